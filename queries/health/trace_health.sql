@@ -1,0 +1,45 @@
+-- title: Trace health
+-- about: What is wrong or remarkable in the trace: every anomaly, counted over the processes, with an example.
+-- kind: health
+-- needs: anomalies
+-- by:
+-- dimensions: rank, process
+-- column: check_id id -- the check
+-- column: severity name -- error, warning or info
+-- column: table_name name -- table the rows are in
+-- column: count count -- rows concerned
+-- column: first_key id -- key of the first of them, in the lowest process that has any
+-- column: detail text -- what it means, from the same process
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH numbered AS (
+    SELECT
+        {{ keys }}CAST(check_id AS VARCHAR) AS check_id,
+        CAST(severity AS VARCHAR) AS severity,
+        CAST(CASE WHEN severity = 'error' THEN 0 WHEN severity = 'warning' THEN 1 WHEN severity = 'info' THEN 2 ELSE 3 END AS BIGINT) AS severity_order,
+        CAST(table_name AS VARCHAR) AS table_name,
+        first_key,
+        detail,
+        SUM("count") OVER (PARTITION BY {{ keys }}check_id, severity, table_name) AS total,
+        ROW_NUMBER() OVER (
+            PARTITION BY {{ keys }}check_id, severity, table_name
+            ORDER BY process NULLS FIRST, first_key NULLS LAST, detail NULLS LAST
+        ) AS place
+    FROM anomalies
+)
+SELECT
+    {{ keys }}check_id,
+    severity,
+    table_name,
+    CAST(total AS BIGINT) AS "count",
+    first_key,
+    detail
+FROM numbered
+WHERE place = 1
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    severity_order NULLS LAST,
+    severity NULLS LAST,
+    check_id NULLS LAST,
+    table_name NULLS LAST

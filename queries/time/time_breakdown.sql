@@ -1,0 +1,120 @@
+-- title: GPU time breakdown
+-- about: How each GPU spent the span of its process: computing, communicating, copying or idle. A coarser grouping adds the GPUs up.
+-- kind: summary
+-- needs: gpu_segments kernels processes
+-- by: rank, gpu
+-- dimensions: rank, gpu, process, device, node, hostname
+-- column: rank id -- rank
+-- column: gpu id -- GPU of the process
+-- column: span_ns ns -- first start to last end of the GPU activity of the process
+-- column: busy_ns ns -- time with at least one kernel or copy running
+-- column: idle_ns ns -- span without any
+-- column: compute_ns ns -- time with at least one compute kernel
+-- column: comm_ns ns -- time with at least one communication kernel
+-- column: copy_ns ns -- time with at least one copy
+-- column: exposed_comm_ns ns -- communication while nothing computes
+-- column: exposed_copy_ns ns -- copies while nothing computes or communicates
+-- column: compute_comm_overlap_ns ns -- compute and communication at the same time
+-- column: kernel_sum_ns ns -- sum of the kernel durations, overlaps counted again
+-- column: lead_ns ns -- process start to its first GPU activity, null when unknown
+-- column: tail_ns ns -- last GPU activity to the end of the process, null when unknown
+-- column: busy_pct pct -- busy share of the span
+-- column: idle_pct pct -- idle share of the span
+WITH gpu_time AS (
+    SELECT
+        process,
+        rank,
+        gpu,
+        device,
+        MIN(start_ns) AS first_ns,
+        MAX(end_ns) AS last_ns,
+        SUM(duration_ns) AS span_ns,
+        SUM(CASE WHEN compute > 0 OR comm > 0 OR copies > 0 THEN duration_ns ELSE 0 END) AS busy_ns,
+        SUM(CASE WHEN compute > 0 THEN duration_ns ELSE 0 END) AS compute_ns,
+        SUM(CASE WHEN comm > 0 THEN duration_ns ELSE 0 END) AS comm_ns,
+        SUM(CASE WHEN copies > 0 THEN duration_ns ELSE 0 END) AS copy_ns,
+        SUM(CASE WHEN comm > 0 AND compute = 0 THEN duration_ns ELSE 0 END) AS exposed_comm_ns,
+        SUM(CASE WHEN copies > 0 AND compute = 0 AND comm = 0 THEN duration_ns ELSE 0 END) AS exposed_copy_ns,
+        SUM(CASE WHEN compute > 0 AND comm > 0 THEN duration_ns ELSE 0 END) AS overlap_ns
+    FROM gpu_segments
+    GROUP BY process, rank, gpu, device
+),
+kernel_time AS (
+    SELECT process, gpu, SUM(duration_ns) AS kernel_sum_ns
+    FROM kernels
+    WHERE valid
+    GROUP BY process, gpu
+),
+process_span AS (
+    SELECT process, MIN(first_ns) AS first_ns, MAX(last_ns) AS last_ns
+    FROM gpu_time
+    GROUP BY process
+),
+gpu_rows AS (
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
+        {%- endfor %}
+        {%- if not by %}
+        1 AS every_row,
+        {%- endif %}
+        g.span_ns,
+        g.busy_ns,
+        g.compute_ns,
+        g.comm_ns,
+        g.copy_ns,
+        g.exposed_comm_ns,
+        g.exposed_copy_ns,
+        g.overlap_ns,
+        COALESCE(k.kernel_sum_ns, 0) AS kernel_sum_ns,
+        w.first_ns - p.start_ns AS lead_ns,
+        p.end_ns - w.last_ns AS tail_ns
+    FROM gpu_time AS g
+    JOIN process_span AS w ON w.process = g.process
+    JOIN processes AS p ON p.process = g.process
+    LEFT JOIN kernel_time AS k ON k.process = g.process AND k.gpu = g.gpu
+    WHERE p.role <> 'counters'
+),
+summed AS (
+    SELECT
+        {%- for column in by %}
+        {{ column }},
+        {%- endfor %}
+        CAST(SUM(span_ns) AS BIGINT) AS span_ns,
+        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns,
+        CAST(SUM(compute_ns) AS BIGINT) AS compute_ns,
+        CAST(SUM(comm_ns) AS BIGINT) AS comm_ns,
+        CAST(SUM(copy_ns) AS BIGINT) AS copy_ns,
+        CAST(SUM(exposed_comm_ns) AS BIGINT) AS exposed_comm_ns,
+        CAST(SUM(exposed_copy_ns) AS BIGINT) AS exposed_copy_ns,
+        CAST(SUM(overlap_ns) AS BIGINT) AS overlap_ns,
+        CAST(SUM(kernel_sum_ns) AS BIGINT) AS kernel_sum_ns,
+        CAST(CASE WHEN COUNT(lead_ns) = COUNT(*) THEN SUM(lead_ns) END AS BIGINT) AS lead_ns,
+        CAST(CASE WHEN COUNT(tail_ns) = COUNT(*) THEN SUM(tail_ns) END AS BIGINT) AS tail_ns
+    FROM gpu_rows
+    GROUP BY {{ by | join(', ') if by else 'every_row' }}
+)
+SELECT
+    {%- for column in by %}
+    {{ column }},
+    {%- endfor %}
+    span_ns,
+    busy_ns,
+    span_ns - busy_ns AS idle_ns,
+    compute_ns,
+    comm_ns,
+    copy_ns,
+    exposed_comm_ns,
+    exposed_copy_ns,
+    overlap_ns AS compute_comm_overlap_ns,
+    kernel_sum_ns,
+    lead_ns,
+    tail_ns,
+    CAST(100 AS DOUBLE) * CAST(busy_ns AS DOUBLE) / NULLIF(CAST(span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS busy_pct,
+    CAST(100 AS DOUBLE) * CAST(span_ns - busy_ns AS DOUBLE) / NULLIF(CAST(span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS idle_pct
+FROM summed
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    span_ns DESC NULLS LAST

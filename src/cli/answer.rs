@@ -1,0 +1,70 @@
+//! Writes an answer in the format and to the place that were asked for.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+use anyhow::Result;
+
+use super::arguments::{AnswerFormat, GlobalArguments, OutputArguments};
+use super::exit::Failure;
+use crate::engine::Answer;
+use crate::export::atomic::write_file;
+use crate::export::terminal::Style;
+use crate::export::unit::{convert_times, displays};
+use crate::export::{columnar, delimited, json, markdown, parquet_file, terminal};
+
+/// Writes the answer.
+///
+/// # Errors
+/// When writing fails, or a binary format would go to a terminal.
+pub fn write(mut answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
+    let format = output.format();
+    let for_people = matches!(format, AnswerFormat::Table | AnswerFormat::Md);
+    if !for_people {
+        convert_times(&mut answer.frame, &mut answer.columns, output.unit);
+    }
+    if let Some(path) = output.path() {
+        let style = Style { width: None, color: false, rows: None };
+        return Ok(write_file(path, |out| write_as(&answer, output, format, style, out))?);
+    }
+    let binary = matches!(format, AnswerFormat::Parquet | AnswerFormat::Arrow);
+    if binary && io::stdout().is_terminal() {
+        return Err(Failure::Usage("a binary format does not go to a terminal; name a file with -o".to_owned()));
+    }
+    let style = Style { width: terminal_width(output), color: global.color(), rows: Some(output.rows).filter(|n| *n > 0) };
+    let mut out = BufWriter::new(io::stdout().lock());
+    write_as(&answer, output, format, style, &mut out)?;
+    Ok(out.flush()?)
+}
+
+fn write_as(answer: &Answer, output: &OutputArguments, format: AnswerFormat, style: Style, out: &mut dyn Write) -> Result<()> {
+    let frame = &answer.frame;
+    let display = || displays(frame, &answer.columns, output.unit);
+    match format {
+        AnswerFormat::Table => terminal::write(frame, &display(), style, out),
+        AnswerFormat::Csv => delimited::write(frame, b',', out),
+        AnswerFormat::Tsv => delimited::write(frame, b'\t', out),
+        AnswerFormat::Json => json::write_array(frame, out),
+        AnswerFormat::Jsonl => json::write_lines(frame, out),
+        AnswerFormat::Md => markdown::write(frame, &display(), out),
+        AnswerFormat::Parquet | AnswerFormat::Arrow => {
+            // The writers of these formats need a target that can move between threads.
+            let mut bytes = Vec::new();
+            if format == AnswerFormat::Parquet {
+                parquet_file::write_frame(frame, &mut bytes)?;
+            } else {
+                columnar::write_arrow(frame, &mut bytes)?;
+            }
+            Ok(out.write_all(&bytes)?)
+        }
+    }
+}
+
+/// Width to fit tables to: that of the terminal, or of COLUMNS; no limit for a pipe.
+fn terminal_width(output: &OutputArguments) -> Option<usize> {
+    if output.wide {
+        return None;
+    }
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    columns.or_else(of_terminal)
+}

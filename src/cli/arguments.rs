@@ -1,0 +1,216 @@
+//! Groups of options that several verbs share.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use regex::Regex;
+
+use super::exit::Failure;
+use crate::engine::{NameForm, QueryOptions, Registry};
+use crate::export::unit::TimeUnit;
+use crate::input::{LoadOptions, load};
+use crate::trace::Trace;
+use crate::trace::categories::Categories;
+
+/// Where the trace is and how its ranks are told apart.
+#[derive(Args, Clone, Debug)]
+pub struct InputArguments {
+    /// Files, directories (searched recursively) and glob patterns: rocpd databases, or a dataset
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// The same as INPUT, for command lines written for rocpd
+    #[arg(short = 'i', long = "input", value_name = "INPUT", num_args = 1..)]
+    more_inputs: Vec<String>,
+    /// Take the rank from the path: the first group of this regular expression, else its whole match
+    #[arg(long, value_name = "REGEX", help_heading = "Input")]
+    rank_from: Option<String>,
+    /// Rules for kernel categories, tried before the built-in ones
+    #[arg(long, value_name = "FILE", env = "WAVESIEVE_CATEGORIES", help_heading = "Input")]
+    categories: Option<PathBuf>,
+}
+
+impl InputArguments {
+    /// Opens the trace.
+    ///
+    /// # Errors
+    /// When no input is named, an option is wrong, or no trace is found.
+    pub fn open(&self, threads: usize) -> Result<Trace, Failure> {
+        let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
+        if inputs.is_empty() {
+            return Err(Failure::Usage("no input is named; add a file, a directory or a glob pattern".to_owned()));
+        }
+        let rank_from = self
+            .rank_from
+            .as_deref()
+            .map(|pattern| {
+                Regex::new(pattern)
+                    .map_err(|_| Failure::Usage(format!("--rank-from {pattern} is no regular expression; try 'rank(\\d+)'")))
+            })
+            .transpose()?;
+        Ok(load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads })?)
+    }
+
+    fn categories(&self) -> Result<Categories, Failure> {
+        let Some(path) = &self.categories else { return Ok(Categories::builtin()) };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::Usage(format!("cannot read the rules {}: {error}", path.display())))?;
+        Categories::with_user_rules(&text, &path.display().to_string())
+            .map_err(|error| Failure::Usage(error.to_string()))
+    }
+}
+
+/// What a named query is asked.
+#[derive(Args, Clone, Debug)]
+pub struct QueryArguments {
+    /// Group by these columns; percentages are within the group
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Query")]
+    by: Option<Vec<String>>,
+    /// Form of kernel names to show and group by
+    #[arg(long, value_enum, default_value_t, help_heading = "Query")]
+    name: NameForm,
+    /// Print the statement instead of running it; it runs as it is in DuckDB and DataFusion over a dataset's tables
+    #[arg(long, help_heading = "Query")]
+    pub show_sql: bool,
+}
+
+impl QueryArguments {
+    /// The options of the engine, with the values of the query's own parameters.
+    pub fn options(&self, parameters: BTreeMap<String, String>) -> QueryOptions {
+        let by = self.by.as_ref().map(|by| by.iter().filter(|column| !column.is_empty()).cloned().collect());
+        QueryOptions { by, name: self.name, parameters }
+    }
+}
+
+/// Format of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum AnswerFormat {
+    /// Aligned table that fits the terminal, with readable units
+    #[default]
+    Table,
+    /// Comma-separated values
+    Csv,
+    /// Tab-separated values
+    Tsv,
+    /// Array of records
+    Json,
+    /// One record per line
+    Jsonl,
+    /// Markdown table
+    Md,
+    /// Parquet file
+    Parquet,
+    /// Arrow IPC file
+    Arrow,
+}
+
+/// Where and how an answer is written.
+#[derive(Args, Clone, Debug)]
+pub struct OutputArguments {
+    /// Format of the answer
+    #[arg(short, long, value_enum, help_heading = "Output")]
+    format: Option<AnswerFormat>,
+    /// File to write, - for standard output; without -f its extension chooses the format
+    #[arg(short, long, value_name = "PATH", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Unit of times; files keep nanoseconds unless one is named
+    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
+    pub unit: TimeUnit,
+    /// Rows shown in a table on the terminal, 0 for all; files always hold all
+    #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Output")]
+    pub rows: usize,
+    /// Do not fit tables to the width of the terminal
+    #[arg(long, help_heading = "Output")]
+    pub wide: bool,
+}
+
+impl OutputArguments {
+    /// The format asked for, or the one the output's extension names.
+    pub fn format(&self) -> AnswerFormat {
+        let by_extension = || {
+            let extension = self.output.as_ref()?.extension()?.to_str()?.to_lowercase();
+            match extension.as_str() {
+                "txt" => Some(AnswerFormat::Table),
+                "ndjson" => Some(AnswerFormat::Jsonl),
+                "markdown" => Some(AnswerFormat::Md),
+                "ipc" | "feather" => Some(AnswerFormat::Arrow),
+                other => AnswerFormat::from_str(other, true).ok(),
+            }
+        };
+        self.format.or_else(by_extension).unwrap_or_default()
+    }
+
+    /// The file to write; `None` for standard output.
+    pub fn path(&self) -> Option<&PathBuf> {
+        self.output.as_ref().filter(|path| path.as_os_str() != "-")
+    }
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Options of every verb.
+#[derive(Args, Clone, Debug)]
+pub struct GlobalArguments {
+    /// Threads to use; all processors where none is given
+    #[arg(long, value_name = "N", global = true, env = "WAVESIEVE_THREADS", help_heading = "Global",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// When to use colours
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN", help_heading = "Global")]
+    color: ColorChoice,
+    /// Say nothing but errors
+    #[arg(short, long, global = true, help_heading = "Global")]
+    pub quiet: bool,
+    /// Queries of one's own: a directory of .sql files that add to the built-in ones or replace them
+    #[arg(long, value_name = "DIR", global = true, env = "WAVESIEVE_QUERIES", help_heading = "Global")]
+    pub queries: Option<PathBuf>,
+}
+
+impl GlobalArguments {
+    /// Threads to use.
+    pub fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        self.threads.map_or_else(all, usize::from)
+    }
+
+    /// Whether what is written to standard output may have colours.
+    pub fn color(&self) -> bool {
+        match self.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+                let forced = set("CLICOLOR_FORCE");
+                let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+                !set("NO_COLOR") && (forced || (!dumb && std::io::stdout().is_terminal()))
+            }
+        }
+    }
+}
+
+/// The queries of the binary and those of the user.
+///
+/// # Errors
+/// When a query file of the user is wrong.
+pub fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
+    let mut registry = Registry::builtin()?;
+    if let Some(directory) = queries {
+        if !directory.is_dir() {
+            return Err(Failure::Usage(format!("--queries {} is no directory; name one that holds .sql files", directory.display())));
+        }
+        registry.add_directory(directory).context("cannot use the queries of --queries")?;
+    }
+    Ok(registry)
+}

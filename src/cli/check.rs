@@ -1,0 +1,38 @@
+//! `check INPUT…`: trace health; the exit code says whether there is an error.
+
+use clap::Args;
+
+use super::arguments::{GlobalArguments, InputArguments, OutputArguments};
+use super::exit::{DONE, EXCEEDED, Failure, PARTIAL};
+use super::{answer, messages};
+use crate::engine::{QueryOptions, Registry, run_query};
+
+/// Check the health of a trace: every anomaly, counted
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Exits with 4 when an anomaly is an error.
+
+Examples:
+  wavesieve check traces/
+  wavesieve check traces/rank0_results.db -f json")]
+pub struct CheckArguments {
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs cannot be used.
+pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let trace = arguments.input.open(global.threads())?;
+    let result = run_query(&trace, registry.get("trace_health")?, &QueryOptions::default())?;
+    let severities = result.frame.column("severity").map_err(anyhow::Error::from)?;
+    let error = severities.str().map_err(anyhow::Error::from)?.iter().any(|severity| severity == Some("error"));
+    answer::write(result, &arguments.output, global)?;
+    if messages::report_damage(&trace) {
+        return Ok(PARTIAL);
+    }
+    Ok(if error { EXCEEDED } else { DONE })
+}

@@ -1,0 +1,140 @@
+//! `convert INPUT… -o DIR`: the whole trace as a dataset.
+
+use std::fs;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::arguments::{GlobalArguments, InputArguments};
+use super::exit::{DONE, Failure, PARTIAL};
+use super::messages;
+use crate::export::atomic::write_directory;
+use crate::export::convert::{Observer, TableFormat, write_dataset};
+use crate::input::is_dataset;
+use crate::trace::schema::{Table, tables};
+use crate::trace::{Member, Trace};
+
+/// Write all tables of all ranks as a hive-partitioned dataset
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "The Parquet dataset is an input like any other, and opens in pandas, DuckDB and polars.
+
+Examples:
+  wavesieve convert traces/ -o dataset
+  wavesieve convert 'traces/**/*_results.db' -o dataset --rank-from 'rank(\\d+)'
+  wavesieve convert traces/ -o tables --to csv")]
+pub struct ConvertArguments {
+    #[command(flatten)]
+    input: InputArguments,
+    /// Directory to write; it appears when everything is written
+    #[arg(short, long, value_name = "DIR")]
+    output: PathBuf,
+    /// Format of the files
+    #[arg(long, value_enum, default_value_t)]
+    to: TableFormat,
+    /// Replace a dataset that is there already
+    #[arg(long)]
+    overwrite: bool,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs cannot be used or the output cannot be written.
+pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+    let output = &arguments.output;
+    let replaced = check_output(output, arguments.overwrite)?;
+    let trace = arguments.input.open(global.threads())?;
+    messages::warn(&trace, global);
+    let progress = Progress::new(&trace, global);
+    let written = if replaced {
+        replace(output, |directory| write_dataset(&trace, directory, arguments.to, &progress))?
+    } else {
+        write_directory(output, |directory| write_dataset(&trace, directory, arguments.to, &progress))?
+    };
+    progress.finish();
+    if !global.quiet {
+        let (rows, files) = (written.rows, written.files);
+        let mebibytes = written.bytes as f64 / 1_048_576.0;
+        let processes = trace.members().len();
+        eprintln!(
+            "wrote {}: {processes} {}, {rows} rows, {files} files, {mebibytes:.1} MiB",
+            output.display(),
+            if processes == 1 { "process" } else { "processes" }
+        );
+    }
+    Ok(if messages::report_damage(&trace) { PARTIAL } else { DONE })
+}
+
+/// Whether a dataset is there to be replaced.
+fn check_output(output: &Path, overwrite: bool) -> Result<bool, Failure> {
+    if output.is_file() {
+        return Err(Failure::Usage(format!("{} is a file; name a directory", output.display())));
+    }
+    let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
+    if !occupied {
+        return Ok(false);
+    }
+    match (is_dataset(output), overwrite) {
+        (true, true) => Ok(true),
+        (true, false) => {
+            Err(Failure::Usage(format!("{} holds a dataset; name another directory or add --overwrite", output.display())))
+        }
+        (false, _) => Err(Failure::Usage(format!("{} is not empty; name another directory", output.display()))),
+    }
+}
+
+/// Writes beside the old dataset, then lets the new one take its place.
+fn replace<T>(output: &Path, fill: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let name = output.file_name().context("the output has no name")?.to_string_lossy().into_owned();
+    let old = output.with_file_name(format!(".{name}.replaced"));
+    let new = output.with_file_name(format!(".{name}.new"));
+    for leftover in [&old, &new] {
+        if leftover.exists() {
+            fs::remove_dir_all(leftover).with_context(|| format!("cannot remove {}", leftover.display()))?;
+        }
+    }
+    let result = write_directory(&new, fill)?;
+    fs::rename(output, &old).with_context(|| format!("cannot move {} aside", output.display()))?;
+    fs::rename(&new, output).with_context(|| format!("cannot write {}", output.display()))?;
+    fs::remove_dir_all(&old).with_context(|| format!("cannot remove {}", old.display()))?;
+    Ok(result)
+}
+
+/// A bar on a terminal, plain lines elsewhere.
+struct Progress {
+    bar: ProgressBar,
+    plain: bool,
+}
+
+impl Progress {
+    fn new(trace: &Trace, global: &GlobalArguments) -> Self {
+        let steps = (trace.members().len() * tables().len()) as u64;
+        let terminal = std::io::stderr().is_terminal();
+        let target =
+            if terminal && !global.quiet { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(steps), target);
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tables {msg} {eta}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Self { bar, plain: !terminal && !global.quiet }
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Observer for Progress {
+    fn written(&self, member: &Member, table: &'static Table, rows: usize) {
+        self.bar.set_message(format!("rank {} {}", member.process.rank, table.name));
+        self.bar.inc(1);
+        if self.plain && rows > 0 {
+            eprintln!("rank {}: {} {rows} rows", member.process.rank, table.name);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Exit codes and the failures that lead to them.
+
+use std::io;
+
+use thiserror::Error;
+
+use crate::engine::QueryError;
+use crate::input::InputError;
+
+/// Done.
+pub const DONE: u8 = 0;
+/// Something unexpected went wrong.
+pub const UNEXPECTED: u8 = 1;
+/// The command line is wrong, or names a file that does not exist.
+pub const USAGE: u8 = 2;
+/// No trace among the inputs, or no data of the kind asked for.
+pub const NO_DATA: u8 = 3;
+/// A threshold was exceeded: `check` found an error.
+pub const EXCEEDED: u8 = 4;
+/// An input was damaged or unreadable; the result is partial.
+pub const PARTIAL: u8 = 5;
+
+/// Why a verb failed.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// The inputs cannot be turned into a trace.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The query cannot be found, rendered or run.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The command line asks for something impossible.
+    #[error("{0}")]
+    Usage(String),
+    /// Anything else.
+    #[error(transparent)]
+    Other(#[from] anyhow::Error),
+}
+
+impl Failure {
+    /// The exit code that tells a script what happened.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            _ if self.is_broken_pipe() => DONE,
+            Self::Input(InputError::NoSuchFile { .. }) | Self::Usage(_) => USAGE,
+            Self::Input(InputError::NoTrace { .. }) => NO_DATA,
+            Self::Input(InputError::Damaged { .. }) => PARTIAL,
+            Self::Query(QueryError::Other(_)) | Self::Input(InputError::Other(_)) | Self::Other(_) => UNEXPECTED,
+            Self::Query(_) => USAGE,
+        }
+    }
+
+    /// Whether the reader of the output went away, which is no failure.
+    pub fn is_broken_pipe(&self) -> bool {
+        let (Self::Other(error) | Self::Query(QueryError::Other(error)) | Self::Input(InputError::Other(error))) = self
+        else {
+            return false;
+        };
+        error.chain().any(|cause| {
+            cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+                || cause.downcast_ref::<csv::Error>().is_some_and(|error| {
+                    matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
+                })
+        })
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Other(error.into())
+    }
+}

@@ -1,0 +1,201 @@
+//! `info INPUT…`: what the inputs are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result as AnyResult;
+use clap::Args;
+use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
+
+use super::arguments::{AnswerFormat, GlobalArguments, InputArguments, OutputArguments};
+use super::exit::{DONE, Failure, PARTIAL};
+use super::{answer, messages};
+use crate::engine::{Answer, ColumnUnit, OutputColumn, Registry, run_sql};
+use crate::trace::schema::{Origin, tables};
+use crate::trace::{Member, Trace};
+
+/// Say what the inputs are: processes, ranks, GPUs, spans and rows
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Machine-readable formats hold one record per process.
+
+Examples:
+  wavesieve info traces/
+  wavesieve info dataset -f json")]
+pub struct InfoArguments {
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+/// Span and used GPUs of a process.
+#[derive(Default)]
+struct Activity {
+    used: BTreeSet<i64>,
+    first_ns: Option<i64>,
+    last_ns: Option<i64>,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs cannot be used.
+pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let trace = arguments.input.open(global.threads())?;
+    messages::warn(&trace, global);
+    let activities = activities(&trace)?;
+    let rows = rows(&trace)?;
+    let processes = processes(&trace, &activities, &rows)?;
+    let for_people = matches!(arguments.output.format(), AnswerFormat::Table | AnswerFormat::Md);
+    if for_people && arguments.output.path().is_none() {
+        println!("{}", headline(&trace));
+        println!();
+    }
+    answer::write(processes, &arguments.output, global)?;
+    if for_people && arguments.output.path().is_none() {
+        println!();
+        let filled: Vec<String> = tables()
+            .iter()
+            .filter_map(|table| {
+                let total: u64 = rows.iter().filter_map(|rows| rows.get(table.name)).sum();
+                (total > 0).then(|| format!("{} {total}", table.name))
+            })
+            .collect();
+        println!("rows: {}", filled.join(", "));
+        println!("queries that apply: {}", applicable(registry, &rows).join(", "));
+    }
+    Ok(if messages::report_damage(&trace) { PARTIAL } else { DONE })
+}
+
+fn activities(trace: &Trace) -> Result<BTreeMap<i64, Activity>, Failure> {
+    let answer = run_sql(trace, include_str!("gpu_activity.sql"))?;
+    let column = |name: &str| -> AnyResult<Vec<Option<i64>>> { Ok(answer.frame.column(name)?.i64()?.iter().collect()) };
+    let (process, gpu) = (column("process")?, column("gpu")?);
+    let (first, last) = (column("first_ns")?, column("last_ns")?);
+    let mut activities: BTreeMap<i64, Activity> = BTreeMap::new();
+    for (((process, gpu), first), last) in process.into_iter().zip(gpu).zip(first).zip(last) {
+        let Some(process) = process else { continue };
+        let activity = activities.entry(process).or_default();
+        activity.used.extend(gpu);
+        activity.first_ns = [activity.first_ns, first].into_iter().flatten().min();
+        activity.last_ns = [activity.last_ns, last].into_iter().flatten().max();
+    }
+    Ok(activities)
+}
+
+/// Rows of every source table, one map per process.
+fn rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>, Failure> {
+    trace
+        .members()
+        .iter()
+        .map(|member| {
+            tables()
+                .iter()
+                .filter(|table| table.origin == Origin::Source)
+                .map(|table| Ok((table.name, trace.count_rows(member, table)?)))
+                .collect::<AnyResult<_>>()
+        })
+        .collect::<AnyResult<_>>()
+        .map_err(Failure::from)
+}
+
+fn headline(trace: &Trace) -> String {
+    let members = trace.members();
+    let distinct = |value: &dyn Fn(&Member) -> i64| members.iter().map(value).collect::<BTreeSet<i64>>().len();
+    let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+    let devices: BTreeSet<i64> =
+        members.iter().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.device)).collect();
+    [
+        count(members.len(), "process", "processes"),
+        count(distinct(&|member| member.process.rank), "rank", "ranks"),
+        count(distinct(&|member| member.process.node), "node", "nodes"),
+        count(devices.len(), "GPU visible", "GPUs visible"),
+    ]
+    .join(", ")
+}
+
+fn processes(
+    trace: &Trace,
+    activities: &BTreeMap<i64, Activity>,
+    rows: &[BTreeMap<&'static str, u64>],
+) -> Result<Answer, Failure> {
+    let none = Activity::default();
+    let facts: Vec<(&Member, &Activity)> = trace
+        .members()
+        .iter()
+        .map(|member| (member, activities.get(&member.process.process).unwrap_or(&none)))
+        .collect();
+    let integer = |name: &str, unit, value: &dyn Fn(&Member, &Activity) -> Option<i64>| {
+        let values = facts.iter().map(|(member, activity)| value(member, activity));
+        (Int64Chunked::from_iter_options(name.into(), values).into_series().into_column(), unit)
+    };
+    let text = |name: &str, unit, value: &dyn Fn(&Member, &Activity) -> Option<String>| {
+        let values = facts.iter().map(|(member, activity)| value(member, activity));
+        (StringChunked::from_iter_options(name.into(), values).into_series().into_column(), unit)
+    };
+    let (id, words, name, ns) = (ColumnUnit::Id, ColumnUnit::Text, ColumnUnit::Name, ColumnUnit::Nanoseconds);
+    let mut columns = vec![
+        integer("rank", id, &|member, _| Some(member.process.rank)),
+        integer("process", id, &|member, _| Some(member.process.process)),
+        text("role", words, &|member, _| Some(member.process.role.name().to_owned())),
+        integer("node", id, &|member, _| Some(member.process.node)),
+        text("hostname", words, &|member, _| member.process.facts.hostname.clone()),
+        integer("pid", id, &|member, _| Some(member.process.facts.pid)),
+        text("format", words, &|member, _| Some(member.process.facts.format.clone())),
+        text("schema", words, &|member, _| member.process.facts.schema_version.clone()),
+        text("gpu_name", words, &|member, _| gpu_name(member)),
+        text("used_gpus", words, &|_, activity| Some(list(activity.used.iter().copied()))),
+        text("unused_gpus", words, &|member, activity| {
+            let gpus: BTreeSet<i64> = member.process.gpus.values().map(|gpu| gpu.gpu).collect();
+            Some(list(gpus.difference(&activity.used).copied()))
+        }),
+        integer("span_ns", ns, &|_, activity| Some(activity.last_ns?.saturating_sub(activity.first_ns?))),
+    ];
+    for table in ["kernels", "memory_copies", "regions", "counters"] {
+        let values = rows.iter().map(|rows| rows.get(table).and_then(|rows| i64::try_from(*rows).ok()));
+        let values = Int64Chunked::from_iter_options(table.into(), values).into_series().into_column();
+        columns.push((values, ColumnUnit::Count));
+    }
+    columns.push(text("source", name, &|member, _| Some(member.process.facts.source.clone())));
+    let declared = columns
+        .iter()
+        .map(|(column, unit)| OutputColumn { name: column.name().to_string(), unit: *unit, doc: String::new() })
+        .collect();
+    let columns = columns.into_iter().map(|(column, _)| column).collect();
+    let frame = DataFrame::new_infer_height(columns).map_err(anyhow::Error::from)?;
+    Ok(Answer { frame, columns: declared })
+}
+
+fn gpu_name(member: &Member) -> Option<String> {
+    let names: BTreeSet<&str> =
+        member.process.facts.agents.iter().filter(|agent| agent.is_gpu()).map(|agent| agent.name.as_str()).collect();
+    (!names.is_empty()).then(|| names.into_iter().collect::<Vec<_>>().join(" "))
+}
+
+/// Numbers with runs written as `0-3`.
+fn list(numbers: impl Iterator<Item = i64>) -> String {
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    let runs: Vec<String> = runs
+        .into_iter()
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") })
+        .collect();
+    runs.join(",")
+}
+
+fn applicable(registry: &Registry, rows: &[BTreeMap<&'static str, u64>]) -> Vec<String> {
+    registry
+        .iter()
+        .filter(|query| {
+            query.declaration.needs.first().is_some_and(|subject| {
+                let derived = !rows.iter().any(|rows| rows.contains_key(subject.as_str()));
+                derived || rows.iter().any(|rows| rows.get(subject.as_str()).is_some_and(|rows| *rows > 0))
+            })
+        })
+        .map(|query| query.name.clone())
+        .collect()
+}

@@ -1,0 +1,36 @@
+//! `sql QUERY INPUT…`: any statement over the canonical tables.
+
+use clap::Args;
+
+use super::arguments::{GlobalArguments, InputArguments, OutputArguments};
+use super::exit::{DONE, Failure, PARTIAL};
+use super::{answer, messages};
+use crate::engine::run_sql;
+
+/// Run SQL over the canonical tables
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  wavesieve sql 'SELECT rank, COUNT(*) AS dispatches FROM kernels GROUP BY rank ORDER BY rank' traces/
+  wavesieve sql \"SELECT * FROM regions WHERE domain = 'hip' ORDER BY duration_ns DESC LIMIT 10\" traces/ -f csv
+The tables and their columns: wavesieve schema")]
+pub struct SqlArguments {
+    /// One SELECT statement
+    #[arg(value_name = "QUERY")]
+    query: String,
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs or the statement cannot be used.
+pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+    let trace = arguments.input.open(global.threads())?;
+    messages::warn(&trace, global);
+    let result = run_sql(&trace, &arguments.query)?;
+    answer::write(result, &arguments.output, global)?;
+    Ok(if messages::report_damage(&trace) { PARTIAL } else { DONE })
+}

@@ -1,0 +1,148 @@
+//! `table NAME INPUT…`: answers a named query.
+
+use std::collections::BTreeMap;
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
+
+use super::arguments::{GlobalArguments, InputArguments, OutputArguments, QueryArguments};
+use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use super::{answer, messages};
+use crate::engine::{Answer, ColumnUnit, OutputColumn, ParameterType, Query, Registry, render, run_query};
+use crate::trace::{Trace, schema};
+
+/// The verb, with one subcommand per query.
+pub fn command(registry: &Registry) -> Command {
+    let list = Arg::new("list").long("list").help("List the queries").action(clap::ArgAction::SetTrue);
+    let command = Command::new("table")
+        .about("Answer a named query")
+        .arg(list)
+        .subcommand_value_name("NAME")
+        .subcommand_help_heading("Queries")
+        .args_conflicts_with_subcommands(true)
+        .arg_required_else_help(true)
+        .after_help(
+            "Examples:\n  wavesieve table kernel_summary traces/\n  wavesieve table time_breakdown traces/ --by rank -f csv\n  wavesieve table kernel_details traces/ --top 20 --name short\n  wavesieve table --list",
+        );
+    let command = OutputArguments::augment_args(command);
+    command.subcommands(registry.iter().map(query_command))
+}
+
+fn query_command(query: &Query) -> Command {
+    let declaration = &query.declaration;
+    let columns: Vec<String> =
+        declaration.columns.iter().map(|column| format!("  {:<24} {}", column.name, column.doc)).collect();
+    let dimensions =
+        if declaration.dimensions.is_empty() { "nothing".to_owned() } else { declaration.dimensions.join(", ") };
+    let mut command = Command::new(query.name.clone())
+        .about(declaration.title.clone())
+        .long_about(declaration.about.clone())
+        .after_help(format!("Columns:\n{}\n\nGroups by (--by): {dimensions}", columns.join("\n")));
+    for parameter in &declaration.parameters {
+        let value_name = match parameter.parameter_type {
+            ParameterType::Int => "N",
+            ParameterType::Float => "NUMBER",
+            ParameterType::Str => "TEXT",
+        };
+        let argument = Arg::new(parameter.name.clone())
+            .long(parameter.name.replace('_', "-"))
+            .value_name(value_name)
+            .default_value(parameter.default.clone())
+            .allow_negative_numbers(true)
+            .help_heading("Query")
+            .help(parameter.doc.clone());
+        command = command.arg(argument);
+    }
+    let command = QueryArguments::augment_args(command);
+    OutputArguments::augment_args(InputArguments::augment_args(command))
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs or the query cannot be used.
+pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let usage = |error: clap::Error| Failure::Usage(error.to_string());
+    let Some((name, matches)) = matches.subcommand() else {
+        let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+        answer::write(list(registry)?, &output, global)?;
+        return Ok(DONE);
+    };
+    let query = registry.get(name)?;
+    let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;
+    let parameters: BTreeMap<String, String> = query
+        .declaration
+        .parameters
+        .iter()
+        .filter_map(|parameter| Some((parameter.name.clone(), matches.get_one::<String>(&parameter.name)?.clone())))
+        .collect();
+    let options = arguments.options(parameters);
+    if arguments.show_sql {
+        print!("{}", render(query, &options)?);
+        return Ok(DONE);
+    }
+    // The options are checked before the inputs are read, which may take long.
+    render(query, &options)?;
+    let trace = InputArguments::from_arg_matches(matches).map_err(usage)?.open(global.threads())?;
+    messages::warn(&trace, global);
+    let result = run_query(&trace, query, &options)?;
+    let empty = result.frame.height() == 0;
+    answer::write(result, &OutputArguments::from_arg_matches(matches).map_err(usage)?, global)?;
+    if messages::report_damage(&trace) {
+        return Ok(PARTIAL);
+    }
+    if empty && explain_emptiness(&trace, query, global)? {
+        return Ok(NO_DATA);
+    }
+    Ok(DONE)
+}
+
+/// Says why an answer has no rows, if it is because the trace has none of what the query is about.
+fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments) -> Result<bool, Failure> {
+    let Some(subject) = query.declaration.needs.first().and_then(|name| schema::table(name)) else { return Ok(false) };
+    if subject.origin == schema::Origin::Derived {
+        return Ok(query.declaration.kind != "health");
+    }
+    let mut filled = Vec::new();
+    for table in schema::tables().iter().filter(|table| table.origin == schema::Origin::Source) {
+        for member in trace.members() {
+            if trace.count_rows(member, table)? > 0 {
+                filled.push(table.name);
+                break;
+            }
+        }
+    }
+    if filled.contains(&subject.name) {
+        return Ok(false);
+    }
+    if !global.quiet {
+        eprintln!(
+            "no rows: {} is empty; this trace has {}; `wavesieve check` says how to collect more",
+            subject.name,
+            filled.join(", ")
+        );
+    }
+    Ok(true)
+}
+
+fn list(registry: &Registry) -> Result<Answer, Failure> {
+    let column = |name: &str, value: &dyn Fn(&Query) -> String| {
+        StringChunked::from_iter_values(name.into(), registry.iter().map(value)).into_series().into_column()
+    };
+    let frame = DataFrame::new_infer_height(vec![
+        column("name", &|query| query.name.clone()),
+        column("family", &|query| query.family.clone()),
+        column("kind", &|query| query.declaration.kind.clone()),
+        column("title", &|query| query.declaration.title.clone()),
+        column("by", &|query| query.declaration.by.join(", ")),
+        column("dimensions", &|query| query.declaration.dimensions.join(", ")),
+        column("needs", &|query| query.declaration.needs.join(", ")),
+    ])
+    .map_err(anyhow::Error::from)?;
+    let columns = frame
+        .get_column_names()
+        .iter()
+        .map(|name| OutputColumn { name: name.to_string(), unit: ColumnUnit::Text, doc: String::new() })
+        .collect();
+    Ok(Answer { frame, columns })
+}

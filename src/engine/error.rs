@@ -1,0 +1,75 @@
+//! Why a query could not be found, rendered or run.
+
+use thiserror::Error;
+
+/// Failure of a query before or while it runs.
+#[derive(Debug, Error)]
+pub enum QueryError {
+    /// No query has that name.
+    #[error("no query is named {name}{}; list them with `wavesieve table --list`", suggestion(.closest.as_deref()))]
+    NoSuchQuery {
+        /// As given.
+        name: String,
+        /// The most similar name.
+        closest: Option<String>,
+    },
+    /// The comment lines at the head of a query file are wrong.
+    #[error("{file}:{line}: {reason}")]
+    FrontMatter {
+        /// File or query name.
+        file: String,
+        /// Line number from 1.
+        line: usize,
+        /// What is wrong and what to write instead.
+        reason: String,
+    },
+    /// A column cannot be used with `--by` in this query.
+    #[error("{query} cannot be grouped by {column}{}; it takes --by {}", suggestion(.closest.as_deref()), choices(.dimensions))]
+    Grouping {
+        /// The query.
+        query: String,
+        /// As given.
+        column: String,
+        /// The most similar column.
+        closest: Option<String>,
+        /// What it can be grouped by.
+        dimensions: Vec<String>,
+    },
+    /// A parameter has a value of the wrong type.
+    #[error("{value} is no {expected} for --{parameter} of {query}; give one")]
+    Parameter {
+        /// The query.
+        query: String,
+        /// The parameter.
+        parameter: String,
+        /// As given.
+        value: String,
+        /// Type it must have.
+        expected: &'static str,
+    },
+    /// The template cannot be rendered.
+    #[error("cannot render {query}: {reason}; check the template")]
+    Template {
+        /// The query.
+        query: String,
+        /// What the template engine says.
+        reason: String,
+    },
+    /// The statement cannot be run.
+    #[error("cannot run the statement: {reason}; see the tables and columns in docs/tables.md or `wavesieve sql --tables`")]
+    Sql {
+        /// What the query engine says.
+        reason: String,
+    },
+    /// Anything else.
+    #[error(transparent)]
+    Other(#[from] anyhow::Error),
+}
+
+fn suggestion(closest: Option<&str>) -> String {
+    closest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
+}
+
+fn choices(dimensions: &[String]) -> String {
+    if dimensions.is_empty() { "nothing".to_owned() } else { dimensions.join(", ") }
+}

@@ -1,0 +1,225 @@
+//! The comment lines at the head of a query file: what it is, what it needs and what it returns.
+
+use super::error::QueryError;
+
+/// Type of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterType {
+    /// Whole number.
+    Int,
+    /// Number.
+    Float,
+    /// Text.
+    Str,
+}
+
+/// A parameter of a query, given as `--name value`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Name in the template, with underscores.
+    pub name: String,
+    /// Type of its values.
+    pub parameter_type: ParameterType,
+    /// Value where none is given.
+    pub default: String,
+    /// One line of documentation.
+    pub doc: String,
+}
+
+/// Unit of a column of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnUnit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Bytes.
+    Bytes,
+    /// Percent.
+    Percent,
+    /// Number of things.
+    Count,
+    /// Identifier.
+    Id,
+    /// Name to be shortened in its middle.
+    Name,
+    /// Gigabytes (10⁹) per second.
+    GigabytesPerSecond,
+    /// Text.
+    Text,
+}
+
+impl ColumnUnit {
+    fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "ns" => Self::Nanoseconds,
+            "bytes" => Self::Bytes,
+            "pct" => Self::Percent,
+            "count" => Self::Count,
+            "id" => Self::Id,
+            "name" => Self::Name,
+            "gb_per_s" => Self::GigabytesPerSecond,
+            "text" => Self::Text,
+            _ => return None,
+        })
+    }
+
+    /// The unit that a column name says, for columns nobody declared.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let suffixes = [
+            ("_ns", Self::Nanoseconds),
+            ("_bytes", Self::Bytes),
+            ("bytes", Self::Bytes),
+            ("_pct", Self::Percent),
+            ("pct", Self::Percent),
+            ("_name", Self::Name),
+            ("_id", Self::Id),
+            ("gb_per_s", Self::GigabytesPerSecond),
+        ];
+        suffixes.into_iter().find(|(suffix, _)| name.ends_with(suffix)).map(|(_, unit)| unit)
+    }
+}
+
+/// A column of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputColumn {
+    /// Name.
+    pub name: String,
+    /// Unit of its values.
+    pub unit: ColumnUnit,
+    /// One line of documentation.
+    pub doc: String,
+}
+
+/// What a query file declares.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueryDeclaration {
+    /// A few words.
+    pub title: String,
+    /// One or two sentences.
+    pub about: String,
+    /// summary trace histogram pace heatmap diff health.
+    pub kind: String,
+    /// Tables it reads.
+    pub needs: Vec<String>,
+    /// Grouping where none is given.
+    pub by: Vec<String>,
+    /// Columns it can be grouped by.
+    pub dimensions: Vec<String>,
+    /// Parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// Columns of the answer in order, with the default grouping.
+    pub columns: Vec<OutputColumn>,
+}
+
+/// Kinds a query may have.
+const KINDS: &[&str] = &["summary", "trace", "histogram", "pace", "heatmap", "diff", "health"];
+
+/// Reads the front matter of a query file.
+///
+/// # Errors
+/// [`QueryError::FrontMatter`] with the line that is wrong.
+pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
+    let mut declaration = QueryDeclaration::default();
+    let mut last = 0;
+    for (index, line) in text.lines().enumerate() {
+        let Some(comment) = line.strip_prefix("-- ").or_else(|| (line == "--").then_some("")) else { break };
+        last = index + 1;
+        let wrong = |reason: String| QueryError::FrontMatter { file: file.to_owned(), line: index + 1, reason };
+        let Some((key, value)) = comment.split_once(':') else {
+            return Err(wrong("a front matter line is `-- key: value`".to_owned()));
+        };
+        let value = value.trim();
+        match key.trim() {
+            "title" => declaration.title = value.to_owned(),
+            "about" => declaration.about = value.to_owned(),
+            "kind" if KINDS.contains(&value) => declaration.kind = value.to_owned(),
+            "kind" => return Err(wrong(format!("{value} is no kind; choose one of {}", KINDS.join(", ")))),
+            "needs" => declaration.needs = words(value),
+            "by" => declaration.by = words(value),
+            "dimensions" => declaration.dimensions = words(value),
+            "param" => declaration.parameters.push(parameter(value).map_err(wrong)?),
+            "column" => declaration.columns.push(column(value).map_err(wrong)?),
+            other => return Err(wrong(format!("{other} is no front matter key; see docs/queries.md"))),
+        }
+    }
+    for (key, missing) in [
+        ("title", declaration.title.is_empty()),
+        ("about", declaration.about.is_empty()),
+        ("kind", declaration.kind.is_empty()),
+        ("needs", declaration.needs.is_empty()),
+        ("column", declaration.columns.is_empty()),
+    ] {
+        if missing {
+            let reason = format!("the front matter lacks `-- {key}:`; add it");
+            return Err(QueryError::FrontMatter { file: file.to_owned(), line: last.max(1), reason });
+        }
+    }
+    Ok(declaration)
+}
+
+fn words(value: &str) -> Vec<String> {
+    value.split([',', ' ']).map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// `NAME TYPE = DEFAULT -- doc`
+fn parameter(value: &str) -> Result<Parameter, String> {
+    let shape = || "a parameter is `NAME TYPE = DEFAULT -- doc`, TYPE one of int, float, str".to_owned();
+    let (declared, doc) = value.split_once("--").ok_or_else(shape)?;
+    let (left, default) = declared.split_once('=').ok_or_else(shape)?;
+    let mut left = left.split_whitespace();
+    let (Some(name), Some(parameter_type), None) = (left.next(), left.next(), left.next()) else {
+        return Err(shape());
+    };
+    let parameter_type = match parameter_type {
+        "int" => ParameterType::Int,
+        "float" => ParameterType::Float,
+        "str" => ParameterType::Str,
+        _ => return Err(shape()),
+    };
+    Ok(Parameter {
+        name: name.to_owned(),
+        parameter_type,
+        default: default.trim().to_owned(),
+        doc: doc.trim().to_owned(),
+    })
+}
+
+/// `NAME UNIT -- doc`
+fn column(value: &str) -> Result<OutputColumn, String> {
+    let shape =
+        || "a column is `NAME UNIT -- doc`, UNIT one of ns, bytes, pct, count, id, name, gb_per_s, text".to_owned();
+    let (declared, doc) = value.split_once("--").ok_or_else(shape)?;
+    let mut declared = declared.split_whitespace();
+    let (Some(name), Some(unit), None) = (declared.next(), declared.next(), declared.next()) else {
+        return Err(shape());
+    };
+    let unit = ColumnUnit::parse(unit).ok_or_else(shape)?;
+    Ok(OutputColumn { name: name.to_owned(), unit, doc: doc.trim().to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "-- title: T\n-- about: A: b\n-- kind: summary\n-- needs: kernels processes\n";
+
+    #[test]
+    fn a_whole_head() {
+        let text = format!(
+            "{HEAD}-- by: rank, gpu\n-- param: top int = 0 -- how many\n-- column: total_ns ns -- sum\nSELECT 1 -- x"
+        );
+        let declaration = parse("q.sql", &text).unwrap();
+        assert_eq!(declaration.about, "A: b");
+        assert_eq!(declaration.needs, ["kernels", "processes"]);
+        assert_eq!(declaration.by, ["rank", "gpu"]);
+        assert_eq!(declaration.parameters[0].default, "0");
+        assert_eq!(declaration.columns[0].unit, ColumnUnit::Nanoseconds);
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let error = parse("q.sql", &format!("{HEAD}-- column: total_ns -- sum\n")).unwrap_err();
+        assert!(error.to_string().starts_with("q.sql:5: a column is"), "{error}");
+        let error = parse("q.sql", HEAD).unwrap_err();
+        assert_eq!(error.to_string(), "q.sql:4: the front matter lacks `-- column:`; add it");
+    }
+}

@@ -1,0 +1,16 @@
+//! Named queries: SQL files with front matter, rendered with parameters and run over the canonical tables.
+
+mod error;
+mod front_matter;
+mod mentions;
+mod registry;
+mod render;
+mod rounding;
+mod run;
+
+pub use error::QueryError;
+pub use front_matter::{ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
+pub use registry::{Query, Registry, closest};
+pub use render::{NameForm, QueryOptions, render};
+pub use rounding::round_significant;
+pub use run::{Answer, run_query, run_sql};

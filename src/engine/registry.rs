@@ -1,0 +1,130 @@
+//! All named queries: those of the binary, and those of a user's directory over them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::error::QueryError;
+use super::front_matter::{QueryDeclaration, parse};
+
+/// Family, name and text of the queries in the binary.
+static EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/queries.rs"));
+
+/// A named query.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// Name: the file's name without `.sql`.
+    pub name: String,
+    /// Family: the directory's name.
+    pub family: String,
+    /// What its front matter declares.
+    pub declaration: QueryDeclaration,
+    /// The template below the front matter included.
+    pub text: String,
+}
+
+/// The queries by name.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    queries: BTreeMap<String, Query>,
+}
+
+impl Registry {
+    /// The queries of the binary.
+    ///
+    /// # Errors
+    /// When one has wrong front matter, which the tests exclude.
+    pub fn builtin() -> Result<Self, QueryError> {
+        let mut registry = Self::default();
+        for (family, name, text) in EMBEDDED {
+            registry.add(family, name, text, &format!("queries/{family}/{name}.sql"))?;
+        }
+        Ok(registry)
+    }
+
+    /// Adds every `.sql` file below a directory; a query of the same name is replaced.
+    ///
+    /// # Errors
+    /// When a file cannot be read or has wrong front matter.
+    pub fn add_directory(&mut self, directory: &Path) -> Result<(), QueryError> {
+        let mut files = Vec::new();
+        sql_files(directory, &mut files)
+            .with_context(|| format!("cannot list the queries in {}", directory.display()))?;
+        files.sort();
+        for file in files {
+            let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+            let word = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+            let (family, name) = (word(file.parent().and_then(Path::file_name)), word(file.file_stem()));
+            self.add(&family, &name, &text, &file.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, family: &str, name: &str, text: &str, file: &str) -> Result<(), QueryError> {
+        let declaration = parse(file, text)?;
+        let query =
+            Query { name: name.to_owned(), family: family.to_owned(), declaration, text: text.to_owned() };
+        self.queries.insert(name.to_owned(), query);
+        Ok(())
+    }
+
+    /// All queries in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &Query> {
+        self.queries.values()
+    }
+
+    /// The query of that name.
+    ///
+    /// # Errors
+    /// [`QueryError::NoSuchQuery`] with the most similar name.
+    pub fn get(&self, name: &str) -> Result<&Query, QueryError> {
+        self.queries.get(name).ok_or_else(|| QueryError::NoSuchQuery {
+            name: name.to_owned(),
+            closest: closest(name, self.queries.keys().map(String::as_str)),
+        })
+    }
+}
+
+fn sql_files(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            sql_files(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "sql") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The candidate most similar to a name, if one is similar at all.
+pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+    candidates
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(similarity, _)| *similarity > 0.7)
+        .max_by(|(a, first), (b, second)| a.total_cmp(b).then(second.cmp(first)))
+        .map(|(_, candidate)| candidate.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::schema;
+
+    #[test]
+    fn the_queries_of_the_binary_declare_known_tables() {
+        for query in Registry::builtin().unwrap().iter() {
+            for table in &query.declaration.needs {
+                assert!(schema::table(table).is_some(), "{} needs the unknown table {table}", query.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_closest() {
+        let error = Registry::builtin().unwrap().get("kernel_sumary").unwrap_err();
+        assert!(error.to_string().contains("did you mean kernel_summary?"), "{error}");
+    }
+}

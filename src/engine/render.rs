@@ -1,0 +1,111 @@
+//! Renders a query's template with grouping, name form and parameters.
+
+use std::collections::BTreeMap;
+
+use minijinja::value::Value;
+use minijinja::{Environment, UndefinedBehavior};
+
+use super::error::QueryError;
+use super::front_matter::{Parameter, ParameterType};
+use super::registry::{Query, closest};
+
+/// Which form of a kernel's name a query shows and groups by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum NameForm {
+    /// The whole demangled name.
+    #[default]
+    Full,
+    /// The source's truncated name, else template arguments folded.
+    Short,
+    /// The function alone.
+    Base,
+    /// The symbol.
+    Mangled,
+}
+
+impl NameForm {
+    /// The word that templates compare with.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Short => "short",
+            Self::Base => "base",
+            Self::Mangled => "mangled",
+        }
+    }
+}
+
+/// What a user chose for a query.
+#[derive(Clone, Debug, Default)]
+pub struct QueryOptions {
+    /// Grouping; the query's own where none is given.
+    pub by: Option<Vec<String>>,
+    /// Name form.
+    pub name: NameForm,
+    /// Values of parameters by name.
+    pub parameters: BTreeMap<String, String>,
+}
+
+/// The statement a query stands for, without its front matter, ready to run on any of the engines.
+///
+/// # Errors
+/// When the grouping or a parameter does not fit the query, or the template is wrong.
+pub fn render(query: &Query, options: &QueryOptions) -> Result<String, QueryError> {
+    let by = grouping(query, options)?;
+    let mut context: BTreeMap<String, Value> = BTreeMap::new();
+    for parameter in &query.declaration.parameters {
+        let given = options.parameters.get(&parameter.name).unwrap_or(&parameter.default);
+        context.insert(parameter.name.clone(), parameter_value(query, parameter, given)?);
+    }
+    context.insert("by".to_owned(), Value::from(by));
+    context.insert("name".to_owned(), Value::from(options.name.word()));
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let body: Vec<&str> = query.text.lines().skip_while(|line| line.starts_with("--")).collect();
+    let rendered = environment
+        .render_str(&body.join("\n"), &context)
+        .map_err(|error| QueryError::Template { query: query.name.clone(), reason: format!("{error:#}") })?;
+    Ok(rendered.trim().to_owned() + "\n")
+}
+
+/// The columns the answer is grouped by.
+///
+/// # Errors
+/// [`QueryError::Grouping`] for a column the query cannot be grouped by.
+pub fn grouping(query: &Query, options: &QueryOptions) -> Result<Vec<String>, QueryError> {
+    let declaration = &query.declaration;
+    let Some(by) = &options.by else { return Ok(declaration.by.clone()) };
+    let mut grouping: Vec<String> = Vec::new();
+    for column in by {
+        if !declaration.dimensions.contains(column) {
+            return Err(QueryError::Grouping {
+                query: query.name.clone(),
+                column: column.clone(),
+                closest: closest(column, declaration.dimensions.iter().map(String::as_str)),
+                dimensions: declaration.dimensions.clone(),
+            });
+        }
+        if !grouping.contains(column) {
+            grouping.push(column.clone());
+        }
+    }
+    Ok(grouping)
+}
+
+/// The value of a parameter as it may stand in a statement; texts are quoted.
+fn parameter_value(query: &Query, parameter: &Parameter, given: &str) -> Result<Value, QueryError> {
+    let wrong = |expected| QueryError::Parameter {
+        query: query.name.clone(),
+        parameter: parameter.name.replace('_', "-"),
+        value: given.to_owned(),
+        expected,
+    };
+    match parameter.parameter_type {
+        ParameterType::Int => given.parse::<i64>().map(Value::from).map_err(|_| wrong("whole number")),
+        ParameterType::Float => match given.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Value::from(value)),
+            _ => Err(wrong("finite number")),
+        },
+        ParameterType::Str => Ok(Value::from(format!("'{}'", given.replace('\'', "''")))),
+    }
+}

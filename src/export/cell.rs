@@ -1,0 +1,44 @@
+//! Values of a frame, one at a time.
+
+use polars::prelude::{AnyValue, Column};
+
+/// A value as the writers of text formats need it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Missing.
+    Null,
+    /// Whole number.
+    Integer(i64),
+    /// Number.
+    Float(f64),
+    /// Truth value.
+    Bool(bool),
+    /// Text.
+    Text(String),
+}
+
+impl Cell {
+    /// The value of a column in a row.
+    pub fn of(column: &Column, row: usize) -> Self {
+        match column.get(row).unwrap_or(AnyValue::Null) {
+            AnyValue::Null => Self::Null,
+            AnyValue::Int64(value) => Self::Integer(value),
+            AnyValue::Float64(value) => Self::Float(value),
+            AnyValue::Boolean(value) => Self::Bool(value),
+            AnyValue::String(text) => Self::Text(text.to_owned()),
+            AnyValue::StringOwned(text) => Self::Text(text.to_string()),
+            other => other.extract::<i64>().map_or_else(|| Self::Text(other.to_string()), Self::Integer),
+        }
+    }
+
+    /// The value as plain text, empty when missing.
+    pub fn plain(&self) -> String {
+        match self {
+            Self::Null => String::new(),
+            Self::Integer(value) => value.to_string(),
+            Self::Float(value) => value.to_string(),
+            Self::Bool(value) => value.to_string(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The whole trace as a dataset: one file per table and process, hive-partitioned by rank.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use polars::prelude::{
+    ChunkFull, Column, DataFrame, DataType, Int64Chunked, IntoColumn, IntoSeries, PlSmallStr, PolarsResult,
+    SortMultipleOptions,
+};
+use rayon::prelude::*;
+
+use super::{columnar, delimited, json, parquet_file};
+use crate::input::{MANIFEST, Manifest, StoredProcess, part_path};
+use crate::trace::health::Checks;
+use crate::trace::schema::{Origin, Table, tables};
+use crate::trace::{Member, Trace, derive};
+
+/// File format of a converted table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum TableFormat {
+    /// Parquet, with a manifest: an input like any other.
+    #[default]
+    Parquet,
+    /// Comma-separated values.
+    Csv,
+    /// An array of records.
+    Json,
+    /// Arrow IPC.
+    Arrow,
+}
+
+impl TableFormat {
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Parquet => "parquet",
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Arrow => "arrow",
+        }
+    }
+}
+
+/// Hears how a conversion goes on.
+pub trait Observer: Sync {
+    /// A table of a process was written.
+    fn written(&self, member: &Member, table: &'static Table, rows: usize);
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Written {
+    /// Rows over all tables.
+    pub rows: u64,
+    /// Bytes over all files.
+    pub bytes: u64,
+    /// Files.
+    pub files: u64,
+}
+
+/// Writes every table of every process below `directory`, which must exist and be empty.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write_dataset(trace: &Trace, directory: &Path, format: TableFormat, observer: &dyn Observer) -> Result<Written> {
+    let stored: Vec<(StoredProcess, Written)> = trace
+        .members()
+        .par_iter()
+        .map(|member| write_process(trace, member, directory, format, observer))
+        .collect::<Result<_>>()?;
+    let mut total = Written::default();
+    let mut processes = Vec::with_capacity(stored.len());
+    for (process, written) in stored {
+        total.rows += written.rows;
+        total.bytes += written.bytes;
+        total.files += written.files;
+        processes.push(process);
+    }
+    if format == TableFormat::Parquet {
+        let manifest = Manifest::new(trace.categories(), processes);
+        let text = serde_json::to_string_pretty(&manifest)? + "\n";
+        let path = directory.join(MANIFEST);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(total)
+}
+
+fn write_process(
+    trace: &Trace,
+    member: &Member,
+    directory: &Path,
+    format: TableFormat,
+    observer: &dyn Observer,
+) -> Result<(StoredProcess, Written)> {
+    let mut checks = Checks::new(&member.process);
+    let mut kept = Kept::default();
+    let mut written = Written::default();
+    let mut rows = BTreeMap::new();
+    let mut damage = Vec::new();
+    let mut put = |table: &'static Table, frame: DataFrame| -> Result<()> {
+        let frame = sorted(identified(frame, member)?, table)?;
+        let path = directory.join(part_path(table.name, member.process.rank, member.process.process));
+        let path = path.with_extension(format.extension());
+        written.bytes += write_part(&path, &frame, table, member, format)?;
+        written.rows += frame.height() as u64;
+        written.files += 1;
+        rows.insert(table.name.to_owned(), frame.height() as u64);
+        observer.written(member, table, frame.height());
+        Ok(())
+    };
+    for table in tables().iter().filter(|table| table.origin == Origin::Source) {
+        let read = trace.read_all(member, table)?;
+        damage.extend(read.damage.iter().map(|damage| format!("{}: {}", damage.part, damage.cause)));
+        checks.absorb(read.anomalies);
+        checks.absorb_damage(read.damage);
+        let frame = read.frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?;
+        checks.table(table.name, &frame)?;
+        kept.keep(table, &frame)?;
+        put(table, frame)?;
+    }
+    let mut checks = Some(checks);
+    for table in tables().iter().filter(|table| table.origin == Origin::Derived) {
+        let frame = match trace.stored(member, table)? {
+            Some(frame) => frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?,
+            None if table.name == "anomalies" => match checks.take() {
+                Some(checks) => checks.finish(trace.notes())?,
+                None => continue,
+            },
+            None => derive::derive(table.name, &member.process, &kept.tables)?,
+        };
+        put(table, frame)?;
+    }
+    damage.sort();
+    damage.dedup();
+    let process = &member.process;
+    let stored = StoredProcess {
+        process: process.process,
+        rank: process.rank,
+        role: process.role,
+        pass: process.pass,
+        rows,
+        devices: process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect(),
+        damage,
+        facts: process.facts.clone(),
+    };
+    Ok((stored, written))
+}
+
+/// The columns that derived tables are built from, kept while the tables themselves are written and dropped.
+#[derive(Default)]
+struct Kept {
+    tables: BTreeMap<&'static str, DataFrame>,
+}
+
+impl Kept {
+    fn keep(&mut self, table: &'static Table, frame: &DataFrame) -> Result<()> {
+        for derived in tables().iter().filter(|t| t.origin == Origin::Derived && t.name != "anomalies") {
+            for (name, columns) in derive::needs(derived.name) {
+                if name == table.name {
+                    self.tables.insert(name, frame.select(columns)?);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn identified(mut frame: DataFrame, member: &Member) -> Result<DataFrame> {
+    let height = frame.height();
+    for (position, (name, value)) in [("process", member.process.process), ("rank", member.process.rank)].into_iter().enumerate() {
+        let column = Int64Chunked::full(name.into(), value, height).into_series().into_column();
+        frame.insert_column(position, column)?;
+    }
+    Ok(frame)
+}
+
+/// Rows in the order of the table's sort columns, then as read.
+fn sorted(frame: DataFrame, table: &'static Table) -> Result<DataFrame> {
+    let mut keys: Vec<PlSmallStr> = Vec::new();
+    let mut lexical = frame.clone();
+    for name in table.sort {
+        let column = lexical.column(name)?;
+        if matches!(column.dtype(), DataType::Categorical(_, _)) {
+            let text = column.cast(&DataType::String)?;
+            lexical.with_column(text)?;
+        }
+        keys.push((*name).into());
+    }
+    if keys.is_empty() || frame.height() < 2 {
+        return Ok(frame);
+    }
+    let by: Vec<Column> = keys.iter().map(|key| lexical.column(key).cloned()).collect::<PolarsResult<_>>()?;
+    let (first, others) = by.split_first().context("internal: a sort without keys")?;
+    let options = SortMultipleOptions::default().with_maintain_order(true);
+    let order = first.arg_sort_multiple(others, &options)?;
+    Ok(frame.take(&order)?)
+}
+
+fn write_part(path: &PathBuf, frame: &DataFrame, table: &'static Table, member: &Member, format: TableFormat) -> Result<u64> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    match format {
+        TableFormat::Parquet => parquet_file::write_table(frame, table, &member.process.facts, &mut out)?,
+        TableFormat::Csv => delimited::write(frame, b',', &mut out)?,
+        TableFormat::Json => json::write_array(frame, &mut out)?,
+        TableFormat::Arrow => columnar::write_arrow(frame, &mut out)?,
+    }
+    out.flush().with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(fs::metadata(path)?.len())
+}

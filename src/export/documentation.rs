@@ -1,0 +1,59 @@
+//! The tables and the queries as Markdown, from their declarations.
+
+use std::fmt::Write as _;
+
+use crate::engine::{ParameterType, Registry};
+use crate::trace::schema::{self, Origin, Unit};
+
+/// `docs/tables.md`.
+pub fn tables() -> String {
+    let mut page = String::from(include_str!("../../templates/docs/tables.md"));
+    for table in schema::tables() {
+        let origin = match table.origin {
+            Origin::Source => "",
+            Origin::Derived => " Derived from the whole trace.",
+        };
+        let key = if table.key.is_empty() { "none".to_owned() } else { table.key.join(", ") };
+        // Writing to a String cannot fail.
+        let _ = write!(page, "\n## {}\n\n{}{origin} Key within a process: {key}.\n\n", table.name, table.about);
+        page.push_str("| column | type | unit | meaning |\n| --- | --- | --- | --- |\n");
+        for column in table.columns {
+            let optional = if column.nullable { "?" } else { "" };
+            let unit = if column.unit == Unit::None { "" } else { column.unit.name() };
+            let _ = writeln!(
+                page,
+                "| {} | {}{optional} | {unit} | {} |",
+                column.name,
+                column.column_type.name(),
+                column.doc.replace('|', "\\|")
+            );
+        }
+    }
+    page
+}
+
+/// `docs/queries.md`.
+pub fn queries(registry: &Registry) -> String {
+    let mut page = String::from(include_str!("../../templates/docs/queries.md"));
+    for query in registry.iter() {
+        let declaration = &query.declaration;
+        let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
+        let _ = write!(page, "\n## {}\n\n{}. {}\n\n", query.name, declaration.title, declaration.about);
+        let _ = writeln!(page, "- reads: {}", list(&declaration.needs));
+        let _ = writeln!(page, "- grouped by: {}; can be grouped by: {}", list(&declaration.by), list(&declaration.dimensions));
+        for parameter in &declaration.parameters {
+            let type_name = match parameter.parameter_type {
+                ParameterType::Int => "int",
+                ParameterType::Float => "float",
+                ParameterType::Str => "str",
+            };
+            let name = parameter.name.replace('_', "-");
+            let _ = writeln!(page, "- `--{name}` ({type_name}, default {}): {}", parameter.default, parameter.doc);
+        }
+        page.push_str("\n| column | meaning |\n| --- | --- |\n");
+        for column in &declaration.columns {
+            let _ = writeln!(page, "| {} | {} |", column.name, column.doc.replace('|', "\\|"));
+        }
+    }
+    page
+}

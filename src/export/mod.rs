@@ -1,0 +1,13 @@
+//! Writes answers and datasets: terminal tables, CSV, JSON, Markdown, Parquet and Arrow.
+
+pub mod atomic;
+pub mod cell;
+pub mod columnar;
+pub mod convert;
+pub mod delimited;
+pub mod documentation;
+pub mod json;
+pub mod markdown;
+pub mod parquet_file;
+pub mod terminal;
+pub mod unit;

@@ -1,0 +1,160 @@
+//! Readable units for people, chosen once per column.
+
+use polars::prelude::{ChunkApply, Column, DataFrame, DataType, IntoSeries};
+
+use super::cell::Cell;
+use crate::engine::{ColumnUnit, OutputColumn, round_significant};
+
+/// Unit in which times are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Seconds.
+    S,
+    /// The largest in which most of a column is at least 1, for people; nanoseconds in files.
+    #[default]
+    Auto,
+}
+
+impl TimeUnit {
+    /// Nanoseconds of one unit and its suffix; `None` for [`TimeUnit::Auto`].
+    pub fn scale(self) -> Option<(f64, &'static str)> {
+        match self {
+            Self::Ns => Some((1.0, "ns")),
+            Self::Us => Some((1e3, "us")),
+            Self::Ms => Some((1e6, "ms")),
+            Self::S => Some((1e9, "s")),
+            Self::Auto => None,
+        }
+    }
+}
+
+/// How the values of a column are shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Display {
+    divisor: f64,
+    suffix: &'static str,
+    decimals: usize,
+    /// Ending of the column's name that the unit replaces.
+    replaces: &'static str,
+    /// Whether the values may be shortened in their middle.
+    pub shortens: bool,
+}
+
+const PLAIN: Display = Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false };
+
+/// How to show each column of an answer.
+pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
+    frame
+        .columns()
+        .iter()
+        .zip(columns)
+        .map(|(column, declared)| match declared.unit {
+            ColumnUnit::Nanoseconds => time(column, unit),
+            ColumnUnit::Bytes => scaled(
+                column,
+                &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")],
+                "_bytes",
+            ),
+            ColumnUnit::Percent => Display { decimals: 2, ..PLAIN },
+            ColumnUnit::GigabytesPerSecond => Display { decimals: 2, suffix: "GB/s", replaces: "_gb_per_s", ..PLAIN },
+            ColumnUnit::Name | ColumnUnit::Text => Display { shortens: true, decimals: 3, ..PLAIN },
+            ColumnUnit::Count | ColumnUnit::Id => {
+                Display { decimals: if *column.dtype() == DataType::Float64 { 3 } else { 0 }, ..PLAIN }
+            }
+        })
+        .collect()
+}
+
+fn time(column: &Column, unit: TimeUnit) -> Display {
+    // A point in time on a raw clock is only of use in full.
+    let is_point = matches!(column.name().as_str(), "start_ns" | "end_ns" | "time_ns");
+    match unit.scale() {
+        Some((1.0, _)) => Display { suffix: "ns", replaces: "_ns", ..PLAIN },
+        Some((divisor, suffix)) => Display { divisor, suffix, decimals: 3, replaces: "_ns", ..PLAIN },
+        None if is_point => Display { suffix: "ns", replaces: "_ns", ..PLAIN },
+        None => scaled(column, &[(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")], "_ns"),
+    }
+}
+
+/// The largest unit that does not exceed the median of the values that are not zero.
+fn scaled(column: &Column, scales: &[(f64, &'static str)], replaces: &'static str) -> Display {
+    let values = column.cast(&DataType::Float64).ok();
+    let mut values: Vec<f64> = values
+        .as_ref()
+        .and_then(|values| values.f64().ok())
+        .map(|values| values.iter().flatten().map(f64::abs).filter(|value| *value > 0.0).collect())
+        .unwrap_or_default();
+    values.sort_by(f64::total_cmp);
+    let median = values.get(values.len() / 2).copied().unwrap_or(0.0);
+    let last = scales.last().copied().unwrap_or((1.0, ""));
+    let (divisor, suffix) = scales.iter().copied().find(|(divisor, _)| median >= *divisor).unwrap_or(last);
+    let decimals = if divisor == 1.0 && *column.dtype() != DataType::Float64 { 0 } else { 3 };
+    Display { divisor, suffix, decimals, replaces, ..PLAIN }
+}
+
+impl Display {
+    /// The column's heading with the unit in place of the one in its name.
+    pub fn header(&self, name: &str) -> String {
+        if self.suffix.is_empty() {
+            return name.to_owned();
+        }
+        let ending = self.replaces.trim_start_matches('_');
+        let stem = name.strip_suffix(self.replaces).or_else(|| name.strip_suffix(ending)).unwrap_or(name);
+        if stem.is_empty() { self.suffix.to_owned() } else { format!("{stem} {}", self.suffix) }
+    }
+
+    /// A value as text.
+    pub fn text(&self, cell: &Cell) -> String {
+        match cell {
+            Cell::Integer(value) if self.divisor == 1.0 && self.decimals == 0 => value.to_string(),
+            Cell::Integer(value) => self.number(*value as f64),
+            Cell::Float(value) => self.number(*value),
+            Cell::Null => "-".to_owned(),
+            other => other.plain(),
+        }
+    }
+
+    fn number(&self, value: f64) -> String {
+        if !value.is_finite() {
+            return "-".to_owned();
+        }
+        let text = format!("{:.*}", self.decimals, value / self.divisor);
+        // What rounds to nothing is not less than nothing.
+        if text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.')) {
+            text.trim_start_matches('-').to_owned()
+        } else {
+            text
+        }
+    }
+}
+
+/// Whether a column is aligned to the right.
+pub fn is_number(column: &Column) -> bool {
+    column.dtype().is_primitive_numeric()
+}
+
+/// Times in another unit than nanoseconds, for files: the columns become floats and their names end in the unit.
+pub fn convert_times(frame: &mut DataFrame, columns: &mut [OutputColumn], unit: TimeUnit) {
+    let Some((divisor, suffix)) = unit.scale().filter(|(divisor, _)| *divisor > 1.0) else { return };
+    for declared in columns.iter_mut().filter(|declared| declared.unit == ColumnUnit::Nanoseconds) {
+        let Some(stem) = declared.name.strip_suffix("_ns") else { continue };
+        let name = format!("{stem}_{suffix}");
+        let converted = frame.column(&declared.name).and_then(|column| column.cast(&DataType::Float64));
+        let Ok(converted) = converted else { continue };
+        let Ok(values) = converted.f64() else { continue };
+        let values = values.apply_values(|value| round_significant(value / divisor));
+        let position = frame.get_column_index(&declared.name);
+        if let Some(position) = position {
+            let column = values.into_series().with_name(name.as_str().into());
+            if frame.replace_column(position, column.into()).is_ok() {
+                declared.name = name;
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Datasets written by `convert`: hive-partitioned Parquet with a manifest.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use polars::prelude::{
+    DataType, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame, NULL, NewChunkedArray, PlRefPath, ScanArgsParquet,
+    StringChunked, col, lit, when,
+};
+use serde::{Deserialize, Serialize};
+
+use super::Found;
+use crate::trace::categories::Categories as CategoryRules;
+use crate::trace::facts::{ProcessFacts, Role};
+use crate::trace::frames::{data_type, is_identity};
+use crate::trace::identity::{Gpu, Process};
+use crate::trace::schema::{Column as Declaration, Table};
+use crate::trace::source::{Anomaly, ReadContext, Rows, Source};
+
+/// Name of the manifest in a dataset directory.
+pub const MANIFEST: &str = "manifest.json";
+/// Value of the manifest's `format`.
+pub const DATASET_FORMAT: &str = "wavesieve-dataset";
+/// Layout version this program writes and reads.
+const LAYOUT_VERSION: u32 = 1;
+
+/// What a dataset is made of.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`DATASET_FORMAT`].
+    pub format: String,
+    /// Version of the layout.
+    pub layout_version: u32,
+    /// Version of the program that wrote it.
+    pub tool_version: String,
+    /// Hash of the category rules in force.
+    pub categories_hash: String,
+    /// The processes in order.
+    pub processes: Vec<StoredProcess>,
+}
+
+/// A process in a dataset.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StoredProcess {
+    /// Number in the dataset; part of the file names.
+    pub process: i64,
+    /// Rank in the dataset; part of the paths.
+    pub rank: i64,
+    /// Role in the dataset.
+    pub role: Role,
+    /// Counter pass in the dataset.
+    pub pass: i64,
+    /// Number of rows by table.
+    pub rows: BTreeMap<String, u64>,
+    /// Device number in the dataset by GPU index.
+    pub devices: BTreeMap<i64, i64>,
+    /// Parts of the source that could not be read.
+    pub damage: Vec<String>,
+    /// What the source said about it.
+    pub facts: ProcessFacts,
+}
+
+impl Manifest {
+    /// A manifest of this layout version.
+    pub fn new(categories: &CategoryRules, processes: Vec<StoredProcess>) -> Self {
+        Self {
+            format: DATASET_FORMAT.to_owned(),
+            layout_version: LAYOUT_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            categories_hash: categories.hash(),
+            processes,
+        }
+    }
+
+    fn read(directory: &Path) -> Result<Self> {
+        let path = directory.join(MANIFEST);
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let manifest: Self = serde_json::from_str(&text)
+            .with_context(|| format!("{} is no manifest of this version; convert again", path.display()))?;
+        if manifest.layout_version != LAYOUT_VERSION {
+            bail!(
+                "{} has layout version {}, this program reads {LAYOUT_VERSION}; convert again",
+                path.display(),
+                manifest.layout_version
+            );
+        }
+        Ok(manifest)
+    }
+}
+
+/// Whether a directory is a dataset: its manifest names the format.
+pub fn is_dataset(directory: &Path) -> bool {
+    fs::read_to_string(directory.join(MANIFEST)).is_ok_and(|text| text.contains(DATASET_FORMAT))
+}
+
+/// Path of the file that holds a table of a process, below the dataset directory.
+pub fn part_path(table: &str, rank: i64, process: i64) -> PathBuf {
+    PathBuf::from(table).join(format!("rank={rank}")).join(format!("process-{process}.parquet"))
+}
+
+/// The processes of a dataset.
+///
+/// # Errors
+/// When the manifest cannot be read.
+pub fn find(directory: &Path, categories: &CategoryRules) -> Result<(Vec<Found>, Vec<Anomaly>)> {
+    let manifest = Manifest::read(directory)?;
+    let same_categories = manifest.categories_hash == categories.hash();
+    let found = manifest.processes.into_iter().map(|stored| {
+        let facts =
+            ProcessFacts { stored_rank: Some(stored.rank), stored_role: Some(stored.role), ..stored.facts.clone() };
+        let source = DatasetSource { directory: directory.to_owned(), stored, same_categories };
+        Found { facts, source: Arc::new(source) }
+    });
+    Ok((found.collect(), Vec::new()))
+}
+
+struct DatasetSource {
+    directory: PathBuf,
+    stored: StoredProcess,
+    same_categories: bool,
+}
+
+impl DatasetSource {
+    fn scan(&self, process: &Process, table: &'static Table, columns: &[&'static Declaration]) -> Result<LazyFrame> {
+        let path = self.directory.join(part_path(table.name, self.stored.rank, self.stored.process));
+        let text = path.to_str().with_context(|| format!("the path {} is not UTF-8, rename it", path.display()))?;
+        let options = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
+        let frame = LazyFrame::scan_parquet(PlRefPath::new(text), options)
+            .with_context(|| format!("cannot open {}", path.display()))?;
+        let same_devices = devices(process) == self.stored.devices;
+        let selection: Vec<Expr> = columns
+            .iter()
+            .map(|column| match column.name {
+                "device" if !same_devices && table.column("gpu").is_some() => renumbered(process),
+                "pass" if process.pass != self.stored.pass => lit(process.pass).alias("pass"),
+                name => col(name).cast(data_type(column.column_type)),
+            })
+            .collect();
+        Ok(frame.select(selection))
+    }
+
+    /// Puts the category that the rules in force give in place of the stored one.
+    fn recategorised(&self, context: &ReadContext<'_>, frame: &LazyFrame) -> Result<LazyFrame> {
+        let mut frame = frame.clone().collect()?;
+        let names = frame.column("kernel_name")?.cast(&DataType::String)?;
+        let mut known: BTreeMap<String, String> = BTreeMap::new();
+        let categories = StringChunked::from_iter_options(
+            "category".into(),
+            names.str()?.iter().map(|name| {
+                let name = name?;
+                let category = known.entry(name.to_owned()).or_insert_with(|| {
+                    let base = crate::trace::kernel_names::base_name(name);
+                    context.categories.category(&base, name).to_owned()
+                });
+                Some(category.clone())
+            }),
+        );
+        frame.with_column(categories.into_series().cast(&crate::trace::frames::categorical())?.into_column())?;
+        Ok(frame.lazy())
+    }
+}
+
+fn devices(process: &Process) -> BTreeMap<i64, i64> {
+    process.gpus.values().map(|gpu: &Gpu| (gpu.gpu, gpu.device)).collect()
+}
+
+fn renumbered(process: &Process) -> Expr {
+    devices(process)
+        .into_iter()
+        .fold(lit(NULL).cast(DataType::Int64), |other, (gpu, device)| {
+            when(col("gpu").eq(lit(gpu))).then(lit(device)).otherwise(other)
+        })
+        .alias("device")
+}
+
+impl Source for DatasetSource {
+    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Declaration]) -> Result<Rows> {
+        let categorised = table.column("kernel_name").is_some() && columns.iter().any(|c| c.name == "category");
+        if self.same_categories || !categorised {
+            return Ok(Rows::clean(self.scan(context.process, table, columns)?));
+        }
+        let mut wider: Vec<&'static Declaration> = columns.to_vec();
+        if let (Some(name), false) = (table.column("kernel_name"), columns.iter().any(|c| c.name == "kernel_name")) {
+            wider.push(name);
+        }
+        let frame = self.recategorised(context, &self.scan(context.process, table, &wider)?)?;
+        Ok(Rows::clean(frame.select(columns.iter().map(|c| col(c.name)).collect::<Vec<_>>())))
+    }
+
+    fn read_derived(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<Option<LazyFrame>> {
+        let stored = self.stored.rows.contains_key(table.name);
+        if !stored || (!self.same_categories && table.name == "gpu_segments") {
+            return Ok(None);
+        }
+        let columns: Vec<&'static Declaration> =
+            table.columns.iter().filter(|column| !is_identity(column.name)).collect();
+        Ok(Some(self.scan(context.process, table, &columns)?))
+    }
+
+    fn count_rows(&self, _context: &ReadContext<'_>, table: &'static Table) -> Result<u64> {
+        Ok(self.stored.rows.get(table.name).copied().unwrap_or(0))
+    }
+}

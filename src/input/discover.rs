@@ -1,0 +1,69 @@
+//! From files, directories and patterns to candidate files, in a fixed order and without duplicates.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::dataset::is_dataset;
+use super::error::InputError;
+use crate::trace::natural_order::natural_key;
+
+/// A file or dataset directory to look at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether the user named it, or it was found in a directory.
+    pub named: bool,
+}
+
+/// Finds the candidates of all inputs. A directory is searched recursively; a dataset is one candidate.
+///
+/// # Errors
+/// [`InputError::NoSuchFile`] for an input that matches nothing.
+pub fn discover(inputs: &[String]) -> Result<Vec<Candidate>, InputError> {
+    let mut candidates = Vec::new();
+    for input in inputs {
+        let path = Path::new(input);
+        if path.exists() {
+            collect(path, true, &mut candidates)?;
+            continue;
+        }
+        let mut matched = false;
+        let pattern = glob::glob(input).map_err(|_| InputError::NoSuchFile { path: input.clone() })?;
+        for path in pattern.flatten() {
+            matched = true;
+            collect(&path, true, &mut candidates)?;
+        }
+        if !matched {
+            return Err(InputError::NoSuchFile { path: input.clone() });
+        }
+    }
+    let mut seen = BTreeSet::new();
+    candidates.sort_by_cached_key(|candidate| (natural_key(&candidate.path.to_string_lossy()), !candidate.named));
+    candidates.retain(|candidate| {
+        seen.insert(fs::canonicalize(&candidate.path).unwrap_or_else(|_| candidate.path.clone()))
+    });
+    Ok(candidates)
+}
+
+fn collect(path: &Path, named: bool, candidates: &mut Vec<Candidate>) -> Result<()> {
+    if !path.is_dir() || is_dataset(path) {
+        candidates.push(Candidate { path: path.to_owned(), named });
+        return Ok(());
+    }
+    let entries = fs::read_dir(path).with_context(|| format!("cannot list the directory {}", path.display()))?;
+    let mut entries: Vec<PathBuf> =
+        entries.collect::<Result<Vec<_>, _>>()?.into_iter().map(|entry| entry.path()).collect();
+    entries.sort();
+    for entry in entries {
+        // A link to a directory could lead back up; links to files are common on clusters.
+        if entry.is_symlink() && entry.is_dir() {
+            continue;
+        }
+        collect(&entry, false, candidates)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! Why inputs could not be turned into a trace; the caller chooses the exit code by the variant.
+
+use thiserror::Error;
+
+/// Failure to find or recognise inputs.
+#[derive(Debug, Error)]
+pub enum InputError {
+    /// A named path or pattern matches nothing.
+    #[error("{path}: no such file, directory or match; check the path, and quote patterns only if the shell should not expand them")]
+    NoSuchFile {
+        /// As given.
+        path: String,
+    },
+    /// No input holds a trace.
+    #[error("{}", explain(.reasons))]
+    NoTrace {
+        /// Path and what it is instead, for every input looked at.
+        reasons: Vec<(String, String)>,
+    },
+    /// Every trace among the inputs is too damaged to read.
+    #[error("{}", explain(.reasons))]
+    Damaged {
+        /// Path and cause.
+        reasons: Vec<(String, String)>,
+    },
+    /// Anything else.
+    #[error(transparent)]
+    Other(#[from] anyhow::Error),
+}
+
+fn explain(reasons: &[(String, String)]) -> String {
+    match reasons {
+        [] => "no trace found; name rocpd databases, directories that hold them, or a dataset".to_owned(),
+        [(path, reason)] => format!("{path}: {reason}"),
+        many => {
+            let lines: Vec<String> = many.iter().map(|(path, reason)| format!("  {path}: {reason}")).collect();
+            format!("no trace among the inputs:\n{}", lines.join("\n"))
+        }
+    }
+}

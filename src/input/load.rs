@@ -1,0 +1,142 @@
+//! From inputs to the logical trace.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use regex::Regex;
+
+use super::dataset;
+use super::discover::{Candidate, discover};
+use super::error::InputError;
+use super::recognise::{Recognised, recognise};
+use super::rocpd;
+use crate::trace::categories::Categories;
+use crate::trace::facts::ProcessFacts;
+use crate::trace::identity::assign;
+use crate::trace::source::{Anomaly, Damage, Severity, Source};
+use crate::trace::{Member, Trace};
+
+/// A process found in an input.
+pub struct Found {
+    /// What the input says about it.
+    pub facts: ProcessFacts,
+    /// Reads its tables.
+    pub source: Arc<dyn Source>,
+}
+
+/// How to read inputs.
+pub struct LoadOptions {
+    /// Takes the rank from the path.
+    pub rank_from: Option<Regex>,
+    /// Category rules.
+    pub categories: Categories,
+    /// Threads one read may use.
+    pub threads: usize,
+}
+
+/// Finds, recognises and opens all inputs. Files that are no traces are left out as long as one is; those the user
+/// named are listed in the damage of the trace.
+///
+/// # Errors
+/// See [`InputError`].
+pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError> {
+    let mut found: Vec<Found> = Vec::new();
+    let mut notes: Vec<Anomaly> = Vec::new();
+    let mut damaged: Vec<(String, String)> = Vec::new();
+    let mut others: Vec<(String, String)> = Vec::new();
+    let mut unnamed: Vec<(String, String)> = Vec::new();
+    for candidate in discover(inputs)? {
+        let shown = candidate.path.to_string_lossy().into_owned();
+        let opened = match recognise(&candidate.path) {
+            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)),
+            Recognised::Dataset => dataset::find(&candidate.path, &options.categories),
+            Recognised::Other(reason) => {
+                if candidate.named { others.push((shown, reason)) } else { unnamed.push((shown, reason)) }
+                continue;
+            }
+            Recognised::Foreign(reason) => {
+                if candidate.named {
+                    others.push((shown, reason));
+                }
+                continue;
+            }
+            Recognised::Damaged(reason) => {
+                damaged.push((shown, reason));
+                continue;
+            }
+        };
+        match opened {
+            Ok((processes, of_file)) => {
+                found.extend(processes);
+                notes.extend(of_file);
+            }
+            Err(error) => damaged.push((shown, format!("{error:#}"))),
+        }
+    }
+    if found.is_empty() {
+        return Err(match (damaged.is_empty(), others.is_empty() && unnamed.is_empty()) {
+            (false, true) => InputError::Damaged { reasons: damaged },
+            _ => InputError::NoTrace { reasons: [damaged, others, unnamed].concat() },
+        });
+    }
+    drop_repeated(&mut found, &mut notes);
+    Ok(assemble(found, notes, [damaged, others].concat(), options))
+}
+
+fn file_name(candidate: &Candidate) -> String {
+    candidate.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Keeps the first of captures given twice, as when a file was copied.
+fn drop_repeated(found: &mut Vec<Found>, notes: &mut Vec<Anomaly>) {
+    let mut seen: Vec<ProcessFacts> = Vec::new();
+    found.retain(|candidate| {
+        let facts = &candidate.facts;
+        let same = |other: &ProcessFacts| {
+            facts.guid.is_some()
+                && (&other.guid, other.pid, other.start_ns, &other.machine_key)
+                    == (&facts.guid, facts.pid, facts.start_ns, &facts.machine_key)
+        };
+        let repeated = seen.iter().any(same);
+        if repeated {
+            notes.push(Anomaly {
+                check_id: "repeated_capture",
+                severity: Severity::Warning,
+                table_name: "processes".to_owned(),
+                count: 1,
+                first_key: Some(facts.path.clone()),
+                detail: "the same capture was given more than once; it is read once".to_owned(),
+            });
+        } else {
+            seen.push(facts.clone());
+        }
+        !repeated
+    });
+}
+
+fn assemble(
+    found: Vec<Found>,
+    mut notes: Vec<Anomaly>,
+    unreadable: Vec<(String, String)>,
+    options: LoadOptions,
+) -> Trace {
+    let (facts, mut sources): (Vec<ProcessFacts>, Vec<Option<Arc<dyn Source>>>) =
+        found.into_iter().map(|found| (found.facts, Some(found.source))).unzip();
+    let assignment = assign(facts, options.rank_from.as_ref());
+    notes.extend(assignment.warnings.into_iter().map(|detail| Anomaly {
+        check_id: "rank_assignment",
+        severity: Severity::Warning,
+        table_name: "processes".to_owned(),
+        count: 1,
+        first_key: None,
+        detail,
+    }));
+    let members = assignment
+        .processes
+        .into_iter()
+        .filter_map(|(position, process)| Some(Member { process, source: sources.get_mut(position)?.take()? }))
+        .collect();
+    let trace = Trace::new(members, options.categories, options.threads, notes);
+    trace.report_damage(unreadable.into_iter().map(|(path, cause)| Damage { path, part: String::new(), cause }));
+    trace
+}

@@ -1,0 +1,91 @@
+//! What a file is, by its content.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::dataset::is_dataset;
+use super::rocpd;
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recognised {
+    /// A rocpd database of schema 3.
+    Rocpd,
+    /// A dataset written by `convert`.
+    Dataset,
+    /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
+    Other(String),
+    /// Nothing that has to do with traces.
+    Foreign(String),
+    /// A database whose list of tables cannot be read.
+    Damaged(String),
+}
+
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Looks at the first bytes, and at the table names of a database.
+pub fn recognise(path: &Path) -> Recognised {
+    if path.is_dir() {
+        return if is_dataset(path) {
+            Recognised::Dataset
+        } else {
+            Recognised::Foreign("a directory without traces".to_owned())
+        };
+    }
+    let mut head = Vec::new();
+    if let Err(error) = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head)) {
+        return Recognised::Damaged(format!("cannot be read: {error}"));
+    }
+    if head.starts_with(SQLITE_MAGIC) { sqlite(path) } else { by_head(&head) }
+}
+
+fn by_head(head: &[u8]) -> Recognised {
+    let text = String::from_utf8_lossy(head);
+    let trimmed = text.trim_start();
+    let other = |what: &str| Recognised::Other(what.to_owned());
+    if head.is_empty() {
+        other("an empty file; the profiler was stopped before it wrote anything, collect again")
+    } else if head.get(8..12) == Some(b"DUCK") {
+        other("a DuckDB database, not a rocpd trace; name the rocpd databases it was made from")
+    } else if text.starts_with("version https://git-lfs") {
+        other("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
+    } else if head.starts_with(&[0x1f, 0x8b]) {
+        other("a gzip file; rocprofv3 JSON and RPD are not supported yet, name rocpd databases")
+    } else if trimmed.starts_with('{') && text.contains("rocprofiler-sdk-tool") {
+        other("rocprofv3 JSON, which is not supported yet; collect with `--output-format rocpd`")
+    } else if head.starts_with(b"PAR1") {
+        other("a single Parquet file; name the dataset directory with its manifest.json")
+    } else if SQLITE_MAGIC.starts_with(head) {
+        other("a truncated SQLite file without content; collect again")
+    } else {
+        Recognised::Foreign("no trace: neither a SQLite database nor a dataset".to_owned())
+    }
+}
+
+fn sqlite(path: &Path) -> Recognised {
+    let names = match rocpd::open(path).and_then(|connection| rocpd::table_names(&connection)) {
+        Ok(names) => names,
+        Err(error) => return Recognised::Damaged(format!("a damaged SQLite database: {error:#}")),
+    };
+    let has = |name: &str| names.iter().any(|table| table == name);
+    let begins = |prefix: &str| names.iter().any(|table| table.starts_with(prefix));
+    let other = |what: &str| Recognised::Other(what.to_owned());
+    if names.iter().any(|name| name.strip_prefix("rocpd_metadata_").is_some_and(|uuid| uuid.len() == 36)) {
+        Recognised::Rocpd
+    } else if has("rocpd_api") && has("rocpd_op") {
+        other("an RPD database, rocpd's predecessor, which is not supported yet; name rocpd databases")
+    } else if begins("rocpd_metadata") {
+        other("a rocpd database of an early spelling (no underscore before the id), which is not supported yet")
+    } else if begins("rocpd_") {
+        other("a rocpd database without metadata; the profiler was stopped before it finished, collect again")
+    } else if has("KERN") || (has("HIP") && has("OPS")) {
+        other("a rocprof v1 database, not rocpd; collect again with `rocprofv3 --output-format rocpd`")
+    } else if begins("compute_") {
+        other("a rocprofiler-compute analysis database, not a trace; name the rocpd databases it was made from")
+    } else if names.is_empty() {
+        other("a SQLite database without tables; the profiler was stopped before it wrote anything, collect again")
+    } else {
+        Recognised::Foreign("a SQLite database of another program, not a rocpd trace".to_owned())
+    }
+}

@@ -1,0 +1,105 @@
+//! Columns as read from a table: integers, reals and texts with missing values.
+
+use polars::prelude::{ChunkFullNull, Float64Chunked, Int64Chunked, StringChunked};
+
+/// What a reader expects in a column of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Integers; reals and numeric texts are converted and counted.
+    Integer,
+    /// Reals; integers are converted.
+    Real,
+    /// Text; numbers are printed.
+    Text,
+}
+
+/// A column of the source and what is expected in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Name in the source.
+    pub name: &'static str,
+    /// Expected content.
+    pub kind: Kind,
+}
+
+/// Integer column wanted.
+pub const fn integer(name: &'static str) -> Wanted {
+    Wanted { name, kind: Kind::Integer }
+}
+
+/// Real column wanted.
+pub const fn real(name: &'static str) -> Wanted {
+    Wanted { name, kind: Kind::Real }
+}
+
+/// Text column wanted.
+pub const fn text(name: &'static str) -> Wanted {
+    Wanted { name, kind: Kind::Text }
+}
+
+/// Values of one column.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// Integers.
+    Integer(Int64Chunked),
+    /// Reals.
+    Real(Float64Chunked),
+    /// Texts.
+    Text(StringChunked),
+}
+
+/// Values that were not of the declared kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// Name of the column.
+    pub column: &'static str,
+    /// What was found, such as `REAL`.
+    pub found: &'static str,
+    /// How many.
+    pub count: i64,
+    /// Row id of the first.
+    pub first_id: i64,
+}
+
+/// Columns of one table in the order of the row ids.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    /// Number of rows.
+    pub height: usize,
+    /// Values by name; a column the table lacks is absent.
+    pub values: Vec<(&'static str, Values)>,
+    /// Values of another kind than declared.
+    pub misfits: Vec<Misfit>,
+    /// Why reading stopped early, if it did.
+    pub damage: Option<String>,
+}
+
+impl Columns {
+    /// An integer column, nulls where the table lacks it.
+    pub fn integers(&self, name: &str) -> Int64Chunked {
+        match self.find(name) {
+            Some(Values::Integer(values)) => values.clone(),
+            _ => Int64Chunked::full_null(name.into(), self.height),
+        }
+    }
+
+    /// A real column, nulls where the table lacks it.
+    pub fn reals(&self, name: &str) -> Float64Chunked {
+        match self.find(name) {
+            Some(Values::Real(values)) => values.clone(),
+            _ => Float64Chunked::full_null(name.into(), self.height),
+        }
+    }
+
+    /// A text column, nulls where the table lacks it.
+    pub fn texts(&self, name: &str) -> StringChunked {
+        match self.find(name) {
+            Some(Values::Text(values)) => values.clone(),
+            _ => StringChunked::full_null(name.into(), self.height),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<&Values> {
+        self.values.iter().find(|(column, _)| *column == name).map(|(_, values)| values)
+    }
+}

@@ -1,0 +1,185 @@
+//! `kernels` and `counter_dispatches` from rocpd_kernel_dispatch.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::assembly::{Assembly, count_first};
+use super::column::{Columns, Wanted, integer};
+use super::lookups::Events;
+use crate::trace::frames::dictionary_column;
+use crate::trace::source::Severity;
+
+/// Canonical columns and the source column each needs.
+const SOURCES: &[(&[&str], &str)] = &[
+    (&["dispatch_id"], "dispatch_id"),
+    (&["kernel_id", "kernel_name", "short_name", "category"], "kernel_id"),
+    (&["agent_id", "gpu", "device"], "agent_id"),
+    (&["queue_id"], "queue_id"),
+    (&["stream_id"], "stream_id"),
+    (&["tid"], "tid"),
+    (&["correlation_id", "external_id"], "event_id"),
+    (&["region_name"], "region_name_id"),
+    (&["start_ns", "end_ns", "duration_ns", "valid"], "start"),
+    (&["start_ns", "end_ns", "duration_ns", "valid"], "end"),
+    (&["workgroup_x"], "workgroup_size_x"),
+    (&["workgroup_y"], "workgroup_size_y"),
+    (&["workgroup_z"], "workgroup_size_z"),
+    (&["grid_x"], "grid_size_x"),
+    (&["grid_y"], "grid_size_y"),
+    (&["grid_z"], "grid_size_z"),
+    (&["lds_bytes"], "group_segment_size"),
+    (&["scratch_bytes"], "private_segment_size"),
+    (&["graph_exec_id"], "graph_exec_id"),
+    (&["graph_node_id"], "graph_node_id"),
+];
+
+/// Columns that are copied as they are; a missing value of a column that may not be null becomes 0.
+const COPIED: &[(&str, &str, bool)] = &[
+    ("agent_id", "agent_id", true),
+    ("workgroup_x", "workgroup_size_x", false),
+    ("workgroup_y", "workgroup_size_y", false),
+    ("workgroup_z", "workgroup_size_z", false),
+    ("grid_x", "grid_size_x", false),
+    ("grid_y", "grid_size_y", false),
+    ("grid_z", "grid_size_z", false),
+    ("lds_bytes", "group_segment_size", true),
+    ("scratch_bytes", "private_segment_size", true),
+];
+
+/// Assembles the dispatches; with `pass` the column of that name too.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
+    let wanted: Vec<Wanted> = assembly.sources(SOURCES).into_iter().map(integer).collect();
+    let columns = assembly.database.read("kernel_dispatch", &wanted, assembly.context.threads)?;
+    assembly.absorb("kernel_dispatch", &columns);
+    assembly.set_height(columns.height);
+    let ids = columns.integers("id");
+    if let Some(pass) = pass {
+        assembly.put("pass", Int64Chunked::full("pass".into(), pass, columns.height).into_series());
+    }
+    assembly.put("dispatch_id", or_else(&columns.integers("dispatch_id"), &ids).into_series());
+    put_names(assembly, &columns, &ids)?;
+    assembly.put_gpu(&columns.integers("agent_id"), &ids);
+    assembly.put_place(&columns)?;
+    put_correlation(assembly, &columns.integers("event_id"), &ids)?;
+    if assembly.wants(&["region_name"]) {
+        let strings = assembly.lookups.strings(assembly.database, assembly.context.threads)?;
+        let names = columns.integers("region_name_id");
+        let names = names.iter().map(|id| strings.position(id).filter(|_| strings.get(id) != Some("")));
+        let column = dictionary_column("region_name", strings.values(), names)?;
+        assembly.put("region_name", column);
+    }
+    assembly.put_times(&columns.integers("start"), &columns.integers("end"));
+    for &(name, source, nullable) in COPIED {
+        let values = columns.integers(source);
+        let values = if nullable { values } else { or_else(&values, &zeros(columns.height)) };
+        assembly.put(name, values.into_series());
+    }
+    // 0 is how the source writes that a dispatch belongs to no graph.
+    for name in ["graph_exec_id", "graph_node_id"] {
+        if assembly.wants(&[name]) {
+            let in_graph = columns.integers("graph_exec_id");
+            let values = columns.integers(name);
+            let values = values.iter().zip(in_graph.iter()).map(|(value, graph)| value.filter(|_| graph != Some(0)));
+            assembly.put(name, Int64Chunked::from_iter_options(name.into(), values).into_series());
+        }
+    }
+    Ok(())
+}
+
+fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked) -> Result<()> {
+    let kernel_ids = columns.integers("kernel_id");
+    assembly.put("kernel_id", or_else(&kernel_ids, &Int64Chunked::full("".into(), -1, columns.height)).into_series());
+    if !assembly.wants(&["kernel_name", "short_name", "category"]) {
+        return Ok(());
+    }
+    let categories = assembly.context.categories;
+    let symbols = assembly.symbols.get(assembly.database, categories)?;
+    let resolved = symbols.resolve(&kernel_ids, categories);
+    for (name, dictionary) in [
+        ("kernel_name", &resolved.kernel_name),
+        ("short_name", &resolved.short_name),
+        ("category", &resolved.category),
+    ] {
+        assembly
+            .put_with(name, || Ok(dictionary_column(name, dictionary, resolved.positions.iter().copied().map(Some))?))?;
+    }
+    let (count, first) = count_first(resolved.missing.iter().copied(), ids);
+    assembly.note(
+        "missing_symbol",
+        Severity::Warning,
+        count,
+        first,
+        "dispatches name a kernel symbol without info row; they appear as kernel_<id>",
+    );
+    Ok(())
+}
+
+/// Adds the internal and the external correlation id of the events. Internal id 0 stands for none.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn put_correlation(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, ids: &Int64Chunked) -> Result<()> {
+    let needed = assembly.sources(&[
+        (&["correlation_id"], "stack_id"),
+        (&["parent_correlation_id"], "parent_stack_id"),
+        (&["external_id"], "correlation_id"),
+    ]);
+    if needed.is_empty() {
+        return Ok(());
+    }
+    let events = Events::read(assembly.database, &needed, assembly.context.threads)?;
+    assembly.absorb("event", events.columns());
+    put_event_ids(assembly, &events, event_ids);
+    note_missing_events(assembly, &events, event_ids, ids);
+    Ok(())
+}
+
+/// Adds those of the three correlation columns that are wanted.
+pub fn put_event_ids(assembly: &mut Assembly<'_>, events: &Events, event_ids: &Int64Chunked) {
+    for (name, source) in [
+        ("correlation_id", "stack_id"),
+        ("parent_correlation_id", "parent_stack_id"),
+        ("external_id", "correlation_id"),
+    ] {
+        if assembly.wants(&[name]) {
+            let values = events.join(source, event_ids);
+            let values: Int64Chunked =
+                values.iter().map(|value| value.filter(|value| *value != 0)).collect_ca(name.into());
+            assembly.put(name, values.into_series());
+        }
+    }
+}
+
+/// Notes rows whose event is missing.
+pub fn note_missing_events(
+    assembly: &mut Assembly<'_>,
+    events: &Events,
+    event_ids: &Int64Chunked,
+    ids: &Int64Chunked,
+) {
+    let orphans = event_ids.iter().map(|id| id.is_some_and(|id| !events.has(id)));
+    let (count, first) = count_first(orphans, ids);
+    assembly.note(
+        "missing_event",
+        Severity::Warning,
+        count,
+        first,
+        "rows name an event without row; they have no category and no correlation id",
+    );
+}
+
+/// `values` with nulls replaced by those of `other`.
+pub fn or_else(values: &Int64Chunked, other: &Int64Chunked) -> Int64Chunked {
+    if values.null_count() == 0 {
+        return values.clone();
+    }
+    values.iter().zip(other.iter()).map(|(value, other)| value.or(other)).collect_ca(values.name().clone())
+}
+
+/// A column of zeros.
+pub fn zeros(height: usize) -> Int64Chunked {
+    Int64Chunked::full("".into(), 0, height)
+}

@@ -1,0 +1,21 @@
+//! rocpd databases, schema 3: SQLite files with one set of tables per capture. Only base tables are read, never views.
+
+mod assembly;
+mod bulk;
+mod careful;
+mod column;
+mod container;
+mod counters;
+mod database;
+mod dispatches;
+mod id_index;
+mod info;
+mod lookups;
+mod process;
+mod regions;
+mod source;
+mod symbols;
+mod transfers;
+
+pub use container::{open, table_names};
+pub use source::find;

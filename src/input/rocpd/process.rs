@@ -1,0 +1,238 @@
+//! What the info tables of a partition say about its process and agents.
+
+use anyhow::Result;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
+use serde_json::Value;
+
+use super::container::{Partition, TableShape, quoted};
+use crate::trace::facts::{AgentFacts, ProcessFacts};
+
+/// Environment variables that launchers set to the rank of a process, in the order of trust.
+const RANK_VARIABLES: &[&str] = &[
+    "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
+    "PMI_RANK",
+    "MV2_COMM_WORLD_RANK",
+    "MPI_RANKID",
+    "SLURM_PROCID",
+    "PALS_RANKID",
+    "FLUX_TASK_RANK",
+    "RANK",
+];
+
+/// A process of a partition, with the row that activity tables point to when the partition holds several.
+pub struct FoundProcess {
+    /// Row id in `info_process`, set when there is more than one.
+    pub row: Option<i64>,
+    /// What is known about it.
+    pub facts: ProcessFacts,
+}
+
+/// The processes of a partition; one without details when the info tables are empty or missing.
+///
+/// # Errors
+/// When a page of the info tables is damaged.
+pub fn processes(connection: &Connection, partition: &Partition, path: &str, source: &str) -> Result<Vec<FoundProcess>> {
+    let has_counters = exists(connection, partition, "pmc_event") && exists(connection, partition, "kernel_dispatch");
+    let base = ProcessFacts {
+        guid: partition.guid.clone(),
+        content_hash: partition.suffix.clone(),
+        machine_key: String::new(),
+        pid: -1,
+        path: path.to_owned(),
+        source: source.to_owned(),
+        format: "rocpd".to_owned(),
+        schema_version: partition.schema_version.clone(),
+        has_counters,
+        ..ProcessFacts::default()
+    };
+    let columns = &["id", "nid", "ppid", "pid", "init", "fini", "start", "end", "command", "environment"];
+    let mut found = Vec::new();
+    each_row(connection, partition.table("info_process"), columns, |row, table| {
+        let id = integer(row, table, "id");
+        let mut facts = base.clone();
+        node(connection, partition, integer(row, table, "nid"), &mut facts)?;
+        facts.pid = integer(row, table, "pid").unwrap_or(-1);
+        facts.ppid = integer(row, table, "ppid");
+        facts.command = string(row, table, "command");
+        facts.start_ns = time(row, table, "start").or_else(|| time(row, table, "init"));
+        facts.end_ns = time(row, table, "end").or_else(|| time(row, table, "fini"));
+        facts.environment_rank = string(row, table, "environment").and_then(|json| rank_in_environment(&json));
+        facts.agents = agents(connection, partition, id)?;
+        found.push(FoundProcess { row: id, facts });
+        Ok(())
+    })?;
+    if let [only] = found.as_mut_slice() {
+        only.row = None;
+    }
+    if found.is_empty() {
+        let mut facts = base;
+        node(connection, partition, None, &mut facts)?;
+        facts.agents = agents(connection, partition, None)?;
+        found.push(FoundProcess { row: None, facts });
+    }
+    Ok(found)
+}
+
+fn exists(connection: &Connection, partition: &Partition, base: &str) -> bool {
+    partition.table(base).is_some_and(|table| {
+        let sql = format!("SELECT 1 FROM {} LIMIT 1", quoted(&table.name));
+        connection.query_row(&sql, [], |_| Ok(())).is_ok()
+    })
+}
+
+/// Visits the rows of an info table with those of the wanted columns that it has.
+fn each_row(
+    connection: &Connection,
+    table: Option<&TableShape>,
+    wanted: &[&str],
+    mut visit: impl FnMut(&Row<'_>, &Selection) -> Result<()>,
+) -> Result<()> {
+    let Some(table) = table else { return Ok(()) };
+    let columns: Vec<String> = wanted.iter().filter(|name| table.has(name)).map(|name| (*name).to_owned()).collect();
+    let list: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+    let order = if table.has("id") { "ORDER BY id" } else { "" };
+    let sql = format!("SELECT {} FROM {} {order}", list.join(", "), quoted(&table.name));
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    let selection = Selection { columns };
+    while let Some(row) = rows.next()? {
+        visit(row, &selection)?;
+    }
+    Ok(())
+}
+
+struct Selection {
+    columns: Vec<String>,
+}
+
+fn value<'a>(row: &'a Row<'_>, selection: &Selection, name: &str) -> Option<ValueRef<'a>> {
+    let position = selection.columns.iter().position(|column| column == name)?;
+    row.get_ref(position).ok()
+}
+
+fn integer(row: &Row<'_>, selection: &Selection, name: &str) -> Option<i64> {
+    match value(row, selection, name)? {
+        ValueRef::Integer(integer) => Some(integer),
+        ValueRef::Real(real) => Some(real as i64),
+        ValueRef::Text(bytes) => std::str::from_utf8(bytes).ok()?.trim().parse().ok(),
+        ValueRef::Null | ValueRef::Blob(_) => None,
+    }
+}
+
+fn time(row: &Row<'_>, selection: &Selection, name: &str) -> Option<i64> {
+    integer(row, selection, name).filter(|time| *time > 0)
+}
+
+fn string(row: &Row<'_>, selection: &Selection, name: &str) -> Option<String> {
+    match value(row, selection, name)? {
+        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        ValueRef::Integer(integer) => Some(integer.to_string()),
+        ValueRef::Real(_) | ValueRef::Null | ValueRef::Blob(_) => None,
+    }
+}
+
+fn node(connection: &Connection, partition: &Partition, nid: Option<i64>, facts: &mut ProcessFacts) -> Result<()> {
+    let mut fallback = nid.map(|nid| format!("node {nid}"));
+    each_row(connection, partition.table("info_node"), &["id", "hash", "machine_id", "hostname"], |row, table| {
+        if nid.is_none() || integer(row, table, "id") == nid {
+            facts.machine_id = string(row, table, "machine_id").filter(|id| !id.is_empty());
+            facts.hostname = string(row, table, "hostname").filter(|name| !name.is_empty());
+            fallback = integer(row, table, "hash").map(|hash| format!("hash {hash}")).or(fallback.take());
+        }
+        Ok(())
+    })?;
+    facts.machine_key = facts.machine_id.clone().or_else(|| facts.hostname.clone()).or(fallback).unwrap_or_default();
+    Ok(())
+}
+
+fn agents(connection: &Connection, partition: &Partition, process: Option<i64>) -> Result<Vec<AgentFacts>> {
+    let columns = &["id", "pid", "type", "absolute_index", "type_index", "uuid", "name", "product_name", "extdata"];
+    let mut agents = Vec::new();
+    each_row(connection, partition.table("info_agent"), columns, |row, table| {
+        let of_other = process.is_some() && integer(row, table, "pid").is_some_and(|pid| Some(pid) != process);
+        if let (Some(agent_id), false) = (integer(row, table, "id"), of_other) {
+            let details = string(row, table, "extdata")
+                .and_then(|json| serde_json::from_str::<Value>(&json).ok())
+                .unwrap_or_default();
+            agents.push(AgentFacts {
+                agent_id,
+                agent_type: string(row, table, "type").unwrap_or_else(|| "UNKNOWN".to_owned()),
+                absolute_index: integer(row, table, "absolute_index"),
+                type_index: integer(row, table, "type_index"),
+                name: string(row, table, "name").unwrap_or_default(),
+                product_name: string(row, table, "product_name"),
+                // The column named uuid holds the PCI device id; the true uuid is in the details.
+                pci_device_id: detail(&details, "device_id").or_else(|| integer(row, table, "uuid")),
+                ..agent_details(&details)
+            });
+        }
+        Ok(())
+    })?;
+    // A partition whose agents name another process than the only one still describes what it saw.
+    if agents.is_empty() && process.is_some() {
+        return self::agents(connection, partition, None);
+    }
+    Ok(agents)
+}
+
+/// The columns that only the recorded agent details hold; the names are those of rocprofiler-sdk's agent record.
+fn agent_details(details: &Value) -> AgentFacts {
+    let positive = |name: &str| detail(details, name).filter(|value| *value > 0);
+    let bank = details.get("mem_banks").and_then(Value::as_array).and_then(|banks| banks.first());
+    let of_bank = |name: &str| bank.and_then(|bank| detail(bank, name)).filter(|value| *value > 0);
+    AgentFacts {
+        location: detail(details, "location_id")
+            .filter(|location| *location > 0)
+            .map(|location| format!("{}:{location}", detail(details, "domain").unwrap_or(0))),
+        cu_count: positive("cu_count"),
+        num_xcc: positive("num_xcc"),
+        simd_per_cu: positive("simd_per_cu"),
+        max_waves_per_simd: positive("max_waves_per_simd"),
+        wave_size: positive("wave_front_size"),
+        lds_bytes: positive("lds_size_in_kb").and_then(|kib| kib.checked_mul(1024)),
+        max_clock_mhz: positive("max_engine_clk_fcompute").or_else(|| positive("max_engine_clk_ccompute")),
+        mem_clock_mhz: of_bank("mem_clk_max"),
+        mem_bus_bits: of_bank("width"),
+        mem_bytes: of_bank("size_in_bytes"),
+        uuid: uuid(details),
+        ..AgentFacts::default()
+    }
+}
+
+fn detail(details: &Value, name: &str) -> Option<i64> {
+    details.get(name).and_then(Value::as_i64)
+}
+
+/// The 16 bytes of the device's uuid as hexadecimal digits; `None` when they are all zero.
+fn uuid(details: &Value) -> Option<String> {
+    let bytes = details.get("uuid")?.get("bytes")?;
+    let bytes: Vec<u64> =
+        (0..16).map(|index| bytes.get(format!("value{index}")).and_then(Value::as_u64)).collect::<Option<_>>()?;
+    let known = bytes.iter().any(|byte| *byte != 0);
+    known.then(|| bytes.iter().map(|byte| format!("{:02x}", byte & 0xff)).collect())
+}
+
+/// The rank that the recorded environment names. Nothing else of the environment is kept.
+fn rank_in_environment(json: &str) -> Option<i64> {
+    let environment: Value = serde_json::from_str(json).ok()?;
+    RANK_VARIABLES.iter().find_map(|name| match environment.get(name)? {
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => number.as_i64(),
+        _ => None,
+    })
+    .filter(|rank| *rank >= 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rank_is_found_in_the_environment() {
+        assert_eq!(rank_in_environment(r#"{"RANK":"3","PMI_RANK":"7"}"#), Some(7));
+        assert_eq!(rank_in_environment(r#"{"RANK":"x"}"#), None);
+        assert_eq!(rank_in_environment("{"), None);
+    }
+}

@@ -1,0 +1,184 @@
+//! `memory_copies` from rocpd_memory_copy and `memory_allocations` from rocpd_memory_allocate.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::assembly::{Assembly, count_first};
+use super::column::{Columns, Wanted, integer, text};
+use super::dispatches::{or_else, put_correlation, zeros};
+use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
+use crate::trace::identity::{Gpu, Process};
+use crate::trace::source::Severity;
+
+const COPY_SOURCES: &[(&[&str], &str)] = &[
+    (&["direction"], "name_id"),
+    (&["src_agent_id", "direction", "gpu", "peer_gpu", "device"], "src_agent_id"),
+    (&["dst_agent_id", "direction", "gpu", "peer_gpu", "device"], "dst_agent_id"),
+    (&["bytes"], "size"),
+    (&["stream_id"], "stream_id"),
+    (&["tid"], "tid"),
+    (&["correlation_id"], "event_id"),
+    (&["start_ns", "end_ns", "duration_ns", "valid"], "start"),
+    (&["start_ns", "end_ns", "duration_ns", "valid"], "end"),
+    (&["graph_exec_id"], "graph_exec_id"),
+];
+
+const DIRECTIONS: &[&str] = &["H2D", "D2H", "D2D", "P2P", "H2H", "NONE"];
+
+/// Assembles the copies.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
+    let wanted: Vec<Wanted> = assembly.sources(COPY_SOURCES).into_iter().map(integer).collect();
+    let columns = assembly.database.read("memory_copy", &wanted, assembly.context.threads)?;
+    assembly.absorb("memory_copy", &columns);
+    assembly.set_height(columns.height);
+    let ids = columns.integers("id");
+    let (source, destination) = (columns.integers("src_agent_id"), columns.integers("dst_agent_id"));
+    assembly.put("copy_id", ids.clone().into_series());
+    assembly.put("src_agent_id", source.clone().into_series());
+    assembly.put("dst_agent_id", destination.clone().into_series());
+    put_copy_gpus(assembly, &source, &destination);
+    if assembly.wants(&["direction"]) {
+        let strings = assembly.lookups.strings(assembly.database, assembly.context.threads)?;
+        let names = columns.integers("name_id");
+        let dictionary: Vec<Option<String>> = DIRECTIONS.iter().map(|direction| Some((*direction).to_owned())).collect();
+        let process = assembly.context.process;
+        let codes = names.iter().zip(source.iter()).zip(destination.iter()).map(|((name, source), destination)| {
+            let direction = direction(strings.get(name), process, source, destination);
+            DIRECTIONS.iter().position(|known| *known == direction)
+        });
+        let column = dictionary_column("direction", &dictionary, codes)?;
+        assembly.put("direction", column);
+    }
+    assembly.put("bytes", columns.integers("size").into_series());
+    assembly.put_place(&columns)?;
+    put_correlation(assembly, &columns.integers("event_id"), &ids)?;
+    assembly.put_times(&columns.integers("start"), &columns.integers("end"));
+    let graphs = columns.integers("graph_exec_id");
+    let graphs: Int64Chunked = graphs.iter().map(|graph| graph.filter(|graph| *graph != 0)).collect_ca("".into());
+    assembly.put("graph_exec_id", graphs.into_series());
+    Ok(())
+}
+
+/// The GPUs of a copy: the one it counts for, and the other one of a copy between two.
+fn gpus(process: &Process, source: Option<i64>, destination: Option<i64>) -> (Option<Gpu>, Option<Gpu>) {
+    let gpu_of = |agent: Option<i64>| agent.and_then(|agent| process.gpus.get(&agent)).copied();
+    match (gpu_of(source), gpu_of(destination)) {
+        (Some(source), Some(destination)) if source != destination => (Some(source), Some(destination)),
+        (source, destination) => (source.or(destination), None),
+    }
+}
+
+fn put_copy_gpus(assembly: &mut Assembly<'_>, source: &Int64Chunked, destination: &Int64Chunked) {
+    if !assembly.wants(&["gpu", "peer_gpu", "device"]) {
+        return;
+    }
+    let process = assembly.context.process;
+    let pairs: Vec<(Option<Gpu>, Option<Gpu>)> = source
+        .iter()
+        .zip(destination.iter())
+        .map(|(source, destination)| gpus(process, source, destination))
+        .collect();
+    let column = |value: fn(&(Option<Gpu>, Option<Gpu>)) -> Option<i64>| -> Series {
+        Int64Chunked::from_iter_options("".into(), pairs.iter().map(value)).into_series()
+    };
+    assembly.put("gpu", column(|(gpu, _)| gpu.map(|gpu| gpu.gpu)));
+    assembly.put("peer_gpu", column(|(_, peer)| peer.map(|peer| peer.gpu)));
+    assembly.put("device", column(|(gpu, _)| gpu.map(|gpu| gpu.device)));
+}
+
+/// The direction by the recorded name, else by the types of the agents; device to device between two GPUs is P2P.
+fn direction(
+    name: Option<&str>,
+    process: &Process,
+    source: Option<i64>,
+    destination: Option<i64>,
+) -> &'static str {
+    let between_gpus = matches!(gpus(process, source, destination), (Some(_), Some(_)));
+    let name = name.unwrap_or_default().to_ascii_uppercase();
+    let place = |text: &str, agent: Option<i64>| match text {
+        _ if text.ends_with("HOST") => Some(false),
+        _ if text.ends_with("DEVICE") => Some(true),
+        _ => agent
+            .filter(|agent| process.facts.agents.iter().any(|facts| facts.agent_id == *agent))
+            .map(|agent| process.gpus.contains_key(&agent)),
+    };
+    let (from, to) = name.split_once("_TO_").unwrap_or(("", ""));
+    match (place(from, source), place(to, destination)) {
+        (Some(true), Some(true)) if between_gpus => "P2P",
+        (Some(true), Some(true)) => "D2D",
+        (Some(false), Some(true)) => "H2D",
+        (Some(true), Some(false)) => "D2H",
+        (Some(false), Some(false)) => "H2H",
+        _ => "NONE",
+    }
+}
+
+const ALLOCATION_SOURCES: &[(&[&str], &str)] = &[
+    (&["agent_id", "gpu"], "agent_id"),
+    (&["address"], "address"),
+    (&["bytes"], "size"),
+    (&["queue_id"], "queue_id"),
+    (&["stream_id"], "stream_id"),
+    (&["tid"], "tid"),
+    (&["correlation_id"], "event_id"),
+    (&["start_ns", "end_ns", "duration_ns", "valid"], "start"),
+    (&["start_ns", "end_ns", "duration_ns", "valid"], "end"),
+];
+
+/// Assembles the allocations, frees and scratch operations.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn read_allocations(assembly: &mut Assembly<'_>) -> Result<()> {
+    let mut wanted: Vec<Wanted> = assembly.sources(ALLOCATION_SOURCES).into_iter().map(integer).collect();
+    for (canonical, source) in [("operation", "type"), ("level", "level"), ("flags", "extdata")] {
+        if assembly.wants(&[canonical]) {
+            wanted.push(text(source));
+        }
+    }
+    let columns = assembly.database.read("memory_allocate", &wanted, assembly.context.threads)?;
+    assembly.absorb("memory_allocate", &columns);
+    assembly.set_height(columns.height);
+    let ids = columns.integers("id");
+    assembly.put("alloc_id", ids.clone().into_series());
+    put_words(assembly, "operation", &columns, "type")?;
+    put_words(assembly, "level", &columns, "level")?;
+    let agents = columns.integers("agent_id");
+    assembly.put("agent_id", agents.clone().into_series());
+    assembly.put_gpu(&agents, &ids);
+    assembly.put("address", columns.integers("address").into_series());
+    assembly.put("bytes", or_else(&columns.integers("size"), &zeros(columns.height)).into_series());
+    if assembly.wants(&["flags"]) {
+        let flags: Int64Chunked = columns.texts("extdata").iter().map(flags).collect_ca("flags".into());
+        assembly.put("flags", flags.into_series());
+    }
+    assembly.put_place(&columns)?;
+    put_correlation(assembly, &columns.integers("event_id"), &ids)?;
+    assembly.put_times(&columns.integers("start"), &columns.integers("end"));
+    let unknown = columns.integers("size").iter().map(|size| size.is_none()).collect::<Vec<_>>();
+    if assembly.wants(&["bytes"]) {
+        let (count, first) = count_first(unknown.into_iter(), &ids);
+        assembly.note("missing_size", Severity::Info, count, first, "allocations without a size count as 0 bytes");
+    }
+    Ok(())
+}
+
+fn put_words(assembly: &mut Assembly<'_>, name: &'static str, columns: &Columns, source: &str) -> Result<()> {
+    assembly.put_with(name, || {
+        let words = columns.texts(source);
+        let words: Vec<Option<String>> =
+            words.iter().map(|word| Some(word.unwrap_or("UNKNOWN").to_owned())).collect();
+        let column = text_column_from_dictionary(name, &words, (0..words.len()).map(Some))?;
+        Ok(column.cast(&crate::trace::frames::categorical())?)
+    })
+}
+
+fn flags(details: Option<&str>) -> Option<i64> {
+    let details = details.filter(|text| text.contains("flags"))?;
+    let details: serde_json::Value = serde_json::from_str(details).ok()?;
+    let flags = details.get("flags")?;
+    flags.as_i64().or_else(|| flags.as_str()?.trim().parse().ok())
+}

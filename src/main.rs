@@ -1,0 +1,7 @@
+//! The `wavesieve` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    wavesieve::cli::main()
+}

@@ -1,0 +1,128 @@
+//! What a source tells about each process it holds, before ranks are known.
+
+use serde::{Deserialize, Serialize};
+
+/// Role of a process in the logical trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// An ordinary trace.
+    Trace,
+    /// A counter pass beside a trace of the same rank; its dispatches are serialised by the collection.
+    Counters,
+}
+
+impl Role {
+    /// The spelling in the `processes` table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Trace => "trace",
+            Self::Counters => "counters",
+        }
+    }
+}
+
+/// A CPU, GPU or NIC as a process saw it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentFacts {
+    /// Key in the process.
+    pub agent_id: i64,
+    /// `CPU`, `GPU` or `NIC`.
+    pub agent_type: String,
+    /// Index over all agents of the machine.
+    pub absolute_index: Option<i64>,
+    /// Index among the agents of its type.
+    pub type_index: Option<i64>,
+    /// PCI location on the machine.
+    pub location: Option<String>,
+    /// Architecture or model.
+    pub name: String,
+    /// Marketing name.
+    pub product_name: Option<String>,
+    /// Compute units.
+    pub cu_count: Option<i64>,
+    /// Accelerator complex dies.
+    pub num_xcc: Option<i64>,
+    /// SIMD units per compute unit.
+    pub simd_per_cu: Option<i64>,
+    /// Wavefront slots per SIMD.
+    pub max_waves_per_simd: Option<i64>,
+    /// Work-items of a wavefront.
+    pub wave_size: Option<i64>,
+    /// LDS of a compute unit in bytes.
+    pub lds_bytes: Option<i64>,
+    /// Highest shader clock in MHz.
+    pub max_clock_mhz: Option<i64>,
+    /// Highest memory clock in MHz.
+    pub mem_clock_mhz: Option<i64>,
+    /// Width of the memory bus in bits.
+    pub mem_bus_bits: Option<i64>,
+    /// Device memory in bytes.
+    pub mem_bytes: Option<i64>,
+    /// PCI device id.
+    pub pci_device_id: Option<i64>,
+    /// Unique id of the device, 32 hexadecimal digits.
+    pub uuid: Option<String>,
+}
+
+impl AgentFacts {
+    /// Whether it is a GPU.
+    pub fn is_gpu(&self) -> bool {
+        self.agent_type == "GPU"
+    }
+
+    /// What tells this device from the others of its machine: uuid, else location, else absolute index.
+    pub fn device_key(&self) -> String {
+        match (&self.uuid, &self.location, self.absolute_index) {
+            (Some(uuid), _, _) => format!("uuid {uuid}"),
+            (None, Some(location), _) => format!("location {location}"),
+            (None, None, Some(index)) => format!("index {index}"),
+            (None, None, None) => format!("agent {}", self.agent_id),
+        }
+    }
+}
+
+/// One process as its source describes it. The recorded environment is never part of it, only the rank found there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProcessFacts {
+    /// Unique id of the capture.
+    pub guid: Option<String>,
+    /// Hash of the content, for captures without a guid.
+    pub content_hash: String,
+    /// Machine id, else host name, else what the source has.
+    pub machine_key: String,
+    /// Machine id of the operating system.
+    pub machine_id: Option<String>,
+    /// Host name.
+    pub hostname: Option<String>,
+    /// Process id; -1 where unknown.
+    pub pid: i64,
+    /// Process id of the parent.
+    pub ppid: Option<i64>,
+    /// Command line.
+    pub command: Option<String>,
+    /// Start in ns on the source's clock.
+    pub start_ns: Option<i64>,
+    /// End in ns on the source's clock.
+    pub end_ns: Option<i64>,
+    /// Path as given or found, for `--rank-from` and the natural order.
+    pub path: String,
+    /// Name of the file.
+    pub source: String,
+    /// Format id such as `rocpd`.
+    pub format: String,
+    /// Schema version the file states.
+    pub schema_version: Option<String>,
+    /// Rank in the recorded environment.
+    pub environment_rank: Option<i64>,
+    /// Rank assigned when a dataset was written.
+    pub stored_rank: Option<i64>,
+    /// Role assigned when a dataset was written.
+    pub stored_role: Option<Role>,
+    /// Whether it carries counter values of dispatches.
+    pub has_counters: bool,
+    /// The agents the process could see.
+    pub agents: Vec<AgentFacts>,
+}

@@ -1,0 +1,89 @@
+//! Canonical columns as polars series and empty frames.
+
+use polars::prelude::*;
+
+use super::schema::{Column as Declaration, ColumnType, Table};
+
+/// The polars type of a canonical column.
+pub fn data_type(column_type: ColumnType) -> DataType {
+    match column_type {
+        ColumnType::I64 => DataType::Int64,
+        ColumnType::F64 => DataType::Float64,
+        ColumnType::Str => DataType::String,
+        ColumnType::Bool => DataType::Boolean,
+        ColumnType::Cat => categorical(),
+    }
+}
+
+/// The dictionary type shared by all `cat` columns.
+pub fn categorical() -> DataType {
+    DataType::from_categories(Categories::global())
+}
+
+/// A column of nulls of the declared type.
+pub fn null_column(declaration: &Declaration, rows: usize) -> Column {
+    Column::full_null(declaration.name.into(), rows, &data_type(declaration.column_type))
+}
+
+/// A frame without rows that has the given columns.
+pub fn empty_frame(columns: &[&Declaration]) -> DataFrame {
+    let columns = columns.iter().map(|declaration| null_column(declaration, 0)).collect();
+    DataFrame::new_infer_height(columns).unwrap_or_default()
+}
+
+/// All columns of a table without `process` and `rank`, which the trace adds.
+pub fn own_columns(table: &'static Table) -> Vec<&'static Declaration> {
+    table.columns.iter().filter(|column| !is_identity(column.name)).collect()
+}
+
+/// Whether the trace adds this column to every table.
+pub fn is_identity(name: &str) -> bool {
+    name == "process" || name == "rank"
+}
+
+/// A dictionary-encoded column: the entries of `dictionary` at `codes`, null where the code is null or out of range.
+///
+/// # Errors
+/// When polars cannot build the column.
+pub fn dictionary_column(
+    name: &str,
+    dictionary: &[Option<String>],
+    codes: impl Iterator<Item = Option<usize>>,
+) -> PolarsResult<Column> {
+    text_dictionary(name, dictionary, codes, &categorical())
+}
+
+/// As [`dictionary_column`], as plain text.
+///
+/// # Errors
+/// When polars cannot build the column.
+pub fn text_column_from_dictionary(
+    name: &str,
+    dictionary: &[Option<String>],
+    codes: impl Iterator<Item = Option<usize>>,
+) -> PolarsResult<Column> {
+    text_dictionary(name, dictionary, codes, &DataType::String)
+}
+
+fn text_dictionary(
+    name: &str,
+    dictionary: &[Option<String>],
+    codes: impl Iterator<Item = Option<usize>>,
+    data_type: &DataType,
+) -> PolarsResult<Column> {
+    let values = StringChunked::from_iter_options(name.into(), dictionary.iter().map(Option::as_deref));
+    let values = values.into_series().cast(data_type)?;
+    let size = dictionary.len();
+    let indexes: IdxCa =
+        codes.map(|code| code.filter(|code| *code < size).and_then(|code| IdxSize::try_from(code).ok())).collect();
+    Ok(values.take(&indexes)?.with_name(name.into()).into_column())
+}
+
+/// A column with the same text in every row.
+///
+/// # Errors
+/// When polars cannot build the column.
+pub fn constant_cat(name: &str, value: Option<&str>, rows: usize) -> PolarsResult<Column> {
+    let values = StringChunked::from_iter_options(name.into(), std::iter::once(value)).into_series();
+    Ok(values.cast(&categorical())?.new_from_index(0, rows).into_column())
+}

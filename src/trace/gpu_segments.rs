@@ -1,0 +1,144 @@
+//! What each GPU of one process was doing at every moment: the basis of all time accounting.
+
+use super::intervals::{Change, Interval, changes, sweep};
+
+/// What kind of work a kernel or copy is, as far as time accounting tells them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Activity {
+    /// A kernel of any category but communication.
+    Compute,
+    /// A kernel of the category `communication`.
+    Communication,
+    /// A memory copy.
+    Copy,
+}
+
+impl Activity {
+    const fn lane(self) -> u8 {
+        match self {
+            Self::Compute => 0,
+            Self::Communication => 1,
+            Self::Copy => 2,
+        }
+    }
+}
+
+/// One valid kernel or copy on one GPU. A copy between two GPUs is given once for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ActivityInterval {
+    /// Index of the GPU among those of the process.
+    pub gpu: i64,
+    /// Start in raw nanoseconds.
+    pub start_ns: i64,
+    /// End in raw nanoseconds; equal to the start for work of zero length.
+    pub end_ns: i64,
+    /// What it is.
+    pub activity: Activity,
+}
+
+/// A stretch of time on one GPU during which the number of running kernels and copies does not change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// Index of the GPU among those of the process.
+    pub gpu: i64,
+    /// Start in raw nanoseconds.
+    pub start_ns: i64,
+    /// End in raw nanoseconds, always after the start.
+    pub end_ns: i64,
+    /// Kernels running, communication apart.
+    pub compute: i64,
+    /// Communication kernels running.
+    pub comm: i64,
+    /// Copies running.
+    pub copies: i64,
+}
+
+impl Segment {
+    /// Length in nanoseconds, at most `i64::MAX`.
+    #[must_use]
+    pub fn duration_ns(&self) -> i64 {
+        Interval::new(self.start_ns, self.end_ns).length_ns()
+    }
+
+    fn same_work(&self, other: &Self) -> bool {
+        (self.gpu, self.compute, self.comm, self.copies) == (other.gpu, other.compute, other.comm, other.copies)
+    }
+}
+
+/// Segments of all GPUs of *one* process, sorted by (gpu, start).
+///
+/// The span is the first start to the last end over all GPUs. For each GPU with at least one
+/// activity the segments tile exactly that span: none overlap, none are of zero length,
+/// neighbours differ in their counts, and idle stretches (also before its first and after its
+/// last activity) are segments of zeros. Work of zero length widens the span and is never
+/// counted as running; reversed intervals are ignored. A span of zero length has no segments.
+///
+/// Takes `O(n log n)`, close to linear when the activities come sorted by start.
+#[must_use]
+pub fn segments(activities: impl IntoIterator<Item = ActivityInterval>) -> Vec<Segment> {
+    let mut activities: Vec<ActivityInterval> =
+        activities.into_iter().filter(|activity| activity.start_ns <= activity.end_ns).collect();
+    let Some(span) = span(&activities) else {
+        return Vec::new();
+    };
+    // Stable, to keep whatever order of starts the rows have within each GPU.
+    activities.sort_by_key(|activity| activity.gpu);
+
+    let mut tiles = Tiles::default();
+    let mut events = Vec::new();
+    for on_one_gpu in activities.chunk_by(|a, b| a.gpu == b.gpu) {
+        let Some(gpu) = on_one_gpu.first().map(|activity| activity.gpu) else {
+            continue;
+        };
+        collect_changes(on_one_gpu, &mut events);
+        let mut reached_ns = span.start_ns;
+        sweep::<3>(&mut events, |stretch, &counts| {
+            tiles.push(gpu, reached_ns, stretch.start_ns, [0; 3]);
+            tiles.push(gpu, stretch.start_ns, stretch.end_ns, counts);
+            reached_ns = stretch.end_ns;
+        });
+        tiles.push(gpu, reached_ns, span.end_ns, [0; 3]);
+    }
+    tiles.segments
+}
+
+fn span(activities: &[ActivityInterval]) -> Option<Interval> {
+    let start_ns = activities.iter().map(|activity| activity.start_ns).min()?;
+    let end_ns = activities.iter().map(|activity| activity.end_ns).max()?;
+    Some(Interval::new(start_ns, end_ns))
+}
+
+/// Starts first and ends after them: two lists that are each nearly sorted, which the sort of the sweep merges quickly.
+fn collect_changes(activities: &[ActivityInterval], events: &mut Vec<Change>) {
+    events.clear();
+    events.reserve(activities.len().saturating_mul(2));
+    for end in [false, true] {
+        events.extend(activities.iter().filter(|activity| activity.start_ns < activity.end_ns).map(|activity| {
+            let interval = Interval::new(activity.start_ns, activity.end_ns);
+            let [rise, fall] = changes(interval, activity.activity.lane());
+            if end { fall } else { rise }
+        }));
+    }
+}
+
+#[derive(Default)]
+struct Tiles {
+    segments: Vec<Segment>,
+}
+
+impl Tiles {
+    /// Appends a stretch that begins where the last one of its GPU ended, joined to it if nothing changed.
+    fn push(&mut self, gpu: i64, start_ns: i64, end_ns: i64, [compute, comm, copies]: [i64; 3]) {
+        if end_ns <= start_ns {
+            return;
+        }
+        let segment = Segment { gpu, start_ns, end_ns, compute, comm, copies };
+        match self.segments.last_mut() {
+            Some(last) if last.same_work(&segment) => last.end_ns = end_ns,
+            _ => self.segments.push(segment),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,235 @@
+//! Runs all checks over the tables of one process, table by table, and makes the rows of `anomalies`.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::correlation::Correlations;
+use super::times;
+use crate::trace::facts::Role;
+use crate::trace::frames::categorical;
+use crate::trace::identity::Process;
+use crate::trace::schema;
+use crate::trace::source::{Anomaly, Damage, Severity};
+
+/// Tables that are checked, with the rocprofv3 option that fills those a user may miss.
+const CHECKED: &[(&str, Option<&str>)] = &[
+    ("kernel_symbols", None),
+    ("kernels", Some("--kernel-trace")),
+    ("counter_dispatches", None),
+    ("memory_copies", Some("--memory-copy-trace")),
+    ("memory_allocations", Some("--memory-allocation-trace")),
+    ("regions", Some("--hip-trace, --marker-trace or --rccl-trace")),
+    ("marks", None),
+    ("graph_launches", None),
+    ("hip_events", None),
+];
+
+/// All columns of the tables that are checked: a column that is not read cannot show what is odd about it.
+pub fn needs() -> Vec<(&'static str, Vec<&'static str>)> {
+    CHECKED
+        .iter()
+        .filter_map(|(name, _)| schema::table(name))
+        .map(|table| (table.name, table.column_names().collect()))
+        .collect()
+}
+
+/// The checks of one process.
+pub struct Checks<'a> {
+    process: &'a Process,
+    anomalies: Vec<Anomaly>,
+    correlations: Correlations,
+    rows: Vec<(&'static str, usize)>,
+    kernel_launches: (usize, Option<i64>),
+}
+
+impl<'a> Checks<'a> {
+    /// Nothing seen yet.
+    pub fn new(process: &'a Process) -> Self {
+        let mut checks = Self {
+            process,
+            anomalies: Vec::new(),
+            correlations: Correlations::default(),
+            rows: Vec::new(),
+            kernel_launches: (0, None),
+        };
+        checks.check_process();
+        checks
+    }
+
+    /// Adds anomalies found elsewhere, such as those of reading.
+    pub fn absorb(&mut self, anomalies: impl IntoIterator<Item = Anomaly>) {
+        self.anomalies.extend(anomalies);
+    }
+
+    /// Adds parts of the input that could not be read.
+    pub fn absorb_damage(&mut self, damage: impl IntoIterator<Item = Damage>) {
+        self.anomalies.extend(damage.into_iter().map(|damage| Anomaly {
+            check_id: "damaged_input",
+            severity: Severity::Error,
+            table_name: if damage.part.is_empty() { "processes".to_owned() } else { damage.part },
+            count: 1,
+            first_key: Some(damage.path),
+            detail: format!("could not be read: {}", damage.cause),
+        }));
+    }
+
+    /// Checks the rows of one table.
+    ///
+    /// # Errors
+    /// When a declared column is missing or has another type.
+    pub fn table(&mut self, name: &str, frame: &DataFrame) -> Result<()> {
+        let Some(table) = schema::table(name).filter(|table| CHECKED.iter().any(|(known, _)| *known == table.name))
+        else {
+            return Ok(());
+        };
+        self.rows.push((table.name, frame.height()));
+        if table.column("valid").is_some() {
+            self.anomalies.extend(times::check(table, frame, &self.process.facts)?);
+        }
+        match name {
+            "kernels" => {
+                self.anomalies.extend(times::check_queues(frame)?);
+                self.check_gpu(table, frame, Severity::Warning)?;
+                self.correlations.add_activities("kernels", "dispatch_id", frame)?;
+            }
+            "memory_copies" => {
+                self.check_gpu(table, frame, Severity::Info)?;
+                self.correlations.add_activities("memory_copies", "copy_id", frame)?;
+            }
+            "regions" => {
+                self.correlations.add_calls(frame)?;
+                self.count_launches(frame)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The rows of `anomalies`, without `process` and `rank`. `notes` of the whole trace go to its first process.
+    ///
+    /// # Errors
+    /// When polars cannot build a column.
+    pub fn finish(mut self, notes: &[Anomaly]) -> Result<DataFrame> {
+        self.anomalies.extend(std::mem::take(&mut self.correlations).check());
+        if self.process.role == Role::Trace {
+            self.check_empty();
+        }
+        if self.process.process == 0 {
+            self.anomalies.extend(notes.iter().cloned());
+        }
+        to_frame(merge(self.anomalies))
+    }
+
+    fn note(&mut self, check_id: &'static str, severity: Severity, table: &str, count: usize, detail: String) {
+        self.anomalies.push(Anomaly {
+            check_id,
+            severity,
+            table_name: table.to_owned(),
+            count: i64::try_from(count).unwrap_or(i64::MAX),
+            first_key: None,
+            detail,
+        });
+    }
+
+    fn check_process(&mut self) {
+        let facts = &self.process.facts;
+        if facts.start_ns.is_none() || facts.end_ns.is_none() {
+            let detail = "the process has no recorded start or end: lead and tail are unknown, and times are not checked against it";
+            self.note("unknown_process_times", Severity::Info, "processes", 1, detail.to_owned());
+        }
+        if facts.has_counters {
+            if self.process.role == Role::Trace {
+                let detail = "counters were collected in this run: dispatches were serialised, so that times and overlap are not those of an ordinary run";
+                self.note("serialised_run", Severity::Warning, "kernels", 1, detail.to_owned());
+            } else {
+                let detail = "a counter pass beside a trace of the same rank: only its counters and their dispatches are used";
+                self.note("counter_pass", Severity::Info, "counter_dispatches", 1, detail.to_owned());
+            }
+        }
+    }
+
+    fn check_gpu(&mut self, table: &'static schema::Table, frame: &DataFrame, severity: Severity) -> Result<()> {
+        let missing = frame.column("gpu")?.null_count();
+        if missing > 0 {
+            let detail = "rows belong to no gpu and are in no gpu_segments";
+            self.note("no_gpu", severity, table.name, missing, detail.to_owned());
+        }
+        Ok(())
+    }
+
+    fn count_launches(&mut self, frame: &DataFrame) -> Result<()> {
+        let names = frame.column("name")?.cast(&DataType::String)?;
+        let ids = frame.column("region_id")?.i64()?;
+        for (name, id) in names.str()?.iter().zip(ids.iter()) {
+            if name.is_some_and(|name| name.starts_with("hip") && name.contains("Launch")) {
+                let (count, first) = &mut self.kernel_launches;
+                *count += 1;
+                *first = first.or(id);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_empty(&mut self) {
+        let rows = |name: &str| self.rows.iter().find(|(table, _)| *table == name).map_or(0, |(_, rows)| *rows);
+        let empty: Vec<(&str, &str)> = CHECKED
+            .iter()
+            .filter_map(|(name, flag)| flag.map(|flag| (*name, flag)))
+            .filter(|(name, _)| rows(name) == 0)
+            .collect();
+        if let (true, (1.., first)) = (rows("kernels") == 0, self.kernel_launches) {
+            self.anomalies.push(Anomaly {
+                check_id: "launches_without_dispatches",
+                severity: Severity::Error,
+                table_name: "kernels".to_owned(),
+                count: i64::try_from(self.kernel_launches.0).unwrap_or(i64::MAX),
+                first_key: first.map(|id| id.to_string()),
+                detail: "kernels were launched but no dispatch was recorded; collect again with --kernel-trace".to_owned(),
+            });
+        }
+        for (name, flag) in empty {
+            self.note("empty_table", Severity::Info, name, 0, format!("has no rows; rocprofv3 fills it with {flag}"));
+        }
+    }
+}
+
+/// Joins anomalies of the same check, table and detail, and puts them in a fixed order.
+fn merge(mut anomalies: Vec<Anomaly>) -> Vec<Anomaly> {
+    anomalies.sort_by(|a, b| {
+        (a.severity, a.check_id, &a.table_name, &a.detail).cmp(&(b.severity, b.check_id, &b.table_name, &b.detail))
+    });
+    let mut merged: Vec<Anomaly> = Vec::new();
+    for anomaly in anomalies {
+        match merged.last_mut() {
+            Some(last)
+                if last.check_id == anomaly.check_id
+                    && last.table_name == anomaly.table_name
+                    && last.detail == anomaly.detail =>
+            {
+                // The same finding is seen again by every read of the same source table.
+                last.count = last.count.max(anomaly.count);
+                last.first_key = last.first_key.take().or(anomaly.first_key);
+            }
+            _ => merged.push(anomaly),
+        }
+    }
+    merged
+}
+
+fn to_frame(anomalies: Vec<Anomaly>) -> Result<DataFrame> {
+    let text = |name: &str, value: &dyn Fn(&Anomaly) -> Option<String>| {
+        StringChunked::from_iter_options(name.into(), anomalies.iter().map(value)).into_series().into_column()
+    };
+    let counts = Int64Chunked::from_iter_values("count".into(), anomalies.iter().map(|anomaly| anomaly.count));
+    Ok(DataFrame::new(
+        anomalies.len(),
+        vec![
+            text("check_id", &|anomaly| Some(anomaly.check_id.to_owned())).cast(&categorical())?,
+            text("severity", &|anomaly| Some(anomaly.severity.name().to_owned())).cast(&categorical())?,
+            text("table_name", &|anomaly| Some(anomaly.table_name.clone())).cast(&categorical())?,
+            counts.into_series().into_column(),
+            text("first_key", &|anomaly| anomaly.first_key.clone()),
+            text("detail", &|anomaly| Some(anomaly.detail.clone())),
+        ],
+    )?)
+}

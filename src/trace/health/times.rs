@@ -1,0 +1,134 @@
+//! Times that cannot be true, and dispatches of one queue that overlap.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::DataFrame;
+
+use crate::trace::facts::ProcessFacts;
+use crate::trace::schema::Table;
+use crate::trace::source::{Anomaly, Severity};
+
+/// Rows counted by one check.
+struct Tally {
+    check_id: &'static str,
+    severity: Severity,
+    detail: &'static str,
+    count: i64,
+    first: Option<i64>,
+}
+
+impl Tally {
+    fn new(check_id: &'static str, severity: Severity, detail: &'static str) -> Self {
+        Self { check_id, severity, detail, count: 0, first: None }
+    }
+
+    fn add(&mut self, key: Option<i64>) {
+        self.count += 1;
+        self.first = match (self.first, key) {
+            (Some(first), Some(key)) => Some(first.min(key)),
+            (first, key) => first.or(key),
+        };
+    }
+
+    fn into_anomaly(self, table: &str) -> Option<Anomaly> {
+        (self.count > 0).then(|| Anomaly {
+            check_id: self.check_id,
+            severity: self.severity,
+            table_name: table.to_owned(),
+            count: self.count,
+            first_key: self.first.map(|key| key.to_string()),
+            detail: self.detail.to_owned(),
+        })
+    }
+}
+
+/// Checks the times of every row of an activity table.
+///
+/// # Errors
+/// When a declared column is missing or has another type.
+pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> Result<Vec<Anomaly>> {
+    let mut not_positive = Tally::new("zero_timestamp", Severity::Warning, "start is not positive; left out of all statistics");
+    let mut reversed = Tally::new("negative_duration", Severity::Warning, "end is before start; left out of all statistics");
+    let mut far_off = Tally::new(
+        "far_outside_process",
+        Severity::Warning,
+        "a time is further than a day outside the process; left out of all statistics",
+    );
+    let mut instant = Tally::new("zero_length", Severity::Info, "start and end are equal; counted with length 0");
+    let mut outside = Tally::new("outside_process", Severity::Info, "a time is outside the recorded start and end of the process; kept");
+
+    let key_name = table.key.last().copied().unwrap_or("start_ns");
+    let keys = frame.column(key_name)?.i64()?;
+    let starts = frame.column("start_ns")?.i64()?;
+    let ends = frame.column("end_ns")?.i64()?;
+    let valid = frame.column("valid")?.bool()?;
+    for (((key, start), end), valid) in keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()) {
+        let (Some(start), Some(end)) = (start, end) else { continue };
+        if start <= 0 {
+            not_positive.add(key);
+        } else if end < start {
+            reversed.add(key);
+        } else if valid != Some(true) {
+            far_off.add(key);
+        } else {
+            if start == end {
+                instant.add(key);
+            }
+            if facts.start_ns.is_some_and(|first| start < first) || facts.end_ns.is_some_and(|last| end > last) {
+                outside.add(key);
+            }
+        }
+    }
+    let tallies = [not_positive, reversed, far_off, instant, outside];
+    Ok(tallies.into_iter().filter_map(|tally| tally.into_anomaly(table.name)).collect())
+}
+
+/// Counts dispatches that start before an earlier one of the same agent and queue has ended, and dispatch ids that occur
+/// more than once.
+///
+/// # Errors
+/// When a declared column is missing or has another type.
+pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
+    let mut overlap = Tally::new(
+        "queue_overlap",
+        Severity::Info,
+        "dispatches start before an earlier one on the same queue has ended; sums of durations exceed busy time",
+    );
+    let mut repeated =
+        Tally::new("repeated_dispatch", Severity::Warning, "dispatch ids occur more than once; all rows are counted");
+    let ids = kernels.column("dispatch_id")?.i64()?;
+    let agents = kernels.column("agent_id")?.i64()?;
+    let queues = kernels.column("queue_id")?.i64()?;
+    let starts = kernels.column("start_ns")?.i64()?;
+    let ends = kernels.column("end_ns")?.i64()?;
+    let valid = kernels.column("valid")?.bool()?;
+    let mut by_queue: BTreeMap<(i64, i64), Vec<(i64, i64, i64)>> = BTreeMap::new();
+    let mut all_ids = Vec::with_capacity(kernels.height());
+    let rows = ids.iter().zip(agents.iter()).zip(queues.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
+    for (((((id, agent), queue), start), end), valid) in rows {
+        all_ids.extend(id);
+        if let (Some(id), Some(agent), Some(queue), Some(start), Some(end), Some(true)) =
+            (id, agent, queue, start, end, valid)
+        {
+            by_queue.entry((agent, queue)).or_default().push((start, end, id));
+        }
+    }
+    for dispatches in by_queue.values_mut() {
+        dispatches.sort_unstable();
+        let mut last_end = i64::MIN;
+        for &(start, end, id) in dispatches.iter() {
+            if start < last_end {
+                overlap.add(Some(id));
+            }
+            last_end = last_end.max(end);
+        }
+    }
+    all_ids.sort_unstable();
+    for (id, next) in all_ids.iter().zip(all_ids.iter().skip(1)) {
+        if id == next {
+            repeated.add(Some(*id));
+        }
+    }
+    Ok([overlap, repeated].into_iter().filter_map(|tally| tally.into_anomaly("kernels")).collect())
+}

@@ -1,0 +1,231 @@
+//! Processes, ranks, nodes, devices and roles of the logical trace, assigned from what the sources tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use regex::Regex;
+
+use super::facts::{ProcessFacts, Role};
+use super::natural_order::natural_key;
+
+/// A process with its place in the logical trace.
+#[derive(Clone, Debug)]
+pub struct Process {
+    /// Join key, dense over the logical trace.
+    pub process: i64,
+    /// Label.
+    pub rank: i64,
+    /// Dense number of the machine.
+    pub node: i64,
+    /// Ordinary trace or counter pass.
+    pub role: Role,
+    /// Ordinal among the counter-carrying processes of its rank.
+    pub pass: i64,
+    /// GPU index and device number by agent id.
+    pub gpus: BTreeMap<i64, Gpu>,
+    /// What the source told.
+    pub facts: ProcessFacts,
+}
+
+/// Place of a GPU in its process and in the cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gpu {
+    /// Index among the GPUs of the process.
+    pub gpu: i64,
+    /// Dense number over all physical GPUs.
+    pub device: i64,
+}
+
+/// Result of [`assign`]: processes in order of `process`, with the position each had in the input.
+pub struct Assignment {
+    /// The processes and the input position of each.
+    pub processes: Vec<(usize, Process)>,
+    /// Things the user should know, such as an environment that could not be trusted.
+    pub warnings: Vec<String>,
+}
+
+/// Numbers the processes of a trace.
+///
+/// Ranks come from `rank_from` applied to the path (its first group, else the whole match), else from a dataset, else
+/// from the recorded environment unless two processes that are no counter passes of one another claim the same rank,
+/// else from the natural order of the paths. The result does not depend on the order of `facts`.
+pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment {
+    let mut warnings = Vec::new();
+    let mut order: Vec<(usize, ProcessFacts)> = facts.into_iter().enumerate().collect();
+    order.sort_by_cached_key(|(_, facts)| {
+        (natural_key(&facts.path), facts.guid.clone(), facts.content_hash.clone(), facts.pid)
+    });
+
+    let claims: Vec<Option<i64>> =
+        order.iter().map(|(_, facts)| rank_from.and_then(|regex| rank_in_path(regex, &facts.path))).collect();
+    let claims = if rank_from.is_some() {
+        let unmatched = claims.iter().filter(|claim| claim.is_none()).count();
+        if unmatched > 0 {
+            warnings.push(format!(
+                "--rank-from matches no number in {unmatched} of {} paths; these get the ranks after the highest",
+                claims.len()
+            ));
+        }
+        claims
+    } else {
+        recorded_claims(&order, &mut warnings)
+    };
+
+    let ranks = fill_ranks(&order, &claims);
+    let mut ranked: Vec<(usize, ProcessFacts, i64)> =
+        order.into_iter().zip(ranks).map(|((position, facts), rank)| (position, facts, rank)).collect();
+    ranked.sort_by_cached_key(|(_, facts, rank)| {
+        let identity = facts.guid.clone().unwrap_or_else(|| facts.content_hash.clone());
+        (*rank, identity, facts.pid, natural_key(&facts.path))
+    });
+
+    let plain_ranks: BTreeSet<i64> =
+        ranked.iter().filter(|(_, facts, _)| !carries_counters(facts)).map(|(_, _, rank)| *rank).collect();
+    let mut nodes: BTreeMap<String, i64> = BTreeMap::new();
+    let mut devices: BTreeMap<(i64, String), i64> = BTreeMap::new();
+    let mut passes: BTreeMap<i64, i64> = BTreeMap::new();
+    let mut processes = Vec::with_capacity(ranked.len());
+    for (number, (position, facts, rank)) in ranked.into_iter().enumerate() {
+        let next_node = nodes.len() as i64;
+        let node = *nodes.entry(facts.machine_key.clone()).or_insert(next_node);
+        let counters = carries_counters(&facts);
+        let role = if counters && plain_ranks.contains(&rank) { Role::Counters } else { Role::Trace };
+        let pass = if counters {
+            let next = passes.entry(rank).or_insert(0);
+            let pass = *next;
+            *next += 1;
+            pass
+        } else {
+            0
+        };
+        let gpus = number_gpus(&facts, node, &mut devices);
+        processes.push((position, Process { process: number as i64, rank, node, role, pass, gpus, facts }));
+    }
+    Assignment { processes, warnings }
+}
+
+fn carries_counters(facts: &ProcessFacts) -> bool {
+    facts.stored_role.map_or(facts.has_counters, |role| role == Role::Counters || facts.has_counters)
+}
+
+fn rank_in_path(regex: &Regex, path: &str) -> Option<i64> {
+    let captures = regex.captures(path)?;
+    captures.get(1).or_else(|| captures.get(0))?.as_str().parse().ok()
+}
+
+/// Ranks that datasets and recorded environments claim, with untrustworthy environments left out.
+fn recorded_claims(order: &[(usize, ProcessFacts)], warnings: &mut Vec<String>) -> Vec<Option<i64>> {
+    let mut plain: BTreeMap<i64, usize> = BTreeMap::new();
+    for (_, facts) in order {
+        if let (None, Some(rank), false) = (facts.stored_rank, facts.environment_rank, facts.has_counters) {
+            *plain.entry(rank).or_insert(0) += 1;
+        }
+    }
+    let disputed = plain.iter().find(|(_, count)| **count > 1).map(|(rank, count)| (*rank, *count));
+    if let Some((rank, count)) = disputed {
+        warnings.push(format!(
+            "{count} processes claim rank {rank} by their recorded environment, so that no environment is used and ranks \
+             follow the natural order of the paths; name them with --rank-from REGEX"
+        ));
+    }
+    order
+        .iter()
+        .map(|(_, facts)| facts.stored_rank.or(if disputed.is_some() { None } else { facts.environment_rank }))
+        .collect()
+}
+
+/// Gives every process a rank: its claim, else the next number after the highest claim in the order given. Processes
+/// of one capture series (a counter pass beside its trace) have no common claim here, so each gets its own.
+fn fill_ranks(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> Vec<i64> {
+    let mut next = claims.iter().flatten().max().map_or(0, |highest| highest.saturating_add(1));
+    order
+        .iter()
+        .zip(claims)
+        .map(|(_, claim)| {
+            claim.unwrap_or_else(|| {
+                let rank = next;
+                next = next.saturating_add(1);
+                rank
+            })
+        })
+        .collect()
+}
+
+/// GPU indexes of one process, by the recorded index among GPUs where it is complete and distinct, else by the
+/// absolute index.
+fn number_gpus(facts: &ProcessFacts, node: i64, devices: &mut BTreeMap<(i64, String), i64>) -> BTreeMap<i64, Gpu> {
+    let mut gpus: Vec<_> = facts.agents.iter().filter(|agent| agent.is_gpu()).collect();
+    let recorded: BTreeSet<i64> = gpus.iter().filter_map(|agent| agent.type_index).collect();
+    let use_recorded = recorded.len() == gpus.len();
+    gpus.sort_by_key(|agent| {
+        let index = if use_recorded { agent.type_index } else { agent.absolute_index };
+        (index.unwrap_or(i64::MAX), agent.agent_id)
+    });
+    let mut numbered = BTreeMap::new();
+    for (gpu, agent) in gpus.into_iter().enumerate() {
+        let next = devices.len() as i64;
+        let device = *devices.entry((node, agent.device_key())).or_insert(next);
+        numbered.insert(agent.agent_id, Gpu { gpu: gpu as i64, device });
+    }
+    numbered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(path: &str, environment_rank: Option<i64>, has_counters: bool) -> ProcessFacts {
+        ProcessFacts {
+            path: path.into(),
+            content_hash: path.into(),
+            environment_rank,
+            has_counters,
+            ..ProcessFacts::default()
+        }
+    }
+
+    fn ranks(assignment: &Assignment) -> Vec<(usize, i64)> {
+        assignment.processes.iter().map(|(position, process)| (*position, process.rank)).collect()
+    }
+
+    #[test]
+    fn paths_are_ordered_by_their_numbers() {
+        let assignment = assign(vec![facts("r10.db", None, false), facts("r2.db", None, false)], None);
+        assert_eq!(ranks(&assignment), [(1, 0), (0, 1)]);
+    }
+
+    #[test]
+    fn the_environment_names_the_rank() {
+        let assignment = assign(vec![facts("a", Some(7), false), facts("b", Some(3), false)], None);
+        assert_eq!(ranks(&assignment), [(1, 3), (0, 7)]);
+        assert!(assignment.warnings.is_empty());
+    }
+
+    #[test]
+    fn a_rank_claimed_twice_makes_the_environment_useless() {
+        let assignment = assign(vec![facts("a", Some(5), false), facts("b", Some(5), false)], None);
+        assert_eq!(ranks(&assignment), [(0, 0), (1, 1)]);
+        assert_eq!(assignment.warnings.len(), 1);
+    }
+
+    #[test]
+    fn a_counter_pass_shares_the_rank_of_its_trace() {
+        let assignment = assign(vec![facts("a", Some(5), false), facts("b", Some(5), true)], None);
+        assert_eq!(ranks(&assignment), [(0, 5), (1, 5)]);
+        let roles: Vec<Role> = assignment.processes.iter().map(|(_, process)| process.role).collect();
+        assert_eq!(roles, [Role::Trace, Role::Counters]);
+    }
+
+    #[test]
+    fn counters_alone_are_a_trace() {
+        let assignment = assign(vec![facts("a", None, true)], None);
+        assert_eq!(assignment.processes.first().map(|(_, process)| process.role), Some(Role::Trace));
+    }
+
+    #[test]
+    fn rank_from_reads_the_first_group() {
+        let regex = Regex::new(r"rank(\d+)_").unwrap();
+        let assignment = assign(vec![facts("rank4_1.db", Some(0), false), facts("x", Some(0), false)], Some(&regex));
+        assert_eq!(ranks(&assignment), [(0, 4), (1, 5)]);
+        assert_eq!(assignment.warnings.len(), 1);
+    }
+}

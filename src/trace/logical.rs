@@ -1,0 +1,249 @@
+//! The logical trace: all processes of all inputs, as lazy tables over all ranks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context as _, Result, bail};
+use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat, lit};
+use rayon::prelude::*;
+
+use super::categories::Categories as CategoryRules;
+use super::derive;
+use super::frames::{empty_frame, is_identity, own_columns};
+use super::health;
+use super::identity::Process;
+use super::info_tables;
+use super::schema::{self, Column as Declaration, Origin, Table};
+use super::source::{Anomaly, Damage, ReadContext, Rows, Source};
+
+/// Columns wanted of each table.
+pub type Request = BTreeMap<&'static str, BTreeSet<&'static str>>;
+
+/// A process and where its rows come from.
+pub struct Member {
+    /// Place in the logical trace.
+    pub process: Process,
+    /// Adapter that reads its tables.
+    pub source: Arc<dyn Source>,
+}
+
+/// All processes of all inputs.
+pub struct Trace {
+    members: Vec<Member>,
+    categories: CategoryRules,
+    threads: usize,
+    damage: Mutex<BTreeSet<Damage>>,
+    notes: Vec<Anomaly>,
+}
+
+/// Tables of one process: canonical columns without `process` and `rank`.
+pub type ProcessTables = BTreeMap<&'static str, LazyFrame>;
+
+impl Trace {
+    /// A trace over `members`, which must be in the order of their process numbers. `notes` are anomalies of the
+    /// inputs as a whole.
+    pub fn new(members: Vec<Member>, categories: CategoryRules, threads: usize, notes: Vec<Anomaly>) -> Self {
+        Self { members, categories, threads: threads.max(1), damage: Mutex::default(), notes }
+    }
+
+    /// The processes in the order of their numbers.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The category rules in force.
+    pub fn categories(&self) -> &CategoryRules {
+        &self.categories
+    }
+
+    /// What could not be read so far, in a fixed order.
+    pub fn damage(&self) -> Vec<Damage> {
+        self.damage.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Adds a part that could not be read.
+    pub fn report_damage(&self, damage: impl IntoIterator<Item = Damage>) {
+        self.damage.lock().unwrap_or_else(PoisonError::into_inner).extend(damage);
+    }
+
+    /// The requested columns of the requested tables over all processes, with `process` and `rank` first.
+    ///
+    /// # Errors
+    /// When a name is unknown, or a table cannot be built from what was read.
+    pub fn frames(&self, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
+        let per_process: Vec<ProcessTables> =
+            self.members.par_iter().map(|member| self.process_frames(member, request)).collect::<Result<_>>()?;
+        let mut parts: BTreeMap<&'static str, Vec<LazyFrame>> = BTreeMap::new();
+        for (member, tables) in self.members.iter().zip(per_process) {
+            for (name, frame) in tables {
+                let columns = request.get(name).cloned().unwrap_or_default();
+                parts.entry(name).or_default().push(with_identity(frame, &member.process, name, &columns));
+            }
+        }
+        let mut frames = BTreeMap::new();
+        for (&name, columns) in request {
+            let table = known_table(name)?;
+            let frame = match parts.remove(name) {
+                Some(mut parts) if parts.len() == 1 => parts.pop().unwrap_or_default(),
+                Some(parts) => concat(parts, UnionArgs { rechunk: false, ..UnionArgs::default() })
+                    .with_context(|| format!("cannot join the rows of {name} over the processes"))?,
+                None => {
+                    let declared: Vec<_> =
+                        table.columns.iter().filter(|column| wanted(column.name, columns)).collect();
+                    empty_frame(&declared).lazy()
+                }
+            };
+            frames.insert(name, frame);
+        }
+        Ok(frames)
+    }
+
+    /// The requested tables of one process. Source tables that a derived table needs are read once for both.
+    ///
+    /// # Errors
+    /// As [`Trace::frames`].
+    pub fn process_frames(&self, member: &Member, request: &Request) -> Result<ProcessTables> {
+        let context = self.context(member);
+        let mut tables = ProcessTables::new();
+        let mut base: Request = Request::new();
+        let mut derived = Vec::new();
+        for (&name, columns) in request {
+            let table = known_table(name)?;
+            match table.origin {
+                Origin::Source => base.entry(table.name).or_default().extend(columns.iter().copied()),
+                Origin::Derived => match member.source.read_derived(&context, table)? {
+                    Some(frame) => {
+                        tables.insert(table.name, frame);
+                    }
+                    None => derived.push(table),
+                },
+            }
+        }
+        for table in &derived {
+            for (name, columns) in derive::needs(table.name) {
+                base.entry(name).or_default().extend(columns);
+            }
+        }
+        let mut checks = health::Checks::new(&member.process);
+        for (name, columns) in &base {
+            let rows = self.read(member, known_table(name)?, columns)?;
+            checks.absorb(rows.anomalies);
+            checks.absorb_damage(rows.damage);
+            tables.insert(name, rows.frame);
+        }
+        for table in derived {
+            let needed: BTreeMap<&'static str, DataFrame> = derive::needs(table.name)
+                .into_iter()
+                .filter_map(|(name, _)| Some((name, tables.get(name)?.clone())))
+                .map(|(name, frame)| Ok((name, frame.collect()?)))
+                .collect::<PolarsResult<_>>()?;
+            let frame = if table.name == "anomalies" {
+                let mut checks = std::mem::replace(&mut checks, health::Checks::new(&member.process));
+                for (name, frame) in &needed {
+                    checks.table(name, frame)?;
+                }
+                checks.finish(&self.notes)?
+            } else {
+                derive::derive(table.name, &member.process, &needed)?
+            };
+            tables.insert(table.name, frame.lazy());
+        }
+        tables.retain(|name, _| request.contains_key(name));
+        Ok(tables)
+    }
+
+    /// All columns of a source table of one process, without `process` and `rank`.
+    ///
+    /// # Errors
+    /// When the identity tables cannot be built.
+    pub fn read_all(&self, member: &Member, table: &'static Table) -> Result<Rows> {
+        self.read(member, table, &all_columns(table))
+    }
+
+    /// The rows of a derived table that came with the input, if they can be used.
+    ///
+    /// # Errors
+    /// When the stored table cannot be opened.
+    pub fn stored(&self, member: &Member, table: &'static Table) -> Result<Option<LazyFrame>> {
+        member.source.read_derived(&self.context(member), table)
+    }
+
+    /// Anomalies of the inputs as a whole.
+    pub fn notes(&self) -> &[Anomaly] {
+        &self.notes
+    }
+
+    /// Number of rows of every source table of a process.
+    ///
+    /// # Errors
+    /// Never for a damaged table: it counts as far as it can be read.
+    pub fn count_rows(&self, member: &Member, table: &'static Table) -> Result<u64> {
+        match table.name {
+            "processes" => Ok(1),
+            "agents" => Ok(member.process.facts.agents.len() as u64),
+            _ => member.source.count_rows(&self.context(member), table).or_else(|error| {
+                self.report_damage([damage_of(member, table.name, &error)]);
+                Ok(0)
+            }),
+        }
+    }
+
+    fn context<'a>(&'a self, member: &'a Member) -> ReadContext<'a> {
+        ReadContext { process: &member.process, categories: &self.categories, threads: self.threads }
+    }
+
+    fn read(&self, member: &Member, table: &'static Table, columns: &BTreeSet<&'static str>) -> Result<Rows> {
+        if let Some(frame) = info_tables::from_facts(table.name, &member.process)? {
+            return Ok(Rows::clean(frame.lazy()));
+        }
+        let declared: Vec<&'static Declaration> =
+            own_columns(table).into_iter().filter(|column| wanted(column.name, columns)).collect();
+        match member.source.read(&self.context(member), table, &declared) {
+            Ok(rows) => {
+                self.report_damage(rows.damage.iter().cloned());
+                Ok(rows)
+            }
+            Err(error) => {
+                let damage = damage_of(member, table.name, &error);
+                self.report_damage([damage.clone()]);
+                Ok(Rows { damage: vec![damage], ..Rows::clean(empty_frame(&declared).lazy()) })
+            }
+        }
+    }
+}
+
+/// A request for all columns of a table.
+pub fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
+    table.column_names().collect()
+}
+
+fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {
+    Damage { path: member.process.facts.path.clone(), part: part.to_owned(), cause: format!("{error:#}") }
+}
+
+fn known_table(name: &str) -> Result<&'static Table> {
+    match schema::table(name) {
+        Some(table) => Ok(table),
+        None => bail!("internal: no canonical table is named {name}"),
+    }
+}
+
+fn wanted(name: &str, columns: &BTreeSet<&'static str>) -> bool {
+    is_identity(name) || columns.contains(name)
+}
+
+fn with_identity(frame: LazyFrame, process: &Process, name: &str, columns: &BTreeSet<&'static str>) -> LazyFrame {
+    let Some(table) = schema::table(name) else { return frame };
+    let selection: Vec<Expr> = table
+        .columns
+        .iter()
+        .filter(|column| wanted(column.name, columns))
+        .map(|column| match column.name {
+            "process" => lit(process.process).alias("process"),
+            "rank" => lit(process.rank).alias("rank"),
+            name => col(name),
+        })
+        .collect();
+    // A frame of literals alone would have one row: a column of the frame keeps its height.
+    if selection.len() > 2 { frame.select(selection) } else { frame.with_columns(selection) }
+}

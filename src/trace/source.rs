@@ -1,0 +1,108 @@
+//! What an input adapter offers to the trace, and what it reports about the rows it gives.
+
+use polars::prelude::LazyFrame;
+
+use super::categories::Categories;
+use super::identity::Process;
+use super::schema::{Column, Table};
+
+/// How bad an anomaly is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Answers may be wrong; `check` exits with 4.
+    Error,
+    /// Rows were left out or looked doubtful.
+    Warning,
+    /// Worth knowing.
+    Info,
+}
+
+impl Severity {
+    /// The spelling in the `anomalies` table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        }
+    }
+}
+
+/// One kind of anomaly in one table of one process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anomaly {
+    /// Check that found it.
+    pub check_id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Canonical table, or the source's table where it has no canonical one.
+    pub table_name: String,
+    /// Rows affected.
+    pub count: i64,
+    /// Key of the first row affected.
+    pub first_key: Option<String>,
+    /// What it means and what to do.
+    pub detail: String,
+}
+
+/// A part of an input that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Damage {
+    /// File as given or found.
+    pub path: String,
+    /// Table or part that is incomplete; empty when the whole file is.
+    pub part: String,
+    /// Why.
+    pub cause: String,
+}
+
+/// Rows of one canonical table of one process, without the columns `process` and `rank`.
+pub struct Rows {
+    /// At least the columns asked for, with the canonical types.
+    pub frame: LazyFrame,
+    /// What was odd about the rows.
+    pub anomalies: Vec<Anomaly>,
+    /// What could not be read.
+    pub damage: Vec<Damage>,
+}
+
+impl Rows {
+    /// Rows without anything to report.
+    pub fn clean(frame: LazyFrame) -> Self {
+        Self { frame, anomalies: Vec::new(), damage: Vec::new() }
+    }
+}
+
+/// What a source needs to know to fill canonical columns.
+pub struct ReadContext<'a> {
+    /// Place of the process in the logical trace.
+    pub process: &'a Process,
+    /// Category rules.
+    pub categories: &'a Categories,
+    /// Threads one read may use.
+    pub threads: usize,
+}
+
+/// One process of an input.
+pub trait Source: Send + Sync {
+    /// Reads the named columns of a source table; `processes` and `agents` are never asked for.
+    ///
+    /// # Errors
+    /// When nothing of the table can be read. A partly readable table is not an error: it is reported as damage.
+    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column])
+    -> anyhow::Result<Rows>;
+
+    /// Rows of a derived table stored with the input, if it was built with the same rules and identities.
+    ///
+    /// # Errors
+    /// When the stored table cannot be opened.
+    fn read_derived(&self, _context: &ReadContext<'_>, _table: &'static Table) -> anyhow::Result<Option<LazyFrame>> {
+        Ok(None)
+    }
+
+    /// Number of rows of a source table, without reading them where that is possible.
+    ///
+    /// # Errors
+    /// When the table cannot be read at all.
+    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> anyhow::Result<u64>;
+}

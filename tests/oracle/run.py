@@ -1,0 +1,174 @@
+"""Compares every named query of the binary with the same SQL in DuckDB and in DataFusion."""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import datafusion
+import duckdb
+import pyarrow
+import pyarrow.parquet
+
+from common import REPOSITORY, BinaryError, Tally, default_inputs, difference, read_table, run_binary
+
+
+def front_matter(query):
+    """Keys at the head of a query file; a key that is repeated becomes a list of its lines."""
+    files = list((REPOSITORY / "queries").rglob(f"{query}.sql"))
+    keys = {}
+    for line in files[0].read_text().splitlines() if files else []:
+        if not line.startswith("--"):
+            break
+        key, _, value = line[2:].partition(":")
+        keys.setdefault(key.strip(), []).append(value.strip())
+    return keys
+
+
+def words(keys, key):
+    return " ".join(keys.get(key, [])).replace(",", " ").split()
+
+
+def option_sets(query):
+    """Options to try a query with, as far as its front matter allows them."""
+    keys = front_matter(query)
+    dimensions = words(keys, "dimensions")
+    sets = [[]]
+    for grouping in (["rank"], ["rank", "gpu"], ["process", "stream_id"], ["hostname"], ["category"]):
+        if all(column in dimensions for column in grouping):
+            sets.append(["--by", ",".join(grouping)])
+    if "kernel_symbols" in words(keys, "needs"):
+        sets += [["--name", form] for form in ("short", "base", "mangled")]
+        if "gpu" in dimensions:
+            sets.append(["--name", "short", "--by", "gpu"])
+    if any(parameter.startswith("top ") for parameter in keys.get("param", [])):
+        sets.append(["--top", "5"])
+        if "rank" in dimensions:
+            sets.append(["--top", "5", "--by", "rank"])
+    return sets
+
+
+def table_files(dataset):
+    """Parquet files by table."""
+    folders = sorted(path for path in Path(dataset).iterdir() if path.is_dir())
+    files = {folder.name: sorted(folder.rglob("*.parquet")) for folder in folders}
+    return {table: paths for table, paths in files.items() if paths}
+
+
+def selection(paths):
+    """The columns of a table, dictionaries as plain text."""
+    schema = pyarrow.parquet.read_schema(paths[0])
+    return ", ".join(
+        f'CAST("{field.name}" AS VARCHAR) AS "{field.name}"'
+        if pyarrow.types.is_dictionary(field.type)
+        else f'"{field.name}"'
+        for field in schema
+    )
+
+
+class DuckDb:
+    """A dataset in DuckDB."""
+
+    name = "duckdb"
+
+    def __init__(self, dataset):
+        self.connection = duckdb.connect()
+        for table, paths in table_files(dataset).items():
+            listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+            source = f"read_parquet([{listed}], hive_partitioning = false)"
+            self.connection.execute(f'CREATE VIEW "{table}" AS SELECT {selection(paths)} FROM {source}')
+
+    def records(self, sql):
+        result = self.connection.execute(sql)
+        names = [column[0] for column in result.description]
+        return [dict(zip(names, row)) for row in result.fetchall()]
+
+
+class DataFusion:
+    """A dataset in DataFusion."""
+
+    name = "datafusion"
+
+    def __init__(self, dataset):
+        configuration = datafusion.SessionConfig().set(
+            "datafusion.execution.listing_table_ignore_subdirectory", "false"
+        )
+        self.context = datafusion.SessionContext(configuration)
+        for table, paths in table_files(dataset).items():
+            self.context.register_parquet(f"stored_{table}", str(Path(dataset) / table))
+            self.context.sql(f'CREATE VIEW "{table}" AS SELECT {selection(paths)} FROM "stored_{table}"').collect()
+
+    def records(self, sql):
+        return self.context.sql(sql).to_arrow_table().to_pylist()
+
+
+def tolerance_for(engine):
+    """DataFusion interpolates quantiles with a millionth of the distance between two values as its step."""
+
+    def tolerance_of(column):
+        quantile = column.startswith("p") and column[1:3].isdigit()
+        return 3e-5 if quantile and engine == "datafusion" else 1e-9
+
+    return tolerance_of
+
+
+def compare_query(tally, binary, source, dataset, engines, query, options):
+    """All comparisons of one query with one set of options; returns the number of rows."""
+    label = f"{source} {query} {' '.join(options)}".strip()
+    try:
+        direct = read_table(binary, query, source, options)
+        stored = read_table(binary, query, dataset, options)
+        sql = run_binary(binary, ["table", query, "--show-sql", *options])
+    except (BinaryError, json.JSONDecodeError) as error:
+        tally.check(label, error)
+        return 0
+    tally.check(f"{label} dataset", difference(stored, direct, lambda column: 0.0))
+    for engine in engines:
+        try:
+            problem = difference(direct, engine.records(sql), tolerance_for(engine.name))
+        except Exception as error:  # each engine has its own kinds
+            problem = str(error).splitlines()[0]
+        tally.check(f"{label} {engine.name}", problem)
+    return len(direct)
+
+
+def compare_input(tally, binary, source, work, queries, rows_seen):
+    """Converts an input and compares every query over it."""
+    dataset = Path(work) / f"dataset-{len(list(Path(work).iterdir()))}"
+    try:
+        if run_binary(binary, ["convert", source, "-o", dataset]) is None:
+            raise BinaryError("convert found no trace")
+        engines = [DuckDb(dataset), DataFusion(dataset)]
+    except Exception as error:
+        tally.check(f"{source} convert", error)
+        return
+    for query in queries:
+        for options in option_sets(query):
+            rows_seen[query] += compare_query(tally, binary, source, dataset, engines, query, options)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", type=Path, required=True)
+    parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent")
+    parser.add_argument("--queries", nargs="+", help="only these")
+    parser.add_argument("--work", type=Path, help="folder for the datasets")
+    arguments = parser.parse_args()
+    tally = Tally()
+    listed = json.loads(run_binary(arguments.binary, ["table", "--list", "-f", "json"]))
+    queries = [record["name"] for record in listed]
+    if arguments.queries:
+        queries = [query for query in queries if query in arguments.queries]
+    rows_seen = dict.fromkeys(queries, 0)
+    with tempfile.TemporaryDirectory(dir=arguments.work) as work:
+        for source in arguments.inputs or default_inputs():
+            compare_input(tally, arguments.binary, source, work, queries, rows_seen)
+    for query, rows in rows_seen.items():
+        if rows == 0:
+            tally.check(query, "no input gave it a row, so nothing was compared")
+    return tally.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
