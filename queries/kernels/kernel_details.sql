@@ -37,11 +37,11 @@ WITH dispatches AS (
         {%- endif %}
         {{ 'k.short_name' if name in ['short', 'base'] else 'k.kernel_name' }}
         {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
+        RANK() OVER (
             PARTITION BY
             {%- for column in by %} {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }}{{ '' if loop.last else ',' }}{% endfor %}
-            ORDER BY -k.duration_ns NULLS LAST, k.rank NULLS LAST, k.process NULLS LAST, k.dispatch_id NULLS LAST, k.start_ns NULLS LAST
-        ) AS place
+            ORDER BY k.duration_ns DESC NULLS LAST
+        ) AS level
         {%- endif %}
     FROM kernels AS k
     {%- if 'node' in by or 'hostname' in by %}
@@ -49,6 +49,26 @@ WITH dispatches AS (
     {%- endif %}
     WHERE k.valid
 )
+{%- if top > 0 and by %},
+-- Few rows are left after the ranking by duration alone, and only those need the order that tells ties apart.
+longest AS (
+    SELECT
+        {%- for column in by if column not in details %}
+        {{ column }},
+        {%- endfor %}
+        {{ details | join(', ') }},
+        {%- if name in ['base', 'mangled'] %}
+        kernel_id,
+        {%- endif %}
+        {{ 'short_name' if name in ['short', 'base'] else 'kernel_name' }},
+        ROW_NUMBER() OVER (
+            PARTITION BY {{ by | join(', ') }}
+            ORDER BY duration_ns DESC NULLS LAST, rank NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST, start_ns NULLS LAST
+        ) AS place
+    FROM dispatches
+    WHERE level <= {{ top }}
+)
+{%- endif %}
 SELECT
     {%- for column in by %}
     d.{{ column }},
@@ -65,7 +85,7 @@ SELECT
     {%- for column in details if column not in by %}
     {{ 'CAST(d.category AS VARCHAR) AS category' if column == 'category' else 'd.' ~ column }}{{ '' if loop.last else ',' }}
     {%- endfor %}
-FROM dispatches AS d
+FROM {{ 'longest' if top > 0 and by else 'dispatches' }} AS d
 {%- if name in ['base', 'mangled'] %}
 LEFT JOIN kernel_symbols AS s ON s.process = d.process AND s.kernel_id = d.kernel_id
 {%- endif %}

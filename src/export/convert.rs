@@ -193,7 +193,10 @@ fn sorted(frame: DataFrame, table: &'static Table) -> Result<DataFrame> {
     }
     let by: Vec<Column> = keys.iter().map(|key| lexical.column(key).cloned()).collect::<PolarsResult<_>>()?;
     let (first, others) = by.split_first().context("internal: a sort without keys")?;
-    let options = SortMultipleOptions::default().with_maintain_order(true);
+    let options = SortMultipleOptions::default()
+        .with_maintain_order(true)
+        .with_order_descending_multi(vec![false; by.len()])
+        .with_nulls_last_multi(vec![false; by.len()]);
     let order = first.arg_sort_multiple(others, &options)?;
     Ok(frame.take(&order)?)
 }

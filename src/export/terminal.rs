@@ -24,45 +24,114 @@ pub struct Style {
     pub rows: Option<usize>,
 }
 
-/// Writes a heading and one line per row, numbers to the right, names shortened in their middle so that lines fit. Rows
-/// beyond the limit are counted below.
+/// A table as text: what is written for each column.
+struct Grid {
+    headers: Vec<String>,
+    cells: Vec<Vec<String>>,
+    widths: Vec<usize>,
+    right: Vec<bool>,
+    rows: usize,
+}
+
+/// Writes a heading and one line per row, numbers to the right. Where lines would be too long, names are shortened in
+/// their middle; what then still does not fit follows in further blocks that repeat the leading names. Rows beyond the
+/// limit are counted below.
 ///
 /// # Errors
 /// When writing fails.
 pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn Write) -> Result<()> {
-    let shown = style.rows.map_or(frame.height(), |rows| rows.min(frame.height()));
+    let rows = style.rows.map_or(frame.height(), |rows| rows.min(frame.height()));
     let headers: Vec<String> =
         frame.columns().iter().zip(display).map(|(column, display)| display.header(column.name())).collect();
     let cells: Vec<Vec<String>> = frame
         .columns()
         .iter()
         .zip(display)
-        .map(|(column, display)| (0..shown).map(|row| one_line(&display.text(&Cell::of(column, row)))).collect())
+        .map(|(column, display)| (0..rows).map(|row| one_line(&display.text(&Cell::of(column, row)))).collect())
         .collect();
-    let natural = headers.iter().zip(&cells).map(|(header, cells)| {
-        cells.iter().map(|cell| cell.width()).chain([header.width()]).max().unwrap_or(0)
-    });
-    let mut widths: Vec<usize> = natural.collect();
+    let mut widths: Vec<usize> = headers
+        .iter()
+        .zip(&cells)
+        .map(|(header, cells)| cells.iter().map(|cell| cell.width()).chain([header.width()]).max().unwrap_or(0))
+        .collect();
     if let Some(width) = style.width {
         shrink(&mut widths, &headers, display, width);
     }
-    let right: Vec<bool> = frame.columns().iter().map(is_number).collect();
-
-    let heading = line(headers.iter().map(String::as_str), &widths, &right);
-    if style.color {
-        let bold = anstyle::Style::new().bold();
-        writeln!(out, "{bold}{heading}{bold:#}")?;
-    } else {
-        writeln!(out, "{heading}")?;
+    let right = frame.columns().iter().map(is_number).collect();
+    let grid = Grid { headers, cells, widths, right, rows };
+    let leading = display.iter().take_while(|display| display.identifies).count();
+    for (index, block) in blocks(&grid.widths, leading, style.width).into_iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        grid.write(&block, style.color, out)?;
     }
-    for row in 0..shown {
-        let cells = cells.iter().map(|column| column.get(row).map_or("", String::as_str));
-        writeln!(out, "{}", line(cells, &widths, &right))?;
-    }
-    if shown < frame.height() {
-        writeln!(out, "… {} more rows; --rows 0 shows all", frame.height() - shown)?;
+    if rows < frame.height() {
+        writeln!(out, "… {} more rows; --rows 0 shows all", frame.height() - rows)?;
     }
     Ok(())
+}
+
+impl Grid {
+    fn write(&self, block: &[usize], color: bool, out: &mut dyn Write) -> Result<()> {
+        let heading = self.line(block, |column| self.headers.get(column).map_or("", String::as_str));
+        if color {
+            let bold = anstyle::Style::new().bold();
+            writeln!(out, "{bold}{heading}{bold:#}")?;
+        } else {
+            writeln!(out, "{heading}")?;
+        }
+        for row in 0..self.rows {
+            let cell = |column: usize| self.cells.get(column).and_then(|cells| cells.get(row)).map_or("", String::as_str);
+            writeln!(out, "{}", self.line(block, cell))?;
+        }
+        Ok(())
+    }
+
+    fn line<'a>(&self, block: &[usize], text: impl Fn(usize) -> &'a str) -> String {
+        let mut line = String::new();
+        for (index, &column) in block.iter().enumerate() {
+            let width = self.widths.get(column).copied().unwrap_or(0);
+            let cell = shorten(text(column), width);
+            let padding = " ".repeat(width.saturating_sub(cell.width()));
+            if index > 0 {
+                line.push_str(&" ".repeat(GAP));
+            }
+            if self.right.get(column) == Some(&true) {
+                line.push_str(&padding);
+                line.push_str(&cell);
+            } else {
+                line.push_str(&cell);
+                line.push_str(&padding);
+            }
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+/// Columns of each block: all in one where they fit, else as many as fit after the leading ones.
+fn blocks(widths: &[usize], leading: usize, limit: Option<usize>) -> Vec<Vec<usize>> {
+    let needed = |columns: &[usize]| {
+        let widths: usize = columns.iter().filter_map(|column| widths.get(*column)).sum();
+        widths + GAP * columns.len().saturating_sub(1)
+    };
+    let all: Vec<usize> = (0..widths.len()).collect();
+    let Some(limit) = limit.filter(|limit| needed(&all) > *limit) else { return vec![all] };
+    let leading = if leading < widths.len() { leading } else { 0 };
+    let keys: Vec<usize> = (0..leading).collect();
+    let mut blocks = Vec::new();
+    let mut block = keys.clone();
+    for column in leading..widths.len() {
+        block.push(column);
+        if needed(&block) > limit && block.len() > leading + 1 {
+            block.pop();
+            blocks.push(std::mem::replace(&mut block, keys.clone()));
+            block.push(column);
+        }
+    }
+    blocks.push(block);
+    blocks
 }
 
 fn one_line(text: &str) -> String {
@@ -96,26 +165,6 @@ fn shrink(widths: &mut [usize], headers: &[String], display: &[Display], limit: 
     }
 }
 
-fn line<'a>(cells: impl Iterator<Item = &'a str>, widths: &[usize], right: &[bool]) -> String {
-    let mut line = String::new();
-    for (index, ((cell, width), right)) in cells.zip(widths).zip(right).enumerate() {
-        if index > 0 {
-            line.push_str(&" ".repeat(GAP));
-        }
-        let cell = shorten(cell, *width);
-        let padding = " ".repeat(width.saturating_sub(cell.width()));
-        if *right {
-            line.push_str(&padding);
-            line.push_str(&cell);
-        } else {
-            line.push_str(&cell);
-            line.push_str(&padding);
-        }
-    }
-    line.truncate(line.trim_end().len());
-    line
-}
-
 /// Leaves out the middle of a text that is wider than `width`: both ends of a kernel's name tell it apart.
 fn shorten(text: &str, width: usize) -> String {
     if text.width() <= width {
@@ -140,6 +189,14 @@ fn take_width(characters: impl Iterator<Item = char>, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_repeat_the_leading_columns() {
+        assert_eq!(blocks(&[3, 4, 4, 4], 1, Some(19)), [vec![0, 1, 2], vec![0, 3]]);
+        assert_eq!(blocks(&[3, 4, 4, 4], 1, Some(21)), [vec![0, 1, 2, 3]]);
+        assert_eq!(blocks(&[3, 4], 1, Some(1)), [vec![0, 1]]);
+        assert_eq!(blocks(&[30, 40], 2, Some(9)), [vec![0], vec![1]]);
+    }
 
     #[test]
     fn the_middle_is_left_out() {

@@ -44,9 +44,11 @@ pub struct Display {
     replaces: &'static str,
     /// Whether the values may be shortened in their middle.
     pub shortens: bool,
+    /// Whether the values say what the row is about, rather than measure it.
+    pub identifies: bool,
 }
 
-const PLAIN: Display = Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false };
+const PLAIN: Display = Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false, identifies: false };
 
 /// How to show each column of an answer.
 pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
@@ -63,12 +65,17 @@ pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> 
             ),
             ColumnUnit::Percent => Display { decimals: 2, ..PLAIN },
             ColumnUnit::GigabytesPerSecond => Display { decimals: 2, suffix: "GB/s", replaces: "_gb_per_s", ..PLAIN },
-            ColumnUnit::Name | ColumnUnit::Text => Display { shortens: true, decimals: 3, ..PLAIN },
-            ColumnUnit::Count | ColumnUnit::Id => {
-                Display { decimals: if *column.dtype() == DataType::Float64 { 3 } else { 0 }, ..PLAIN }
+            ColumnUnit::Name | ColumnUnit::Text => {
+                Display { shortens: true, identifies: true, decimals: plain_decimals(column), ..PLAIN }
             }
+            ColumnUnit::Id => Display { identifies: true, decimals: plain_decimals(column), ..PLAIN },
+            ColumnUnit::Count => Display { decimals: plain_decimals(column), ..PLAIN },
         })
         .collect()
+}
+
+fn plain_decimals(column: &Column) -> usize {
+    if *column.dtype() == DataType::Float64 { 3 } else { 0 }
 }
 
 fn time(column: &Column, unit: TimeUnit) -> Display {
@@ -124,7 +131,11 @@ impl Display {
         if !value.is_finite() {
             return "-".to_owned();
         }
-        let text = format!("{:.*}", self.decimals, value / self.divisor);
+        let value = value / self.divisor;
+        // What is small beside the rest of its column still says how small it is.
+        let leading = if value == 0.0 { 0.0 } else { (-value.abs().log10()).ceil() };
+        let needed = if leading > self.decimals as f64 { leading as usize } else { 0 };
+        let text = format!("{:.*}", self.decimals.max(needed.min(12)), value);
         // What rounds to nothing is not less than nothing.
         if text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.')) {
             text.trim_start_matches('-').to_owned()

@@ -18,7 +18,7 @@ use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::frames::{data_type, is_identity};
 use crate::trace::identity::{Gpu, Process};
 use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{Anomaly, ReadContext, Rows, Source};
+use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Source};
 
 /// Name of the manifest in a dataset directory.
 pub const MANIFEST: &str = "manifest.json";
@@ -200,7 +200,7 @@ impl Source for DatasetSource {
         Ok(Some(self.scan(context.process, table, &columns)?))
     }
 
-    fn count_rows(&self, _context: &ReadContext<'_>, table: &'static Table) -> Result<u64> {
-        Ok(self.stored.rows.get(table.name).copied().unwrap_or(0))
+    fn count_rows(&self, _context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        Ok(RowCount::whole(self.stored.rows.get(table.name).copied().unwrap_or(0)))
     }
 }

@@ -181,10 +181,16 @@ impl Trace {
         match table.name {
             "processes" => Ok(1),
             "agents" => Ok(member.process.facts.agents.len() as u64),
-            _ => member.source.count_rows(&self.context(member), table).or_else(|error| {
-                self.report_damage([damage_of(member, table.name, &error)]);
-                Ok(0)
-            }),
+            _ => match member.source.count_rows(&self.context(member), table) {
+                Ok(count) => {
+                    self.report_damage(count.damage);
+                    Ok(count.rows)
+                }
+                Err(error) => {
+                    self.report_damage([damage_of(member, table.name, &error)]);
+                    Ok(0)
+                }
+            },
         }
     }
 

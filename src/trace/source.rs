@@ -73,6 +73,22 @@ impl Rows {
     }
 }
 
+/// Number of rows of a table, and what could not be counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowCount {
+    /// Rows that can be read.
+    pub rows: u64,
+    /// Parts that cannot.
+    pub damage: Vec<Damage>,
+}
+
+impl RowCount {
+    /// A count of rows that can all be read.
+    pub fn whole(rows: u64) -> Self {
+        Self { rows, damage: Vec::new() }
+    }
+}
+
 /// What a source needs to know to fill canonical columns.
 pub struct ReadContext<'a> {
     /// Place of the process in the logical trace.
@@ -103,6 +119,6 @@ pub trait Source: Send + Sync {
     /// Number of rows of a source table, without reading them where that is possible.
     ///
     /// # Errors
-    /// When the table cannot be read at all.
-    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> anyhow::Result<u64>;
+    /// When the input cannot be opened. Of a damaged table the rows that can be read are counted.
+    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> anyhow::Result<RowCount>;
 }

@@ -83,11 +83,7 @@ impl<'a> Assembly<'a> {
             });
         }
         if let Some(cause) = &columns.damage {
-            self.damage.push(Damage {
-                path: self.context.process.facts.path.clone(),
-                part: format!("rocpd_{base}"),
-                cause: format!("{cause} after {} rows", columns.height),
-            });
+            self.damage.push(damage(self.context, base, cause, columns.height as u64));
         }
     }
 
@@ -199,6 +195,15 @@ impl<'a> Assembly<'a> {
             .collect();
         let frame = DataFrame::new(self.height, columns)?;
         Ok(Rows { frame: frame.lazy(), anomalies: self.anomalies, damage: self.damage })
+    }
+}
+
+/// A source table that can be read up to a row only.
+pub fn damage(context: &ReadContext<'_>, base: &str, cause: &str, rows: u64) -> Damage {
+    Damage {
+        path: context.process.facts.path.clone(),
+        part: format!("rocpd_{base}"),
+        cause: format!("{cause} after {rows} rows"),
     }
 }
 

@@ -121,7 +121,7 @@ pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
 /// # Errors
 /// When the schema cannot be read.
 pub fn table_names(connection: &Connection) -> Result<Vec<String>> {
-    let mut statement = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")?;
+    let mut statement = connection.prepare(include_str!("sql/table_names.sql"))?;
     let names = statement.query_map([], |row| row.get::<_, String>(0))?;
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
@@ -135,7 +135,7 @@ fn guid_of_suffix(suffix: &str) -> Option<String> {
 }
 
 fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
-    let mut statement = connection.prepare("SELECT name, upper(type) FROM pragma_table_info(?1)")?;
+    let mut statement = connection.prepare(include_str!("sql/table_columns.sql"))?;
     let columns = statement.query_map([name], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
     let columns = columns.collect::<rusqlite::Result<_>>().with_context(|| format!("cannot read the columns of {name}"))?;
     Ok(TableShape { name: name.to_owned(), columns })
@@ -143,7 +143,7 @@ fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
 
 fn metadata(connection: &Connection, partition: &Partition) -> Result<BTreeMap<String, String>> {
     let Some(table) = partition.table("metadata") else { return Ok(BTreeMap::new()) };
-    let mut statement = connection.prepare(&format!("SELECT tag, value FROM {} ORDER BY id", quoted(&table.name)))?;
+    let mut statement = connection.prepare(&format!(include_str!("sql/metadata.sql"), table = quoted(&table.name)))?;
     let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
     Ok(rows.filter_map(Result::ok).collect())
 }

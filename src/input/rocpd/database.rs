@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::column::{Columns, Kind, Wanted};
 use super::container::{Partition, TableShape, open, quoted};
@@ -54,7 +54,7 @@ impl Database {
         let condition = self.condition(table, condition);
         // A damaged page can be in the way of the extremes; then only the careful reader gets anywhere.
         let extremes = connection
-            .query_row(&format!("SELECT min(id), max(id) FROM {}", quoted(&table.name)), [], |row| {
+            .query_row(&format!(include_str!("sql/extremes.sql"), table = quoted(&table.name)), [], |row| {
                 Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
             })
             .ok();
@@ -73,17 +73,21 @@ impl Database {
         Ok(careful::read(&connection, &select(table, &present, &condition), &present))
     }
 
-    /// Number of rows of a table, 0 when it is missing.
+    /// Number of rows of a table, 0 when it is missing. Behind a damaged page only the rows before it are counted, and
+    /// the cause is given.
     ///
     /// # Errors
-    /// When the file cannot be opened or a page of the table is damaged.
-    pub fn count(&self, base: &str, condition: &str) -> Result<u64> {
-        let Some(table) = self.partition.table(base) else { return Ok(0) };
-        let sql = format!("SELECT count(*) FROM {} {}", quoted(&table.name), self.condition(table, condition));
-        let count: i64 = open(&self.path)?
-            .query_row(&sql, [], |row| row.get(0))
-            .with_context(|| format!("cannot count the rows of {}", table.name))?;
-        Ok(count.try_into().unwrap_or(0))
+    /// When the file cannot be opened.
+    pub fn count(&self, base: &str, condition: &str) -> Result<(u64, Option<String>)> {
+        let Some(table) = self.partition.table(base) else { return Ok((0, None)) };
+        let connection = open(&self.path)?;
+        let condition = self.condition(table, condition);
+        let sql = format!(include_str!("sql/count.sql"), table = quoted(&table.name), condition = condition);
+        if let Ok(count) = connection.query_row(&sql, [], |row| row.get::<_, i64>(0)) {
+            return Ok((count.try_into().unwrap_or(0), None));
+        }
+        let columns = careful::read(&connection, &select(table, &[], &condition), &[]);
+        Ok((columns.height as u64, columns.damage))
     }
 
     fn condition(&self, table: &TableShape, condition: &str) -> String {
@@ -105,7 +109,12 @@ fn declared_as_wanted(table: &TableShape, wanted: Wanted) -> bool {
 
 fn select(table: &TableShape, wanted: &[Wanted], condition: &str) -> String {
     let columns: String = wanted.iter().map(|wanted| format!(", {}", quoted(wanted.name))).collect();
-    format!("SELECT id{columns} FROM {} {condition}", quoted(&table.name))
+    format!(
+        include_str!("sql/columns.sql"),
+        columns = columns,
+        table = quoted(&table.name),
+        condition = condition
+    )
 }
 
 fn partitioned(

@@ -77,7 +77,7 @@ pub fn processes(connection: &Connection, partition: &Partition, path: &str, sou
 
 fn exists(connection: &Connection, partition: &Partition, base: &str) -> bool {
     partition.table(base).is_some_and(|table| {
-        let sql = format!("SELECT 1 FROM {} LIMIT 1", quoted(&table.name));
+        let sql = format!(include_str!("sql/exists.sql"), table = quoted(&table.name));
         connection.query_row(&sql, [], |_| Ok(())).is_ok()
     })
 }
@@ -93,7 +93,8 @@ fn each_row(
     let columns: Vec<String> = wanted.iter().filter(|name| table.has(name)).map(|name| (*name).to_owned()).collect();
     let list: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
     let order = if table.has("id") { "ORDER BY id" } else { "" };
-    let sql = format!("SELECT {} FROM {} {order}", list.join(", "), quoted(&table.name));
+    let sql =
+        format!(include_str!("sql/rows.sql"), list = list.join(", "), table = quoted(&table.name), order = order);
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     let selection = Selection { columns };

@@ -17,6 +17,10 @@ use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
 use crate::trace::source::Severity;
 
 const UNKNOWN: &str = "unknown";
+/// Condition for the rows of `regions`.
+pub const WITH_LENGTH: &str = "\"start\" IS NOT \"end\"";
+/// Condition for the rows of rocpd_region that are `marks`.
+pub const WITHOUT_LENGTH: &str = "\"start\" IS \"end\"";
 
 const SOURCES: &[(&[&str], &str)] = &[
     (&["name"], "name_id"),
@@ -37,8 +41,7 @@ pub fn read_regions(assembly: &mut Assembly<'_>) -> Result<()> {
     if assembly.wants(EVENT_COLUMNS) {
         wanted.push(integer("event_id"));
     }
-    let condition = "\"start\" IS NOT \"end\"";
-    let columns = assembly.database.read_where("region", &wanted, condition, assembly.context.threads)?;
+    let columns = assembly.database.read_where("region", &wanted, WITH_LENGTH, assembly.context.threads)?;
     assembly.absorb("region", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");
@@ -168,7 +171,7 @@ pub fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
         assembly.database.read("sample", &[integer("track_id"), integer("timestamp"), integer("event_id")], threads)?;
     assembly.absorb("sample", &samples);
     let wanted = [integer("name_id"), integer("tid"), integer("start"), integer("event_id")];
-    let instants = assembly.database.read_where("region", &wanted, "\"start\" IS \"end\"", threads)?;
+    let instants = assembly.database.read_where("region", &wanted, WITHOUT_LENGTH, threads)?;
     assembly.absorb("region", &instants);
 
     let tracks = Tracks::read(assembly.database)?;

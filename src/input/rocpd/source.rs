@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
-use super::assembly::Assembly;
+use super::assembly::{Assembly, damage};
 use super::container::{open, partitions};
 use super::database::Database;
 use super::lookups::Lookups;
 use super::process::processes;
 use super::symbols::SymbolCache;
+use super::regions::{WITH_LENGTH, WITHOUT_LENGTH};
 use super::{counters, dispatches, info, regions, transfers};
 use crate::input::Found;
 use crate::trace::facts::Role;
 use crate::trace::frames::empty_frame;
 use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, ReadContext, Rows, Severity, Source};
+use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Severity, Source};
 use polars::prelude::IntoLazy;
 
 /// Schema versions whose tables this reader knows.
@@ -71,21 +72,30 @@ fn note_unknown(partition: &super::container::Partition, shown: &str, notes: &mu
     }
 }
 
+/// Whether a table of this process has no rows by its role: a counter pass is a serialised repetition, so that only its
+/// counters and their dispatches are used; a trace without counters has none.
+fn is_left_out(context: &ReadContext<'_>, table: &str) -> bool {
+    let of_counters = matches!(table, "counter_dispatches" | "counters" | "counter_instances");
+    let of_activity = matches!(table, "kernels" | "memory_copies" | "memory_allocations" | "regions" | "marks" | "args");
+    (of_counters && !context.process.facts.has_counters) || (of_activity && context.process.role == Role::Counters)
+}
+
 impl Source for RocpdSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
-        let counter_pass = context.process.role == Role::Counters;
-        let carries_counters = context.process.facts.has_counters;
+        if is_left_out(context, table.name) {
+            return Ok(Rows::clean(empty_frame(columns).lazy()));
+        }
         let mut assembly = Assembly::new(context, &self.database, &self.lookups, &self.symbols, table, columns);
         match table.name {
-            "kernels" if !counter_pass => dispatches::read(&mut assembly, None)?,
-            "counter_dispatches" if carries_counters => dispatches::read(&mut assembly, Some(context.process.pass))?,
-            "memory_copies" if !counter_pass => transfers::read_copies(&mut assembly)?,
+            "kernels" => dispatches::read(&mut assembly, None)?,
+            "counter_dispatches" => dispatches::read(&mut assembly, Some(context.process.pass))?,
+            "memory_copies" => transfers::read_copies(&mut assembly)?,
             "memory_allocations" => transfers::read_allocations(&mut assembly)?,
             "regions" => regions::read_regions(&mut assembly)?,
             "marks" => regions::read_marks(&mut assembly)?,
             "args" => regions::read_args(&mut assembly)?,
-            "counters" if carries_counters => counters::read_counters(&mut assembly)?,
-            "counter_instances" if carries_counters => counters::read_instances(&mut assembly)?,
+            "counters" => counters::read_counters(&mut assembly)?,
+            "counter_instances" => counters::read_instances(&mut assembly)?,
             "queues" => info::read_named(&mut assembly, "info_queue", "queue_id")?,
             "streams" => info::read_named(&mut assembly, "info_stream", "stream_id")?,
             "threads" => info::read_threads(&mut assembly)?,
@@ -97,29 +107,33 @@ impl Source for RocpdSource {
         assembly.finish()
     }
 
-    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<u64> {
-        let counter_pass = context.process.role == Role::Counters;
-        let carries_counters = context.process.facts.has_counters;
-        let count = |base: &str| self.database.count(base, "");
-        match table.name {
-            "kernels" if !counter_pass => count("kernel_dispatch"),
-            "counter_dispatches" if carries_counters => count("kernel_dispatch"),
-            "memory_copies" if !counter_pass => count("memory_copy"),
-            "memory_allocations" => count("memory_allocate"),
-            "regions" => self.database.count("region", "\"start\" IS NOT \"end\""),
-            "marks" => Ok(count("sample")? + self.database.count("region", "\"start\" IS \"end\"")?),
-            "queues" => count("info_queue"),
-            "streams" => count("info_stream"),
-            "threads" => count("info_thread"),
-            "code_objects" => count("info_code_object"),
-            "kernel_symbols" => count("info_kernel_symbol"),
+    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        let used = !is_left_out(context, table.name);
+        let parts: &[(&str, &str)] = match table.name {
+            "kernels" | "counter_dispatches" if used => &[("kernel_dispatch", "")],
+            "memory_copies" if used => &[("memory_copy", "")],
+            "memory_allocations" if used => &[("memory_allocate", "")],
+            "regions" if used => &[("region", WITH_LENGTH)],
+            "marks" if used => &[("sample", ""), ("region", WITHOUT_LENGTH)],
+            "queues" => &[("info_queue", "")],
+            "streams" => &[("info_stream", "")],
+            "threads" => &[("info_thread", "")],
+            "code_objects" => &[("info_code_object", "")],
+            "kernel_symbols" => &[("info_kernel_symbol", "")],
             // These leave out or join rows, so that only reading tells.
-            "args" | "counters" | "counter_instances" => {
+            "args" | "counters" | "counter_instances" if used => {
                 let columns: Vec<&'static Column> = table.columns.iter().skip(2).take(2).collect();
                 let rows = self.read(context, table, &columns)?;
-                Ok(rows.frame.collect()?.height() as u64)
+                return Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage });
             }
-            _ => Ok(0),
+            _ => &[],
+        };
+        let mut count = RowCount::default();
+        for (base, condition) in parts {
+            let (rows, cause) = self.database.count(base, condition)?;
+            count.rows += rows;
+            count.damage.extend(cause.map(|cause| damage(context, base, &cause, rows)));
         }
+        Ok(count)
     }
 }

@@ -13,6 +13,7 @@ use crate::trace::source::{Anomaly, Damage, Severity};
 
 /// Tables that are checked, with the rocprofv3 option that fills those a user may miss.
 const CHECKED: &[(&str, Option<&str>)] = &[
+    ("code_objects", None),
     ("kernel_symbols", None),
     ("kernels", Some("--kernel-trace")),
     ("counter_dispatches", None),

@@ -1,0 +1,1 @@
+SELECT id{columns} FROM {table} {condition}

@@ -1,0 +1,1 @@
+SELECT min(id), max(id) FROM {table}

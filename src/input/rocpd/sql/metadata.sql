@@ -1,0 +1,1 @@
+SELECT tag, value FROM {table} ORDER BY id

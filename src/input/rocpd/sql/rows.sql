@@ -1,0 +1,1 @@
+SELECT {list} FROM {table} {order}

@@ -1,0 +1,1 @@
+SELECT name, upper(type) FROM pragma_table_info(?1)
