@@ -22,7 +22,11 @@ WITH numbered AS (
         SUM("count") OVER (PARTITION BY {{ keys }}check_id, severity, table_name) AS total,
         ROW_NUMBER() OVER (
             PARTITION BY {{ keys }}check_id, severity, table_name
-            ORDER BY process NULLS FIRST, first_key NULLS LAST, detail NULLS LAST
+            ORDER BY
+                process NULLS LAST,
+                CAST(CASE WHEN first_key IS NULL THEN 1 ELSE 0 END AS BIGINT) NULLS LAST,
+                first_key NULLS LAST,
+                detail NULLS LAST
         ) AS place
     FROM anomalies
 )

@@ -40,7 +40,7 @@ WITH dispatches AS (
         RANK() OVER (
             PARTITION BY
             {%- for column in by %} {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }}{{ '' if loop.last else ',' }}{% endfor %}
-            ORDER BY k.duration_ns DESC NULLS LAST
+            ORDER BY -k.duration_ns NULLS LAST
         ) AS level
         {%- endif %}
     FROM kernels AS k
@@ -63,7 +63,7 @@ longest AS (
         {{ 'short_name' if name in ['short', 'base'] else 'kernel_name' }},
         ROW_NUMBER() OVER (
             PARTITION BY {{ by | join(', ') }}
-            ORDER BY duration_ns DESC NULLS LAST, rank NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST, start_ns NULLS LAST
+            ORDER BY -duration_ns NULLS LAST, rank NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST, start_ns NULLS LAST
         ) AS place
     FROM dispatches
     WHERE level <= {{ top }}

@@ -30,13 +30,20 @@ pub fn write(mut answer: Answer, output: &OutputArguments, global: &GlobalArgume
     if binary && io::stdout().is_terminal() {
         return Err(Failure::Usage("a binary format does not go to a terminal; name a file with -o".to_owned()));
     }
-    let style = Style { width: terminal_width(output), color: global.color(), rows: Some(output.rows).filter(|n| *n > 0) };
+    let style =
+        Style { width: terminal_width(output), color: global.color(), rows: Some(output.rows).filter(|n| *n > 0) };
     let mut out = BufWriter::new(io::stdout().lock());
     write_as(&answer, output, format, style, &mut out)?;
     Ok(out.flush()?)
 }
 
-fn write_as(answer: &Answer, output: &OutputArguments, format: AnswerFormat, style: Style, out: &mut dyn Write) -> Result<()> {
+fn write_as(
+    answer: &Answer,
+    output: &OutputArguments,
+    format: AnswerFormat,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<()> {
     let frame = &answer.frame;
     let display = || displays(frame, &answer.columns, output.unit);
     match format {

@@ -46,8 +46,9 @@ impl InputArguments {
             .rank_from
             .as_deref()
             .map(|pattern| {
-                Regex::new(pattern)
-                    .map_err(|_| Failure::Usage(format!("--rank-from {pattern} is no regular expression; try 'rank(\\d+)'")))
+                Regex::new(pattern).map_err(|_| {
+                    Failure::Usage(format!("--rank-from {pattern} is no regular expression; try 'rank(\\d+)'"))
+                })
             })
             .transpose()?;
         Ok(load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads })?)
@@ -208,7 +209,10 @@ pub fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
     let mut registry = Registry::builtin()?;
     if let Some(directory) = queries {
         if !directory.is_dir() {
-            return Err(Failure::Usage(format!("--queries {} is no directory; name one that holds .sql files", directory.display())));
+            return Err(Failure::Usage(format!(
+                "--queries {} is no directory; name one that holds .sql files",
+                directory.display()
+            )));
         }
         registry.add_directory(directory).context("cannot use the queries of --queries")?;
     }

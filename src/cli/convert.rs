@@ -80,9 +80,10 @@ fn check_output(output: &Path, overwrite: bool) -> Result<bool, Failure> {
     }
     match (is_dataset(output), overwrite) {
         (true, true) => Ok(true),
-        (true, false) => {
-            Err(Failure::Usage(format!("{} holds a dataset; name another directory or add --overwrite", output.display())))
-        }
+        (true, false) => Err(Failure::Usage(format!(
+            "{} holds a dataset; name another directory or add --overwrite",
+            output.display()
+        ))),
         (false, _) => Err(Failure::Usage(format!("{} is not empty; name another directory", output.display()))),
     }
 }

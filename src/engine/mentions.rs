@@ -91,7 +91,12 @@ mod tests {
 
     #[test]
     fn a_star_is_everything() {
-        for sql in ["SELECT * FROM queues", "select q.* from queues q", "SELECT 1, * FROM queues", "SELECT DISTINCT\n*FROM queues"] {
+        for sql in [
+            "SELECT * FROM queues",
+            "select q.* from queues q",
+            "SELECT 1, * FROM queues",
+            "SELECT DISTINCT\n*FROM queues",
+        ] {
             assert_eq!(columns(sql, "queues"), ["name", "process", "queue_id", "rank"], "{sql}");
         }
     }

@@ -64,8 +64,7 @@ impl Registry {
 
     fn add(&mut self, family: &str, name: &str, text: &str, file: &str) -> Result<(), QueryError> {
         let declaration = parse(file, text)?;
-        let query =
-            Query { name: name.to_owned(), family: family.to_owned(), declaration, text: text.to_owned() };
+        let query = Query { name: name.to_owned(), family: family.to_owned(), declaration, text: text.to_owned() };
         self.queries.insert(name.to_owned(), query);
         Ok(())
     }

@@ -169,7 +169,9 @@ impl Kept {
 
 fn identified(mut frame: DataFrame, member: &Member) -> Result<DataFrame> {
     let height = frame.height();
-    for (position, (name, value)) in [("process", member.process.process), ("rank", member.process.rank)].into_iter().enumerate() {
+    for (position, (name, value)) in
+        [("process", member.process.process), ("rank", member.process.rank)].into_iter().enumerate()
+    {
         let column = Int64Chunked::full(name.into(), value, height).into_series().into_column();
         frame.insert_column(position, column)?;
     }
@@ -201,7 +203,13 @@ fn sorted(frame: DataFrame, table: &'static Table) -> Result<DataFrame> {
     Ok(frame.take(&order)?)
 }
 
-fn write_part(path: &PathBuf, frame: &DataFrame, table: &'static Table, member: &Member, format: TableFormat) -> Result<u64> {
+fn write_part(
+    path: &PathBuf,
+    frame: &DataFrame,
+    table: &'static Table,
+    member: &Member,
+    format: TableFormat,
+) -> Result<u64> {
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;

@@ -40,7 +40,12 @@ pub fn queries(registry: &Registry) -> String {
         let list = |names: &[String]| if names.is_empty() { "nothing".to_owned() } else { names.join(", ") };
         let _ = write!(page, "\n## {}\n\n{}. {}\n\n", query.name, declaration.title, declaration.about);
         let _ = writeln!(page, "- reads: {}", list(&declaration.needs));
-        let _ = writeln!(page, "- grouped by: {}; can be grouped by: {}", list(&declaration.by), list(&declaration.dimensions));
+        let _ = writeln!(
+            page,
+            "- grouped by: {}; can be grouped by: {}",
+            list(&declaration.by),
+            list(&declaration.dimensions)
+        );
         for parameter in &declaration.parameters {
             let type_name = match parameter.parameter_type {
                 ParameterType::Int => "int",

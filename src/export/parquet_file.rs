@@ -27,7 +27,12 @@ const BATCH_ROWS: usize = 131_072;
 ///
 /// # Errors
 /// When a column cannot be expressed in Parquet, or writing fails.
-pub fn write_table(frame: &DataFrame, table: &'static Table, facts: &ProcessFacts, out: &mut (dyn Write + Send)) -> Result<()> {
+pub fn write_table(
+    frame: &DataFrame,
+    table: &'static Table,
+    facts: &ProcessFacts,
+    out: &mut (dyn Write + Send),
+) -> Result<()> {
     let first = with_metadata(&record_batch(&frame.head(Some(0)))?, table)?;
     let properties = properties(table, facts)?;
     let mut writer = ArrowWriter::try_new(out, first.schema(), Some(properties))?;

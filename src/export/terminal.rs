@@ -82,7 +82,8 @@ impl Grid {
             writeln!(out, "{heading}")?;
         }
         for row in 0..self.rows {
-            let cell = |column: usize| self.cells.get(column).and_then(|cells| cells.get(row)).map_or("", String::as_str);
+            let cell =
+                |column: usize| self.cells.get(column).and_then(|cells| cells.get(row)).map_or("", String::as_str);
             writeln!(out, "{}", self.line(block, cell))?;
         }
         Ok(())
@@ -145,9 +146,11 @@ fn shrink(widths: &mut [usize], headers: &[String], display: &[Display], limit: 
         .iter()
         .zip(headers)
         .zip(display)
-        .map(|((width, header), display)| {
-            if display.shortens { header.width().max(NARROWEST_NAME).min(*width) } else { *width }
-        })
+        .map(
+            |((width, header), display)| {
+                if display.shortens { header.width().max(NARROWEST_NAME).min(*width) } else { *width }
+            },
+        )
         .collect();
     loop {
         let total = widths.iter().sum::<usize>() + gaps;

@@ -48,7 +48,8 @@ pub struct Display {
     pub identifies: bool,
 }
 
-const PLAIN: Display = Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false, identifies: false };
+const PLAIN: Display =
+    Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false, identifies: false };
 
 /// How to show each column of an answer.
 pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
@@ -58,11 +59,9 @@ pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> 
         .zip(columns)
         .map(|(column, declared)| match declared.unit {
             ColumnUnit::Nanoseconds => time(column, unit),
-            ColumnUnit::Bytes => scaled(
-                column,
-                &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")],
-                "_bytes",
-            ),
+            ColumnUnit::Bytes => {
+                scaled(column, &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")], "_bytes")
+            }
             ColumnUnit::Percent => Display { decimals: 2, ..PLAIN },
             ColumnUnit::GigabytesPerSecond => Display { decimals: 2, suffix: "GB/s", replaces: "_gb_per_s", ..PLAIN },
             ColumnUnit::Name | ColumnUnit::Text => {

@@ -43,9 +43,8 @@ pub fn discover(inputs: &[String]) -> Result<Vec<Candidate>, InputError> {
     }
     let mut seen = BTreeSet::new();
     candidates.sort_by_cached_key(|candidate| (natural_key(&candidate.path.to_string_lossy()), !candidate.named));
-    candidates.retain(|candidate| {
-        seen.insert(fs::canonicalize(&candidate.path).unwrap_or_else(|_| candidate.path.clone()))
-    });
+    candidates
+        .retain(|candidate| seen.insert(fs::canonicalize(&candidate.path).unwrap_or_else(|_| candidate.path.clone())));
     Ok(candidates)
 }
 

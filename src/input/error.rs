@@ -6,7 +6,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum InputError {
     /// A named path or pattern matches nothing.
-    #[error("{path}: no such file, directory or match; check the path, and quote patterns only if the shell should not expand them")]
+    #[error(
+        "{path}: no such file, directory or match; check the path, and quote patterns only if the shell should not expand them"
+    )]
     NoSuchFile {
         /// As given.
         path: String,

@@ -51,7 +51,11 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
             Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)),
             Recognised::Dataset => dataset::find(&candidate.path, &options.categories),
             Recognised::Other(reason) => {
-                if candidate.named { others.push((shown, reason)) } else { unnamed.push((shown, reason)) }
+                if candidate.named {
+                    others.push((shown, reason))
+                } else {
+                    unnamed.push((shown, reason))
+                }
                 continue;
             }
             Recognised::Foreign(reason) => {

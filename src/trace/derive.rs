@@ -118,9 +118,7 @@ fn region_self_times(tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataF
     let mut by_thread: BTreeMap<i64, (Vec<i64>, Vec<Call>)> = BTreeMap::new();
     let mut rows: Vec<(i64, i64)> = Vec::with_capacity(regions.height());
     let columns = ids.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-    for (((((id, start), end), valid), tid), process_range) in
-        columns.zip(threads.iter()).zip(process_ranges.iter())
-    {
+    for (((((id, start), end), valid), tid), process_range) in columns.zip(threads.iter()).zip(process_ranges.iter()) {
         let (Some(id), Some(start_ns), Some(end_ns), Some(true)) = (id, start, end, valid) else { continue };
         match tid {
             Some(tid) if process_range != Some(true) => {

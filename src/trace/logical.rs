@@ -88,8 +88,7 @@ impl Trace {
                 Some(parts) => concat(parts, UnionArgs { rechunk: false, ..UnionArgs::default() })
                     .with_context(|| format!("cannot join the rows of {name} over the processes"))?,
                 None => {
-                    let declared: Vec<_> =
-                        table.columns.iter().filter(|column| wanted(column.name, columns)).collect();
+                    let declared: Vec<_> = table.columns.iter().filter(|column| wanted(column.name, columns)).collect();
                     empty_frame(&declared).lazy()
                 }
             };

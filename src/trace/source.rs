@@ -105,8 +105,12 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// When nothing of the table can be read. A partly readable table is not an error: it is reported as damage.
-    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column])
-    -> anyhow::Result<Rows>;
+    fn read(
+        &self,
+        context: &ReadContext<'_>,
+        table: &'static Table,
+        columns: &[&'static Column],
+    ) -> anyhow::Result<Rows>;
 
     /// Rows of a derived table stored with the input, if it was built with the same rules and identities.
     ///

@@ -38,7 +38,7 @@ class BinaryError(Exception):
 
 def run_binary(binary, arguments):
     """Standard output of the binary, or None when it says that there is no data of the kind."""
-    command = [str(binary), *map(str, arguments)]
+    command = [str(Path(binary).resolve()), *map(str, arguments)]
     finished = subprocess.run(command, capture_output=True, check=False)
     if finished.returncode not in ANSWERED:
         message = finished.stderr.decode(errors="replace").strip()
@@ -58,7 +58,7 @@ def default_inputs():
     fixtures = REPOSITORY / "fixtures"
     data = REPOSITORY.parent / "shared" / "data"
     candidates = sorted(path for path in fixtures.glob("*") if path.is_dir()) if fixtures.is_dir() else []
-    candidates += [data / name for name in ("rocpd-ranks", "rocpd-markers", "rocpd-pmc", "rocpd-real", "rocpd-early")]
+    candidates += [data / name for name in ("rocpd-ranks", "rocpd-markers", "rocpd-pmc", "rocpd-real")]
     return [path for path in candidates if any(path.rglob("*.db"))]
 
 

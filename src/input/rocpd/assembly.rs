@@ -159,9 +159,16 @@ impl<'a> Assembly<'a> {
         self.put("gpu", gpus.into_series());
         self.put("device", devices.into_series());
         let known = |agent: i64| process.facts.agents.iter().any(|facts| facts.agent_id == agent);
-        let orphans = agents.iter().map(|agent| agent.is_some_and(|agent| !process.gpus.contains_key(&agent) && !known(agent)));
+        let orphans =
+            agents.iter().map(|agent| agent.is_some_and(|agent| !process.gpus.contains_key(&agent) && !known(agent)));
         let (count, first) = count_first(orphans, ids);
-        self.note("missing_agent", Severity::Warning, count, first, "rows name an agent without info row; they count on no gpu");
+        self.note(
+            "missing_agent",
+            Severity::Warning,
+            count,
+            first,
+            "rows name an agent without info row; they count on no gpu",
+        );
     }
 
     /// Adds `tid`, `stream_id` and `queue_id` as far as the source has them.

@@ -106,8 +106,7 @@ pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
                     tables.insert(base.to_owned(), shape(connection, name)?);
                 }
             }
-            let mut partition =
-                Partition { suffix: suffix.to_owned(), guid: None, schema_version: None, tables };
+            let mut partition = Partition { suffix: suffix.to_owned(), guid: None, schema_version: None, tables };
             let metadata = metadata(connection, &partition).unwrap_or_default();
             partition.guid = metadata.get("guid").cloned().or_else(|| guid_of_suffix(suffix));
             partition.schema_version = metadata.get("schema_version").cloned();
@@ -137,7 +136,8 @@ fn guid_of_suffix(suffix: &str) -> Option<String> {
 fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
     let mut statement = connection.prepare(include_str!("sql/table_columns.sql"))?;
     let columns = statement.query_map([name], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-    let columns = columns.collect::<rusqlite::Result<_>>().with_context(|| format!("cannot read the columns of {name}"))?;
+    let columns =
+        columns.collect::<rusqlite::Result<_>>().with_context(|| format!("cannot read the columns of {name}"))?;
     Ok(TableShape { name: name.to_owned(), columns })
 }
 

@@ -87,7 +87,9 @@ pub fn read_instances(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
     let numbered = frame
         .lazy()
-        .with_columns([int_range(lit(0), len(), 1, DataType::Int64).over([col("dispatch_id"), col("counter")])?.alias("instance")])
+        .with_columns([int_range(lit(0), len(), 1, DataType::Int64)
+            .over([col("dispatch_id"), col("counter")])?
+            .alias("instance")])
         .collect()?;
     assembly.set_height(numbered.height());
     for name in ["pass", "dispatch_id", "counter", "instance", "xcc", "shader_engine", "channel", "value"] {

@@ -109,12 +109,7 @@ fn declared_as_wanted(table: &TableShape, wanted: Wanted) -> bool {
 
 fn select(table: &TableShape, wanted: &[Wanted], condition: &str) -> String {
     let columns: String = wanted.iter().map(|wanted| format!(", {}", quoted(wanted.name))).collect();
-    format!(
-        include_str!("sql/columns.sql"),
-        columns = columns,
-        table = quoted(&table.name),
-        condition = condition
-    )
+    format!(include_str!("sql/columns.sql"), columns = columns, table = quoted(&table.name), condition = condition)
 }
 
 fn partitioned(

@@ -98,13 +98,12 @@ fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked)
     let categories = assembly.context.categories;
     let symbols = assembly.symbols.get(assembly.database, categories)?;
     let resolved = symbols.resolve(&kernel_ids, categories);
-    for (name, dictionary) in [
-        ("kernel_name", &resolved.kernel_name),
-        ("short_name", &resolved.short_name),
-        ("category", &resolved.category),
-    ] {
-        assembly
-            .put_with(name, || Ok(dictionary_column(name, dictionary, resolved.positions.iter().copied().map(Some))?))?;
+    for (name, dictionary) in
+        [("kernel_name", &resolved.kernel_name), ("short_name", &resolved.short_name), ("category", &resolved.category)]
+    {
+        assembly.put_with(name, || {
+            Ok(dictionary_column(name, dictionary, resolved.positions.iter().copied().map(Some))?)
+        })?;
     }
     let (count, first) = count_first(resolved.missing.iter().copied(), ids);
     assembly.note(
@@ -154,12 +153,7 @@ pub fn put_event_ids(assembly: &mut Assembly<'_>, events: &Events, event_ids: &I
 }
 
 /// Notes rows whose event is missing.
-pub fn note_missing_events(
-    assembly: &mut Assembly<'_>,
-    events: &Events,
-    event_ids: &Int64Chunked,
-    ids: &Int64Chunked,
-) {
+pub fn note_missing_events(assembly: &mut Assembly<'_>, events: &Events, event_ids: &Int64Chunked, ids: &Int64Chunked) {
     let orphans = event_ids.iter().map(|id| id.is_some_and(|id| !events.has(id)));
     let (count, first) = count_first(orphans, ids);
     assembly.note(

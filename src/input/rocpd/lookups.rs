@@ -103,8 +103,7 @@ impl Events {
     /// When the file cannot be opened.
     pub fn read(database: &Database, names: &[&'static str], threads: usize) -> Result<Self> {
         let wanted: Vec<Wanted> = names.iter().map(|name| integer(name)).collect();
-        let columns =
-            if wanted.is_empty() { Columns::default() } else { database.read("event", &wanted, threads)? };
+        let columns = if wanted.is_empty() { Columns::default() } else { database.read("event", &wanted, threads)? };
         Ok(Self { index: index_of(&columns.integers("id")), columns })
     }
 

@@ -33,7 +33,12 @@ pub struct FoundProcess {
 ///
 /// # Errors
 /// When a page of the info tables is damaged.
-pub fn processes(connection: &Connection, partition: &Partition, path: &str, source: &str) -> Result<Vec<FoundProcess>> {
+pub fn processes(
+    connection: &Connection,
+    partition: &Partition,
+    path: &str,
+    source: &str,
+) -> Result<Vec<FoundProcess>> {
     let has_counters = exists(connection, partition, "pmc_event") && exists(connection, partition, "kernel_dispatch");
     let base = ProcessFacts {
         guid: partition.guid.clone(),
@@ -93,8 +98,7 @@ fn each_row(
     let columns: Vec<String> = wanted.iter().filter(|name| table.has(name)).map(|name| (*name).to_owned()).collect();
     let list: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
     let order = if table.has("id") { "ORDER BY id" } else { "" };
-    let sql =
-        format!(include_str!("sql/rows.sql"), list = list.join(", "), table = quoted(&table.name), order = order);
+    let sql = format!(include_str!("sql/rows.sql"), list = list.join(", "), table = quoted(&table.name), order = order);
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     let selection = Selection { columns };
@@ -218,12 +222,14 @@ fn uuid(details: &Value) -> Option<String> {
 /// The rank that the recorded environment names. Nothing else of the environment is kept.
 fn rank_in_environment(json: &str) -> Option<i64> {
     let environment: Value = serde_json::from_str(json).ok()?;
-    RANK_VARIABLES.iter().find_map(|name| match environment.get(name)? {
-        Value::String(text) => text.trim().parse().ok(),
-        Value::Number(number) => number.as_i64(),
-        _ => None,
-    })
-    .filter(|rank| *rank >= 0)
+    RANK_VARIABLES
+        .iter()
+        .find_map(|name| match environment.get(name)? {
+            Value::String(text) => text.trim().parse().ok(),
+            Value::Number(number) => number.as_i64(),
+            _ => None,
+        })
+        .filter(|rank| *rank >= 0)
 }
 
 #[cfg(test)]

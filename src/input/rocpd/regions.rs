@@ -54,7 +54,12 @@ pub fn read_regions(assembly: &mut Assembly<'_>) -> Result<()> {
     Ok(())
 }
 
-fn put_region_name(assembly: &mut Assembly<'_>, strings: &Texts, names: &Int64Chunked, ids: &Int64Chunked) -> Result<()> {
+fn put_region_name(
+    assembly: &mut Assembly<'_>,
+    strings: &Texts,
+    names: &Int64Chunked,
+    ids: &Int64Chunked,
+) -> Result<()> {
     if !assembly.wants(&["name"]) {
         return Ok(());
     }
@@ -63,7 +68,13 @@ fn put_region_name(assembly: &mut Assembly<'_>, strings: &Texts, names: &Int64Ch
     let column = dictionary_column("name", &dictionary, codes)?;
     assembly.put("name", column);
     let (count, first) = count_first(names.iter().map(|id| strings.position(id).is_none()), ids);
-    assembly.note("missing_string", Severity::Warning, count, first, "regions name no known string; they appear as unknown");
+    assembly.note(
+        "missing_string",
+        Severity::Warning,
+        count,
+        first,
+        "regions name no known string; they appear as unknown",
+    );
     Ok(())
 }
 
@@ -109,7 +120,8 @@ fn put_event_columns(
 fn put_category(assembly: &mut Assembly<'_>, strings: &Texts, category_ids: &Int64Chunked) -> Result<()> {
     let (dictionary, unknown) = with_unknown(strings);
     let codes: Vec<usize> = category_ids.iter().map(|id| strings.position(id).unwrap_or(unknown)).collect();
-    assembly.put_with("category", || Ok(dictionary_column("category", &dictionary, codes.iter().copied().map(Some))?))?;
+    assembly
+        .put_with("category", || Ok(dictionary_column("category", &dictionary, codes.iter().copied().map(Some))?))?;
     assembly.put_with("domain", || {
         let mut domains: BTreeMap<usize, String> = BTreeMap::new();
         for code in &codes {
@@ -232,7 +244,13 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     let found: Vec<Option<(usize, i64)>> = event_ids.iter().map(|id| id.and_then(|id| owners.find(id))).collect();
     let ids = columns.integers("id");
     let (count, first) = count_first(found.iter().map(Option::is_none), &ids);
-    assembly.note("missing_owner", Severity::Info, count, first, "arguments belong to no region, kernel or copy; they are left out");
+    assembly.note(
+        "missing_owner",
+        Severity::Info,
+        count,
+        first,
+        "arguments belong to no region, kernel or copy; they are left out",
+    );
 
     let rows: Vec<(usize, usize, i64)> =
         found.iter().enumerate().filter_map(|(row, owner)| owner.map(|(kind, id)| (row, kind, id))).collect();

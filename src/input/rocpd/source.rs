@@ -10,8 +10,8 @@ use super::container::{open, partitions};
 use super::database::Database;
 use super::lookups::Lookups;
 use super::process::processes;
-use super::symbols::SymbolCache;
 use super::regions::{WITH_LENGTH, WITHOUT_LENGTH};
+use super::symbols::SymbolCache;
 use super::{counters, dispatches, info, regions, transfers};
 use crate::input::Found;
 use crate::trace::facts::Role;
@@ -66,7 +66,8 @@ fn note_unknown(partition: &super::container::Partition, shown: &str, notes: &mu
     }
     let version = partition.schema_version.as_deref();
     if !version.is_some_and(|version| KNOWN_VERSIONS.contains(&version)) {
-        let stated = version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
+        let stated =
+            version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
         let detail = format!("the file {stated}; what is known of 3.0.0 was read, columns beyond it were not");
         note("unknown_version", Severity::Warning, "processes", 1, detail);
     }
@@ -76,7 +77,8 @@ fn note_unknown(partition: &super::container::Partition, shown: &str, notes: &mu
 /// counters and their dispatches are used; a trace without counters has none.
 fn is_left_out(context: &ReadContext<'_>, table: &str) -> bool {
     let of_counters = matches!(table, "counter_dispatches" | "counters" | "counter_instances");
-    let of_activity = matches!(table, "kernels" | "memory_copies" | "memory_allocations" | "regions" | "marks" | "args");
+    let of_activity =
+        matches!(table, "kernels" | "memory_copies" | "memory_allocations" | "regions" | "marks" | "args");
     (of_counters && !context.process.facts.has_counters) || (of_activity && context.process.role == Role::Counters)
 }
 

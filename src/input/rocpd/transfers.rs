@@ -43,7 +43,8 @@ pub fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
     if assembly.wants(&["direction"]) {
         let strings = assembly.lookups.strings(assembly.database, assembly.context.threads)?;
         let names = columns.integers("name_id");
-        let dictionary: Vec<Option<String>> = DIRECTIONS.iter().map(|direction| Some((*direction).to_owned())).collect();
+        let dictionary: Vec<Option<String>> =
+            DIRECTIONS.iter().map(|direction| Some((*direction).to_owned())).collect();
         let process = assembly.context.process;
         let codes = names.iter().zip(source.iter()).zip(destination.iter()).map(|((name, source), destination)| {
             let direction = direction(strings.get(name), process, source, destination);
@@ -76,11 +77,8 @@ fn put_copy_gpus(assembly: &mut Assembly<'_>, source: &Int64Chunked, destination
         return;
     }
     let process = assembly.context.process;
-    let pairs: Vec<(Option<Gpu>, Option<Gpu>)> = source
-        .iter()
-        .zip(destination.iter())
-        .map(|(source, destination)| gpus(process, source, destination))
-        .collect();
+    let pairs: Vec<(Option<Gpu>, Option<Gpu>)> =
+        source.iter().zip(destination.iter()).map(|(source, destination)| gpus(process, source, destination)).collect();
     let column = |value: fn(&(Option<Gpu>, Option<Gpu>)) -> Option<i64>| -> Series {
         Int64Chunked::from_iter_options("".into(), pairs.iter().map(value)).into_series()
     };
@@ -90,12 +88,7 @@ fn put_copy_gpus(assembly: &mut Assembly<'_>, source: &Int64Chunked, destination
 }
 
 /// The direction by the recorded name, else by the types of the agents; device to device between two GPUs is P2P.
-fn direction(
-    name: Option<&str>,
-    process: &Process,
-    source: Option<i64>,
-    destination: Option<i64>,
-) -> &'static str {
+fn direction(name: Option<&str>, process: &Process, source: Option<i64>, destination: Option<i64>) -> &'static str {
     let between_gpus = matches!(gpus(process, source, destination), (Some(_), Some(_)));
     let name = name.unwrap_or_default().to_ascii_uppercase();
     let place = |text: &str, agent: Option<i64>| match text {
@@ -169,8 +162,7 @@ pub fn read_allocations(assembly: &mut Assembly<'_>) -> Result<()> {
 fn put_words(assembly: &mut Assembly<'_>, name: &'static str, columns: &Columns, source: &str) -> Result<()> {
     assembly.put_with(name, || {
         let words = columns.texts(source);
-        let words: Vec<Option<String>> =
-            words.iter().map(|word| Some(word.unwrap_or("UNKNOWN").to_owned())).collect();
+        let words: Vec<Option<String>> = words.iter().map(|word| Some(word.unwrap_or("UNKNOWN").to_owned())).collect();
         let column = text_column_from_dictionary(name, &words, (0..words.len()).map(Some))?;
         Ok(column.cast(&crate::trace::frames::categorical())?)
     })

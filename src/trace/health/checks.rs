@@ -41,6 +41,7 @@ pub struct Checks<'a> {
     correlations: Correlations,
     rows: Vec<(&'static str, usize)>,
     kernel_launches: (usize, Option<i64>),
+    damaged: bool,
 }
 
 impl<'a> Checks<'a> {
@@ -52,6 +53,7 @@ impl<'a> Checks<'a> {
             correlations: Correlations::default(),
             rows: Vec::new(),
             kernel_launches: (0, None),
+            damaged: false,
         };
         checks.check_process();
         checks
@@ -64,6 +66,7 @@ impl<'a> Checks<'a> {
 
     /// Adds parts of the input that could not be read.
     pub fn absorb_damage(&mut self, damage: impl IntoIterator<Item = Damage>) {
+        let before = self.anomalies.len();
         self.anomalies.extend(damage.into_iter().map(|damage| Anomaly {
             check_id: "damaged_input",
             severity: Severity::Error,
@@ -72,6 +75,7 @@ impl<'a> Checks<'a> {
             first_key: Some(damage.path),
             detail: format!("could not be read: {}", damage.cause),
         }));
+        self.damaged |= self.anomalies.len() > before;
     }
 
     /// Checks the rows of one table.
@@ -112,7 +116,8 @@ impl<'a> Checks<'a> {
     /// When polars cannot build a column.
     pub fn finish(mut self, notes: &[Anomaly]) -> Result<DataFrame> {
         self.anomalies.extend(std::mem::take(&mut self.correlations).check());
-        if self.process.role == Role::Trace {
+        // What is missing from a damaged input says nothing about how it was collected.
+        if self.process.role == Role::Trace && !self.damaged {
             self.check_empty();
         }
         if self.process.process == 0 {
@@ -143,7 +148,8 @@ impl<'a> Checks<'a> {
                 let detail = "counters were collected in this run: dispatches were serialised, so that times and overlap are not those of an ordinary run";
                 self.note("serialised_run", Severity::Warning, "kernels", 1, detail.to_owned());
             } else {
-                let detail = "a counter pass beside a trace of the same rank: only its counters and their dispatches are used";
+                let detail =
+                    "a counter pass beside a trace of the same rank: only its counters and their dispatches are used";
                 self.note("counter_pass", Severity::Info, "counter_dispatches", 1, detail.to_owned());
             }
         }
@@ -185,7 +191,8 @@ impl<'a> Checks<'a> {
                 table_name: "kernels".to_owned(),
                 count: i64::try_from(self.kernel_launches.0).unwrap_or(i64::MAX),
                 first_key: first.map(|id| id.to_string()),
-                detail: "kernels were launched but no dispatch was recorded; collect again with --kernel-trace".to_owned(),
+                detail: "kernels were launched but no dispatch was recorded; collect again with --kernel-trace"
+                    .to_owned(),
             });
         }
         for (name, flag) in empty {

@@ -1,0 +1,138 @@
+//! Tables of what the hardware counted or was sampled doing.
+
+use super::{PROCESS, RANK};
+use crate::trace::schema::{Origin, Table, Unit, cat, flag, float, id, int, text};
+
+pub(super) static COUNTER_DISPATCHES: Table = Table {
+    name: "counter_dispatches",
+    key: &["pass", "dispatch_id"],
+    sort: &["start_ns", "pass", "dispatch_id"],
+    origin: Origin::Source,
+    about: "One row per dispatch of a counter pass; dispatches of a lone trace with counters are in `kernels` too.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("pass", "Counter pass among those of the same rank"),
+        id("dispatch_id", "Dispatch, unique in the pass"),
+        id("kernel_id", "Kernel symbol, see `kernel_symbols`"),
+        cat("kernel_name", "Full display name, `kernel_<id>` where the symbol is missing"),
+        cat("short_name", "The source's truncated name, else the name with template arguments folded"),
+        cat("category", "Category from the rule file, applied to the base name first"),
+        id("agent_id", "Agent that ran it, see `agents`").null(),
+        id("gpu", "Index among the GPUs of this process").null(),
+        id("device", "Dense number of the physical GPU over all nodes").null(),
+        id("queue_id", "Hardware queue, see `queues`").null(),
+        id("stream_id", "Stream, see `streams`").null(),
+        id("tid", "Thread that launched it").null(),
+        id("correlation_id", "Internal id shared with the API call that launched it").null(),
+        id("external_id", "External correlation id set by a tool or user").null(),
+        cat("region_name", "ROCTx range name given by kernel renaming").null(),
+        int("start_ns", Unit::Nanoseconds, "Start on the source's clock"),
+        int("end_ns", Unit::Nanoseconds, "End on the source's clock"),
+        int(
+            "duration_ns",
+            Unit::Nanoseconds,
+            "end_ns minus start_ns, as recorded (negative when the end is before the start)",
+        ),
+        flag(
+            "valid",
+            "False when start is not positive, end is before start, or a time is further than a day outside the process",
+        ),
+        int("workgroup_x", Unit::WorkItems, "Workgroup size in x"),
+        int("workgroup_y", Unit::WorkItems, "Workgroup size in y"),
+        int("workgroup_z", Unit::WorkItems, "Workgroup size in z"),
+        int("grid_x", Unit::WorkItems, "Grid size in x, in work-items"),
+        int("grid_y", Unit::WorkItems, "Grid size in y, in work-items"),
+        int("grid_z", Unit::WorkItems, "Grid size in z, in work-items"),
+        int("lds_bytes", Unit::Bytes, "LDS of a workgroup").null(),
+        int("scratch_bytes", Unit::Bytes, "Scratch memory of a work-item").null(),
+        id("graph_exec_id", "HIP graph execution it belongs to").null(),
+        id("graph_node_id", "HIP graph node it belongs to").null(),
+    ],
+};
+
+pub(super) static COUNTERS: Table = Table {
+    name: "counters",
+    key: &["pass", "dispatch_id", "counter"],
+    sort: &["pass", "dispatch_id", "counter"],
+    origin: Origin::Source,
+    about: "One row per counter of a dispatch.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("pass", "Counter pass among those of the same rank"),
+        id("dispatch_id", "Dispatch, unique in the pass"),
+        cat("counter", "Counter name"),
+        float("value", "Sum over instances"),
+        float("min", "Least of the instances"),
+        float("max", "Greatest of the instances"),
+        float("mean", "Mean over instances"),
+        int("instances", Unit::Count, "Instances recorded"),
+    ],
+};
+
+pub(super) static COUNTER_INSTANCES: Table = Table {
+    name: "counter_instances",
+    key: &[],
+    sort: &["pass", "dispatch_id", "counter", "instance"],
+    origin: Origin::Source,
+    about: "One row per hardware instance of a counter of a dispatch.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("pass", "Counter pass among those of the same rank"),
+        id("dispatch_id", "Dispatch, unique in the pass"),
+        cat("counter", "Counter name"),
+        id("instance", "Ordinal of the instance, in recorded order"),
+        id("xcc", "Accelerator complex die").null(),
+        id("shader_engine", "Shader engine").null(),
+        id("channel", "Channel").null(),
+        float("value", "Value"),
+    ],
+};
+
+pub(super) static SAMPLES: Table = Table {
+    name: "samples",
+    key: &[],
+    sort: &["time_ns", "track", "name"],
+    origin: Origin::Source,
+    about: "One row per telemetry or streaming counter sample.",
+    columns: &[
+        PROCESS,
+        RANK,
+        cat("track", "Track, as recorded"),
+        cat("name", "Metric name"),
+        cat("unit", "Unit, as recorded").null(),
+        id("agent_id", "Agent it belongs to").null(),
+        id("device", "Physical GPU it belongs to").null(),
+        int("time_ns", Unit::Nanoseconds, "Time on the source's clock"),
+        float("value", "Value"),
+    ],
+};
+
+pub(super) static PC_SAMPLES: Table = Table {
+    name: "pc_samples",
+    key: &[],
+    sort: &["time_ns", "dispatch_id", "wave"],
+    origin: Origin::Source,
+    about: "One row per program counter sample.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("dispatch_id", "Dispatch that was running").null(),
+        id("code_object_id", "Code object of the instruction").null(),
+        int("code_object_offset", Unit::Bytes, "Offset of the instruction in its code object").null(),
+        text("instruction", "Disassembled instruction").null(),
+        text("comment", "Source location or comment").null(),
+        cat("stall_reason", "Why the wavefront did not issue").null(),
+        cat("instruction_type", "Type of the instruction").null(),
+        flag("wave_issued", "Whether the wavefront issued an instruction").null(),
+        text("exec_mask", "Active lanes, hexadecimal").null(),
+        id("xcc", "Accelerator complex die").null(),
+        id("shader_engine", "Shader engine").null(),
+        id("cu", "Compute unit or workgroup processor").null(),
+        id("simd", "SIMD unit").null(),
+        id("wave", "Wavefront slot").null(),
+        int("time_ns", Unit::Nanoseconds, "Time on the source's clock"),
+    ],
+};

@@ -1,0 +1,41 @@
+//! The list of canonical tables. Their meaning and the rules behind them: `docs/tables.md`.
+
+mod activity;
+mod derived;
+mod hardware;
+mod process;
+
+use super::schema::{Column, Table, id};
+
+const PROCESS: Column = id(
+    "process",
+    "Dense number over the processes of the logical trace, in the order of rank, then guid; the join key",
+);
+const RANK: Column = id("rank", "Label of the process: from the path, the recorded environment or the order of paths");
+
+/// All canonical tables in documentation order.
+pub(super) static TABLES: &[&Table] = &[
+    &process::PROCESSES,
+    &process::AGENTS,
+    &process::QUEUES,
+    &process::STREAMS,
+    &process::THREADS,
+    &process::CODE_OBJECTS,
+    &process::KERNEL_SYMBOLS,
+    &activity::KERNELS,
+    &activity::MEMORY_COPIES,
+    &activity::MEMORY_ALLOCATIONS,
+    &activity::REGIONS,
+    &activity::MARKS,
+    &activity::ARGS,
+    &hardware::COUNTER_DISPATCHES,
+    &hardware::COUNTERS,
+    &hardware::COUNTER_INSTANCES,
+    &hardware::SAMPLES,
+    &hardware::PC_SAMPLES,
+    &activity::GRAPH_LAUNCHES,
+    &activity::HIP_EVENTS,
+    &derived::GPU_SEGMENTS,
+    &derived::REGION_SELF_TIMES,
+    &derived::ANOMALIES,
+];

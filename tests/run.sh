@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Runs every check of the project: format, lints, tests, generated documentation, and the oracle run.
+# Builds go to one directory for all checkouts, because polars takes long to build.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cache="${XDG_CACHE_HOME:-$HOME/.cache}/wavesieve"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
+export WAVESIEVE_DATA="${WAVESIEVE_DATA:-$PWD/../shared/data}"
+
+step() { printf '\n== %s\n' "$1"; }
+
+need() {
+  # need COMMAND PACKAGE: installs a Debian package when a command does not work
+  if ! eval "$1" >/dev/null 2>&1; then
+    if [ "$(id -u)" -ne 0 ]; then
+      echo "error: \`$1\` does not work; install the Debian package $2" >&2
+      exit 1
+    fi
+    apt-get update -qq && apt-get install -y -qq "$2"
+  fi
+}
+
+need 'cc --version' gcc
+need 'python3 -c "import venv, ensurepip"' python3-venv
+
+step "format"
+cargo fmt --check
+
+step "lints"
+cargo clippy --locked --all-targets -- -D warnings
+
+step "tests"
+if cargo nextest --version >/dev/null 2>&1; then
+  cargo nextest run --locked
+else
+  cargo test --locked
+fi
+
+step "oracle"
+requirements="tests/oracle/requirements.txt"
+venv="$cache/oracle-$(sha256sum "$requirements" | cut -c1-12)"
+if [ ! -x "$venv/bin/duckdb_ready" ]; then
+  rm -rf "$venv"
+  python3 -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+  ln -s python "$venv/bin/duckdb_ready"
+fi
+cargo build --locked
+binary="$CARGO_TARGET_DIR/debug/wavesieve"
+inputs=(fixtures/two_nodes fixtures/hostile fixtures/merged fixtures/counters)
+if [ -d "$WAVESIEVE_DATA" ]; then
+  for name in rocpd-real rocpd-ranks rocpd-markers rocpd-pmc; do
+    inputs+=("$WAVESIEVE_DATA/$name")
+  done
+else
+  echo "WARNING: $WAVESIEVE_DATA is absent: the oracle runs on the fixtures only (set WAVESIEVE_DATA)" >&2
+fi
+status=0
+"$venv/bin/python" tests/oracle/run.py --binary "$binary" --inputs "${inputs[@]}" || status=1
+"$venv/bin/python" tests/oracle/sqlite_check.py --binary "$binary" --inputs "${inputs[@]}" || status=1
+"$venv/bin/python" tests/oracle/readers.py --binary "$binary" --inputs "${inputs[@]}" || status=1
+exit "$status"
