@@ -1,6 +1,6 @@
 //! Writes the records as rocpd SQLite databases, schema 3.0.0.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -125,7 +125,7 @@ pub struct RocpdWriter<'file> {
     guid: String,
     node_id: i64,
     process_id: i64,
-    strings: HashMap<&'static str, i64>,
+    strings: BTreeMap<&'static str, i64>,
     last: LastIds,
     event: Statement<'file>,
     region: Statement<'file>,

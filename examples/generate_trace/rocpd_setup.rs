@@ -1,6 +1,6 @@
 //! The rows of a rocpd database that are known before anything runs: metadata, strings and the info tables.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use rusqlite::{Connection, ToSql, params};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::model::{Agent, Setup, domain};
 
 /// Writes them; returns the ids of the strings.
-pub fn write_setup(connection: &Connection, setup: &Setup, suffix: &str) -> Result<HashMap<&'static str, i64>> {
+pub fn write_setup(connection: &Connection, setup: &Setup, suffix: &str) -> Result<BTreeMap<&'static str, i64>> {
     let insert = |table: &str, columns: &str, row: &[&dyn ToSql]| -> Result<()> {
         let marks = vec!["?"; row.len()].join(",");
         let statement = format!("INSERT INTO rocpd_{table}{suffix} ({columns}) VALUES ({marks})");
@@ -30,7 +30,7 @@ pub fn write_setup(connection: &Connection, setup: &Setup, suffix: &str) -> Resu
     for (tag, value) in metadata {
         insert("metadata", "tag,value", params![tag, value])?;
     }
-    let strings: HashMap<&'static str, i64> = setup.names.iter().copied().zip(1..).collect();
+    let strings: BTreeMap<&'static str, i64> = setup.names.iter().copied().zip(1..).collect();
     for (id, name) in (1_i64..).zip(&setup.names) {
         insert("string", "id,string", params![id, name])?;
     }

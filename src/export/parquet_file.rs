@@ -1,6 +1,6 @@
 //! Parquet files of canonical tables, with units and provenance in their metadata.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -67,10 +67,10 @@ fn with_metadata(batch: &RecordBatch, table: &'static Table) -> Result<RecordBat
         .iter()
         .map(|field| {
             let Some(column) = table.column(field.name()) else { return field.as_ref().clone() };
-            let mut metadata = HashMap::from([("doc".to_owned(), column.doc.to_owned())]);
-            if column.unit != Unit::None {
-                metadata.insert("unit".to_owned(), column.unit.name().to_owned());
-            }
+            let doc = [("doc".to_owned(), column.doc.to_owned())];
+            let unit = Some(column.unit).filter(|unit| *unit != Unit::None);
+            let unit = unit.map(|unit| ("unit".to_owned(), unit.name().to_owned()));
+            let metadata = doc.into_iter().chain(unit).collect();
             Field::new(field.name(), field.data_type().clone(), true).with_metadata(metadata)
         })
         .collect();
@@ -99,7 +99,7 @@ fn properties(table: &'static Table, facts: &ProcessFacts) -> Result<WriterPrope
 }
 
 fn provenance(table: &'static Table, facts: &ProcessFacts) -> Result<Vec<KeyValue>> {
-    let units: std::collections::BTreeMap<&str, &str> = table
+    let units: BTreeMap<&str, &str> = table
         .columns
         .iter()
         .filter(|column| column.unit != Unit::None)

@@ -87,8 +87,11 @@ fn gpu_segments(process: &Process, tables: &BTreeMap<&'static str, DataFrame>) -
     ])?)
 }
 
-/// Row number and (key, start, end) of every valid row whose key is known.
-fn valid_intervals(frame: &DataFrame, key: &str) -> Result<Vec<(usize, (i64, i64, i64))>> {
+/// Row number, key, start and end.
+type ValidRow = (usize, (i64, i64, i64));
+
+/// Every valid row whose key is known.
+fn valid_intervals(frame: &DataFrame, key: &str) -> Result<Vec<ValidRow>> {
     let keys = frame.column(key)?.i64()?;
     let starts = frame.column("start_ns")?.i64()?;
     let ends = frame.column("end_ns")?.i64()?;

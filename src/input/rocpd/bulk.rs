@@ -17,7 +17,7 @@ use crate::trace::arrow_bridge::series_from_array;
 pub fn read(uri: &str, queries: &[String], wanted: &[Wanted]) -> Result<Columns> {
     // connectorx decodes the address once before SQLite does.
     let source = SQLiteSource::new(&uri.replace('%', "%25"), queries.len()).context("cannot open the database")?;
-    let queries: Vec<CXQuery<String>> = queries.iter().map(|query| CXQuery::naked(query)).collect();
+    let queries: Vec<CXQuery<String>> = queries.iter().map(CXQuery::naked).collect();
     let mut destination = ArrowDestination::new();
     Dispatcher::<_, _, SQLiteArrowTransport>::new(source, &mut destination, &queries, None)
         .run()

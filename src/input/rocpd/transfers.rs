@@ -64,7 +64,9 @@ pub fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
 }
 
 /// The GPUs of a copy: the one it counts for, and the other one of a copy between two.
-fn gpus(process: &Process, source: Option<i64>, destination: Option<i64>) -> (Option<Gpu>, Option<Gpu>) {
+type CopyGpus = (Option<Gpu>, Option<Gpu>);
+
+fn gpus(process: &Process, source: Option<i64>, destination: Option<i64>) -> CopyGpus {
     let gpu_of = |agent: Option<i64>| agent.and_then(|agent| process.gpus.get(&agent)).copied();
     match (gpu_of(source), gpu_of(destination)) {
         (Some(source), Some(destination)) if source != destination => (Some(source), Some(destination)),
@@ -77,9 +79,9 @@ fn put_copy_gpus(assembly: &mut Assembly<'_>, source: &Int64Chunked, destination
         return;
     }
     let process = assembly.context.process;
-    let pairs: Vec<(Option<Gpu>, Option<Gpu>)> =
+    let pairs: Vec<CopyGpus> =
         source.iter().zip(destination.iter()).map(|(source, destination)| gpus(process, source, destination)).collect();
-    let column = |value: fn(&(Option<Gpu>, Option<Gpu>)) -> Option<i64>| -> Series {
+    let column = |value: fn(&CopyGpus) -> Option<i64>| -> Series {
         Int64Chunked::from_iter_options("".into(), pairs.iter().map(value)).into_series()
     };
     assembly.put("gpu", column(|(gpu, _)| gpu.map(|gpu| gpu.gpu)));

@@ -9,6 +9,9 @@ use crate::trace::facts::ProcessFacts;
 use crate::trace::schema::Table;
 use crate::trace::source::{Anomaly, Severity};
 
+/// Start, end and id of a dispatch.
+type Dispatch = (i64, i64, i64);
+
 /// Rows counted by one check.
 struct Tally {
     check_id: &'static str,
@@ -109,7 +112,7 @@ pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     let starts = kernels.column("start_ns")?.i64()?;
     let ends = kernels.column("end_ns")?.i64()?;
     let valid = kernels.column("valid")?.bool()?;
-    let mut by_queue: BTreeMap<(i64, i64), Vec<(i64, i64, i64)>> = BTreeMap::new();
+    let mut by_queue: BTreeMap<(i64, i64), Vec<Dispatch>> = BTreeMap::new();
     let mut all_ids = Vec::with_capacity(kernels.height());
     let rows = ids.iter().zip(agents.iter()).zip(queues.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
     for (((((id, agent), queue), start), end), valid) in rows {

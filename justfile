@@ -1,0 +1,23 @@
+# Recipes are short cuts; tests/run.sh runs every check by itself.
+
+# every check: format, lints, tests, oracle
+test:
+    bash tests/run.sh
+
+lint:
+    cargo clippy --locked --all-targets -- -D warnings
+
+fmt:
+    cargo fmt
+
+# make the fixtures again; the same generator gives the same bytes
+fixtures:
+    bash fixtures/make.sh
+
+# write the generated pages again
+docs:
+    cargo run --locked -q -- schema tables > docs/tables.md
+    cargo run --locked -q -- schema queries > docs/queries.md
+
+bench:
+    cargo bench --locked

@@ -1,0 +1,79 @@
+//! Where the inputs are, and how the binary is run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// What a run printed and how it ended.
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs the binary in the project's root with a fixed environment.
+pub fn run(arguments: &[&str]) -> Run {
+    let output: Output = Command::new(env!("CARGO_BIN_EXE_wavesieve"))
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("COLUMNS", "100")
+        .env("NO_COLOR", "1")
+        .env_remove("WAVESIEVE_QUERIES")
+        .env_remove("WAVESIEVE_CATEGORIES")
+        .env_remove("WAVESIEVE_THREADS")
+        .output()
+        .expect("the binary runs");
+    Run {
+        code: output.status.code().expect("the binary ends by itself"),
+        stdout: String::from_utf8(output.stdout).expect("the output is UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("the messages are UTF-8"),
+    }
+}
+
+/// Runs the binary and expects success.
+pub fn succeed(arguments: &[&str]) -> String {
+    let run = run(arguments);
+    assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
+    run.stdout
+}
+
+/// The records of an answer.
+pub fn records(arguments: &[&str]) -> Vec<Value> {
+    let arguments = [arguments, &["-f", "json"]].concat();
+    serde_json::from_str(&succeed(&arguments)).expect("the answer is a JSON array")
+}
+
+/// A single integer of an answer to ad-hoc SQL.
+pub fn number(sql: &str, input: &str) -> i64 {
+    let records = records(&["sql", sql, input]);
+    records[0].as_object().and_then(|record| record.values().next()).and_then(Value::as_i64).expect("one integer")
+}
+
+/// A real trace, or `None` with a loud message.
+pub fn real(name: &str) -> Option<String> {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    let root = std::env::var_os("WAVESIEVE_DATA").map_or(default, PathBuf::from);
+    let path = root.join(name);
+    if !path.exists() {
+        eprintln!("WARNING: {} is absent, this test checks nothing (set WAVESIEVE_DATA)", path.display());
+        return None;
+    }
+    Some(path.to_string_lossy().into_owned())
+}
+
+/// Every file below a directory with its size, in order.
+pub fn listing(directory: &Path) -> Vec<(PathBuf, u64)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("the directory is there") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files.extend(listing(&path));
+        } else {
+            let size = path.metadata().expect("a file").len();
+            files.push((path, size));
+        }
+    }
+    files.sort();
+    files
+}

@@ -1,0 +1,112 @@
+//! The dataset: the same answers, the same bytes, whole or not at all.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{listing, real, run, succeed};
+
+const QUERIES: &[&[&str]] = &[
+    &["time_breakdown"],
+    &["kernel_summary"],
+    &["kernel_summary", "--by", "rank", "--name", "base"],
+    &["kernel_by_category"],
+    &["kernel_details"],
+    &["copy_summary"],
+    &["api_summary"],
+    &["rank_summary"],
+    &["trace_health"],
+];
+
+fn answers(inputs: &[&str], more: &[&str]) -> Vec<String> {
+    QUERIES.iter().map(|query| run(&[&["table"], *query, inputs, &["-f", "csv"], more].concat()).stdout).collect()
+}
+
+#[test]
+fn a_dataset_answers_as_its_sources() {
+    let directory = tempfile::tempdir().unwrap();
+    for fixture in ["two_nodes", "hostile", "merged", "counters"] {
+        let source = format!("fixtures/{fixture}");
+        let dataset = directory.path().join(fixture);
+        let dataset = dataset.to_str().unwrap();
+        succeed(&["convert", &source, "-o", dataset]);
+        assert_eq!(answers(&[&source], &[]), answers(&[dataset], &[]), "{fixture}");
+    }
+}
+
+#[test]
+fn four_ranks_in_any_order_with_any_threads() {
+    let Some(ranks) = real("rocpd-ranks") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    let dataset = dataset.to_str().unwrap();
+    succeed(&["convert", &ranks, "-o", dataset]);
+    let files: Vec<String> = listing(Path::new(&ranks)).iter().map(|(path, _)| path.display().to_string()).collect();
+    let forward: Vec<&str> = files.iter().map(String::as_str).collect();
+    let backward: Vec<&str> = files.iter().rev().map(String::as_str).collect();
+    let expected = answers(&[dataset], &["--threads", "2"]);
+    assert_eq!(answers(&forward, &["--threads", "1"]), expected);
+    assert_eq!(answers(&backward, &["--threads", "2"]), expected);
+    assert_eq!(answers(&[&format!("{ranks}/*.db")], &[]), expected);
+}
+
+#[test]
+fn two_conversions_are_byte_identical() {
+    let directory = tempfile::tempdir().unwrap();
+    let read = |name: &str, threads: &str| -> Vec<(String, Vec<u8>)> {
+        let dataset = directory.path().join(name);
+        succeed(&["convert", "fixtures/two_nodes", "-o", dataset.to_str().unwrap(), "--threads", threads]);
+        listing(&dataset)
+            .into_iter()
+            .map(|(path, _)| {
+                let relative = path.strip_prefix(&dataset).unwrap().display().to_string();
+                (relative, fs::read(&path).unwrap())
+            })
+            .collect()
+    };
+    let (first, second) = (read("first", "1"), read("second", "2"));
+    for ((name, bytes), (other, others)) in first.iter().zip(&second) {
+        assert_eq!(name, other);
+        assert!(bytes == others, "{name} differs");
+    }
+    assert_eq!(first.len(), second.len());
+}
+
+#[test]
+fn an_occupied_output_is_replaced_only_when_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    let dataset = dataset.to_str().unwrap();
+    succeed(&["convert", "fixtures/merged", "-o", dataset]);
+    assert_eq!(run(&["convert", "fixtures/merged", "-o", dataset]).code, 2);
+    succeed(&["convert", dataset, "-o", dataset, "--overwrite"]);
+    assert_eq!(succeed(&["info", dataset]), succeed(&["info", dataset]));
+    let left: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["dataset"], "nothing but the dataset is left");
+}
+
+#[test]
+fn other_formats() {
+    let directory = tempfile::tempdir().unwrap();
+    for (format, start) in [("csv", "process,rank,dispatch_id"), ("json", "[\n{\"process\": 0"), ("arrow", "ARROW1")] {
+        let output = directory.path().join(format);
+        succeed(&["convert", "fixtures/merged", "-o", output.to_str().unwrap(), "--to", format]);
+        let file = output.join(format!("kernels/rank=0/process-0.{format}"));
+        let bytes = fs::read(&file).unwrap();
+        assert!(bytes.starts_with(start.as_bytes()), "{}", file.display());
+    }
+}
+
+#[test]
+fn categories_of_a_dataset_follow_the_rules_in_force() {
+    let directory = tempfile::tempdir().unwrap();
+    let rules = directory.path().join("rules.toml");
+    fs::write(&rules, "[[rule]]\ncategory = \"mine\"\ndoc = \"all\"\nregex = [\".\"]\n").unwrap();
+    let dataset = directory.path().join("dataset");
+    let (rules, dataset) = (rules.to_str().unwrap(), dataset.to_str().unwrap());
+    succeed(&["convert", "fixtures/two_nodes", "-o", dataset]);
+    for query in ["kernel_by_category", "time_breakdown"] {
+        let ask = |input: &str| succeed(&["table", query, input, "--categories", rules, "-f", "csv"]);
+        assert_eq!(ask("fixtures/two_nodes"), ask(dataset), "{query}");
+    }
+    assert!(succeed(&["table", "kernel_by_category", dataset, "--categories", rules, "-f", "csv"]).contains("mine"));
+}

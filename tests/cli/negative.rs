@@ -1,0 +1,72 @@
+//! Inputs that hold no trace, or a damaged one, and wrong command lines.
+
+use std::path::Path;
+
+use crate::common::{listing, real, run};
+
+#[test]
+fn files_that_are_no_traces_are_named_for_what_they_are() {
+    let Some(directory) = real("negative") else { return };
+    let before = listing(Path::new(&directory));
+    for (file, what) in [
+        ("duckdb_file.db", "a DuckDB database"),
+        ("rocprof_v1.db", "a rocprof v1 database"),
+        ("empty.rpd", "an empty file"),
+        ("nearly_empty.rpd", "an RPD database"),
+    ] {
+        for verb in ["info", "check"] {
+            let run = run(&[verb, &format!("{directory}/{file}")]);
+            assert_eq!(run.code, 3, "{verb} {file}: {}", run.stderr);
+            assert!(run.stderr.contains(what), "{verb} {file}: {}", run.stderr);
+            assert!(run.stdout.is_empty());
+        }
+    }
+    assert_eq!(listing(Path::new(&directory)), before, "nothing is created near the inputs");
+}
+
+#[test]
+fn a_truncated_database_gives_what_can_be_read() {
+    let Some(directory) = real("negative") else { return };
+    let before = listing(Path::new(&directory));
+    let file = format!("{directory}/truncated.db");
+    let run_info = run(&["info", &file]);
+    assert_eq!(run_info.code, 5, "{}", run_info.stderr);
+    assert!(run_info.stdout.contains("kernel_symbols 69"), "{}", run_info.stdout);
+    let regions = run(&["sql", "SELECT COUNT(*) AS n FROM regions", &file, "-f", "csv"]);
+    assert_eq!((regions.code, regions.stdout.as_str()), (5, "n\n589\n"), "{}", regions.stderr);
+    assert!(regions.stderr.contains("rocpd_region"), "{}", regions.stderr);
+    assert_eq!(listing(Path::new(&directory)), before, "nothing is created near the inputs");
+}
+
+#[test]
+fn a_damaged_rank_does_not_lose_the_others() {
+    let (Some(damaged), Some(ranks)) = (real("negative/truncated.db"), real("rocpd-ranks")) else { return };
+    let rank = format!("{ranks}/rank3_81684_results.db");
+    let run = run(&["sql", "SELECT COUNT(*) AS n FROM kernels", &rank, &damaged, "-f", "csv"]);
+    assert_eq!((run.code, run.stdout.as_str()), (5, "n\n5128\n"), "{}", run.stderr);
+}
+
+#[test]
+fn wrong_usage() {
+    for (arguments, expected) in [
+        (vec!["info", "no/such/file.db"], "no such file"),
+        (vec!["info", "no/such/*.db"], "no such file"),
+        (vec!["info"], "no input is named"),
+        (vec!["table", "kernel_sumary", "fixtures/merged"], "kernel_summary"),
+        (vec!["table", "kernel_summary", "fixtures/merged", "--by", "rnak"], "did you mean rank?"),
+        (vec!["table", "kernel_details", "fixtures/merged", "--top", "many"], "whole number"),
+        (vec!["sql", "SELECT nonsense FROM kernels", "fixtures/merged"], "nonsense"),
+        (vec!["info", "fixtures/merged", "--rank-from", "("], "no regular expression"),
+        (vec!["tabel"], "table"),
+        (vec!["convert", "fixtures/merged", "-o", "src"], "is not empty"),
+    ] {
+        let run = run(&arguments);
+        assert_eq!(run.code, 2, "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(expected), "{arguments:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn a_directory_without_traces() {
+    assert_eq!(run(&["info", "templates"]).code, 3);
+}
