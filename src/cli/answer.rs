@@ -4,13 +4,32 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anyhow::Result;
 
-use super::arguments::{AnswerFormat, GlobalArguments, OutputArguments};
+use super::arguments::{AnswerFormat, GlobalArguments, InputArguments, OutputArguments};
 use super::exit::Failure;
 use crate::engine::Answer;
 use crate::export::atomic::write_file;
 use crate::export::terminal::Style;
 use crate::export::unit::{convert_times, displays};
 use crate::export::{columnar, delimited, json, markdown, parquet_file, terminal};
+
+/// Refuses an output that would replace an input, or that cannot be written, before anything is read.
+///
+/// # Errors
+/// [`Failure::Usage`] with what to name instead.
+pub fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<(), Failure> {
+    let Some(path) = output.path() else { return Ok(()) };
+    let shown = path.display();
+    if path.is_dir() {
+        return Err(Failure::Usage(format!("{shown} is a directory; name a file with -o")));
+    }
+    if path.parent().is_some_and(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
+        return Err(Failure::Usage(format!("the directory of {shown} does not exist; create it or name another")));
+    }
+    if path.exists() && input.contain(path) {
+        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file with -o")));
+    }
+    Ok(())
+}
 
 /// Writes the answer.
 ///

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 
@@ -52,6 +51,22 @@ impl InputArguments {
             })
             .transpose()?;
         Ok(load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads })?)
+    }
+
+    /// Whether a path is one of the inputs as they were named, or lies in a directory that was.
+    pub fn contain(&self, path: &Path) -> bool {
+        let Ok(path) = path.canonicalize() else { return false };
+        self.inputs.iter().chain(&self.more_inputs).any(|input| {
+            let named = Path::new(input).canonicalize().is_ok_and(|input| path.starts_with(input));
+            let matched = || {
+                glob::glob(input).is_ok_and(|mut paths| {
+                    paths.any(|found| {
+                        found.is_ok_and(|found| found.canonicalize().is_ok_and(|found| path.starts_with(found)))
+                    })
+                })
+            };
+            named || matched()
+        })
     }
 
     fn categories(&self) -> Result<Categories, Failure> {
@@ -214,7 +229,7 @@ pub fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
                 directory.display()
             )));
         }
-        registry.add_directory(directory).context("cannot use the queries of --queries")?;
+        registry.add_directory(directory)?;
     }
     Ok(registry)
 }

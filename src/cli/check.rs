@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::answer::check_output;
 use super::arguments::{GlobalArguments, InputArguments, OutputArguments};
 use super::exit::{DONE, EXCEEDED, Failure, PARTIAL};
 use super::{answer, messages};
@@ -26,6 +27,7 @@ pub struct CheckArguments {
 /// # Errors
 /// When the inputs cannot be used.
 pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global.threads())?;
     let result = run_query(&trace, registry.get("trace_health")?, &QueryOptions::default())?;
     let severities = result.frame.column("severity").map_err(anyhow::Error::from)?;

@@ -6,6 +6,7 @@ use anyhow::Result as AnyResult;
 use clap::Args;
 use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
+use super::answer::check_output;
 use super::arguments::{AnswerFormat, GlobalArguments, InputArguments, OutputArguments};
 use super::exit::{DONE, Failure, PARTIAL};
 use super::{answer, messages};
@@ -40,6 +41,7 @@ struct Activity {
 /// # Errors
 /// When the inputs cannot be used.
 pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global.threads())?;
     messages::warn(&trace, global);
     let activities = activities(&trace)?;

@@ -80,7 +80,6 @@ fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T, Failure> {
 pub fn command(registry: &Registry) -> Command {
     let command = Command::new("wavesieve")
         .version(env!("CARGO_PKG_VERSION"))
-        .about(ABOUT)
         .after_help(AFTER_HELP)
         .subcommand_required(true)
         .arg_required_else_help(true)
@@ -90,7 +89,7 @@ pub fn command(registry: &Registry) -> Command {
         .subcommand(sql::SqlArguments::augment_args(Command::new("sql")))
         .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))
         .subcommand(schema::SchemaArguments::augment_args(Command::new("schema")));
-    GlobalArguments::augment_args(command)
+    GlobalArguments::augment_args(command).about(ABOUT).long_about(ABOUT)
 }
 
 /// The value of `--queries` wherever it stands, else that of its environment variable.

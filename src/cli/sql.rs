@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::answer::check_output;
 use super::arguments::{GlobalArguments, InputArguments, OutputArguments};
 use super::exit::{DONE, Failure, PARTIAL};
 use super::{answer, messages};
@@ -28,6 +29,11 @@ pub struct SqlArguments {
 /// # Errors
 /// When the inputs or the statement cannot be used.
 pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+    let first = arguments.query.split_whitespace().next().unwrap_or_default().to_lowercase();
+    if !matches!(first.trim_start_matches('('), "select" | "with") {
+        return Err(Failure::Usage("the query is no SELECT statement; begin with SELECT or WITH".to_owned()));
+    }
+    check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global.threads())?;
     messages::warn(&trace, global);
     let result = run_sql(&trace, &arguments.query)?;

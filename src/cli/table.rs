@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
+use super::answer::check_output;
 use super::arguments::{GlobalArguments, InputArguments, OutputArguments, QueryArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::{answer, messages};
@@ -15,7 +16,6 @@ use crate::trace::{Trace, schema};
 pub fn command(registry: &Registry) -> Command {
     let list = Arg::new("list").long("list").help("List the queries").action(clap::ArgAction::SetTrue);
     let command = Command::new("table")
-        .about("Answer a named query")
         .arg(list)
         .subcommand_value_name("NAME")
         .subcommand_help_heading("Queries")
@@ -24,7 +24,8 @@ pub fn command(registry: &Registry) -> Command {
         .after_help(
             "Examples:\n  wavesieve table kernel_summary traces/\n  wavesieve table time_breakdown traces/ --by rank -f csv\n  wavesieve table kernel_details traces/ --top 20 --name short\n  wavesieve table --list",
         );
-    let command = OutputArguments::augment_args(command);
+    // A derived group of arguments brings its own description; the verb's is set after it.
+    let command = OutputArguments::augment_args(command).about("Answer a named query");
     command.subcommands(registry.iter().map(query_command))
 }
 
@@ -35,8 +36,6 @@ fn query_command(query: &Query) -> Command {
     let dimensions =
         if declaration.dimensions.is_empty() { "nothing".to_owned() } else { declaration.dimensions.join(", ") };
     let mut command = Command::new(query.name.clone())
-        .about(declaration.title.clone())
-        .long_about(declaration.about.clone())
         .after_help(format!("Columns:\n{}\n\nGroups by (--by): {dimensions}", columns.join("\n")));
     for parameter in &declaration.parameters {
         let value_name = match parameter.parameter_type {
@@ -55,6 +54,8 @@ fn query_command(query: &Query) -> Command {
     }
     let command = QueryArguments::augment_args(command);
     OutputArguments::augment_args(InputArguments::augment_args(command))
+        .about(declaration.title.clone())
+        .long_about(declaration.about.clone())
 }
 
 /// Runs the verb.
@@ -83,11 +84,14 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     }
     // The options are checked before the inputs are read, which may take long.
     render(query, &options)?;
-    let trace = InputArguments::from_arg_matches(matches).map_err(usage)?.open(global.threads())?;
+    let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
+    let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+    check_output(&input, &output)?;
+    let trace = input.open(global.threads())?;
     messages::warn(&trace, global);
     let result = run_query(&trace, query, &options)?;
     let empty = result.frame.height() == 0;
-    answer::write(result, &OutputArguments::from_arg_matches(matches).map_err(usage)?, global)?;
+    answer::write(result, &output, global)?;
     if messages::report_damage(&trace) {
         return Ok(PARTIAL);
     }

@@ -56,9 +56,7 @@ pub enum QueryError {
         reason: String,
     },
     /// The statement cannot be run.
-    #[error(
-        "cannot run the statement: {reason}; see the tables and columns in docs/tables.md or `wavesieve sql --tables`"
-    )]
+    #[error("cannot run the statement: {reason}; see the tables and columns with `wavesieve schema`")]
     Sql {
         /// What the query engine says.
         reason: String,

@@ -49,7 +49,12 @@ pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     }
     let failed = |error: PolarsError| QueryError::Sql { reason: first_line(&error.to_string()) };
     let plan = context.execute(sql).map_err(failed)?;
-    let frame = plan.collect().map_err(failed)?;
+    // polars counts the rows of a union in a type that only a wider build has; without this optimisation it does not.
+    let frame = match plan.clone().collect() {
+        Err(error) if error.to_string().contains("UInt128") => plan.with_projection_pushdown(false).collect(),
+        collected => collected,
+    };
+    let frame = frame.map_err(failed)?;
     let frame = presentable(frame)?;
     let columns = frame
         .columns()

@@ -79,7 +79,7 @@ pub fn write_dataset(trace: &Trace, directory: &Path, format: TableFormat, obser
         processes.push(process);
     }
     if format == TableFormat::Parquet {
-        let manifest = Manifest::new(trace.categories(), processes);
+        let manifest = Manifest::new(trace.categories(), trace.damage(), processes);
         let text = serde_json::to_string_pretty(&manifest)? + "\n";
         let path = directory.join(MANIFEST);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
@@ -98,7 +98,6 @@ fn write_process(
     let mut kept = Kept::default();
     let mut written = Written::default();
     let mut rows = BTreeMap::new();
-    let mut damage = Vec::new();
     let mut put = |table: &'static Table, frame: DataFrame| -> Result<()> {
         let frame = sorted(identified(frame, member)?, table)?;
         let path = directory.join(part_path(table.name, member.process.rank, member.process.process));
@@ -112,7 +111,6 @@ fn write_process(
     };
     for table in tables().iter().filter(|table| table.origin == Origin::Source) {
         let read = trace.read_all(member, table)?;
-        damage.extend(read.damage.iter().map(|damage| format!("{}: {}", damage.part, damage.cause)));
         checks.absorb(read.anomalies);
         checks.absorb_damage(read.damage);
         let frame = read.frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?;
@@ -132,8 +130,6 @@ fn write_process(
         };
         put(table, frame)?;
     }
-    damage.sort();
-    damage.dedup();
     let process = &member.process;
     let stored = StoredProcess {
         process: process.process,
@@ -142,7 +138,6 @@ fn write_process(
         pass: process.pass,
         rows,
         devices: process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect(),
-        damage,
         facts: process.facts.clone(),
     };
     Ok((stored, written))

@@ -55,7 +55,16 @@ pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn
         .map(|(header, cells)| cells.iter().map(|cell| cell.width()).chain([header.width()]).max().unwrap_or(0))
         .collect();
     if let Some(width) = style.width {
+        let natural = widths.clone();
         shrink(&mut widths, &headers, display, width);
+        if total(&widths) > width {
+            // It takes several blocks anyhow: then names may keep more of their length.
+            for ((shown, natural), display) in widths.iter_mut().zip(natural).zip(display) {
+                if display.shortens {
+                    *shown = natural.min((width * 2 / 5).max(NARROWEST_NAME));
+                }
+            }
+        }
     }
     let right = frame.columns().iter().map(is_number).collect();
     let grid = Grid { headers, cells, widths, right, rows };
@@ -119,8 +128,13 @@ fn blocks(widths: &[usize], leading: usize, limit: Option<usize>) -> Vec<Vec<usi
     };
     let all: Vec<usize> = (0..widths.len()).collect();
     let Some(limit) = limit.filter(|limit| needed(&all) > *limit) else { return vec![all] };
+    // Repeated columns leave at least half of the width to the others.
     let leading = if leading < widths.len() { leading } else { 0 };
-    let keys: Vec<usize> = (0..leading).collect();
+    let mut keys: Vec<usize> = (0..leading).collect();
+    while needed(&keys) > limit / 2 && keys.len() > 1 {
+        keys.pop();
+    }
+    let leading = keys.len();
     let mut blocks = Vec::new();
     let mut block = keys.clone();
     for column in leading..widths.len() {
@@ -135,13 +149,17 @@ fn blocks(widths: &[usize], leading: usize, limit: Option<usize>) -> Vec<Vec<usi
     blocks
 }
 
+/// Width of a line with all columns.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Takes from the widest columns that may be shortened until the table fits, or none can give more.
 fn shrink(widths: &mut [usize], headers: &[String], display: &[Display], limit: usize) {
-    let gaps = GAP * widths.len().saturating_sub(1);
     let floors: Vec<usize> = widths
         .iter()
         .zip(headers)
@@ -153,8 +171,7 @@ fn shrink(widths: &mut [usize], headers: &[String], display: &[Display], limit: 
         )
         .collect();
     loop {
-        let total = widths.iter().sum::<usize>() + gaps;
-        let Some(excess) = total.checked_sub(limit).filter(|excess| *excess > 0) else { return };
+        let Some(excess) = total(widths).checked_sub(limit).filter(|excess| *excess > 0) else { return };
         let widest = widths.iter().zip(&floors).enumerate().filter(|(_, (width, floor))| width > floor);
         let Some((index, spare)) = widest
             .map(|(index, (width, floor))| (index, width - floor))
@@ -199,6 +216,7 @@ mod tests {
         assert_eq!(blocks(&[3, 4, 4, 4], 1, Some(21)), [vec![0, 1, 2, 3]]);
         assert_eq!(blocks(&[3, 4], 1, Some(1)), [vec![0, 1]]);
         assert_eq!(blocks(&[30, 40], 2, Some(9)), [vec![0], vec![1]]);
+        assert_eq!(blocks(&[3, 9, 4, 9], 2, Some(20)), [vec![0, 1, 2], vec![0, 3]]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::frames::{data_type, is_identity};
 use crate::trace::identity::{Gpu, Process};
 use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{Damage, ReadContext, RowCount, Rows, Source};
 
 /// Name of the manifest in a dataset directory.
 pub const MANIFEST: &str = "manifest.json";
@@ -38,6 +38,8 @@ pub struct Manifest {
     pub tool_version: String,
     /// Hash of the category rules in force.
     pub categories_hash: String,
+    /// Parts of the sources that could not be read, and sources that could not be read at all.
+    pub damage: Vec<Damage>,
     /// The processes in order.
     pub processes: Vec<StoredProcess>,
 }
@@ -57,20 +59,19 @@ pub struct StoredProcess {
     pub rows: BTreeMap<String, u64>,
     /// Device number in the dataset by GPU index.
     pub devices: BTreeMap<i64, i64>,
-    /// Parts of the source that could not be read.
-    pub damage: Vec<String>,
     /// What the source said about it.
     pub facts: ProcessFacts,
 }
 
 impl Manifest {
     /// A manifest of this layout version.
-    pub fn new(categories: &CategoryRules, processes: Vec<StoredProcess>) -> Self {
+    pub fn new(categories: &CategoryRules, damage: Vec<Damage>, processes: Vec<StoredProcess>) -> Self {
         Self {
             format: DATASET_FORMAT.to_owned(),
             layout_version: LAYOUT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             categories_hash: categories.hash(),
+            damage,
             processes,
         }
     }
@@ -105,16 +106,18 @@ pub fn part_path(table: &str, rank: i64, process: i64) -> PathBuf {
 ///
 /// # Errors
 /// When the manifest cannot be read.
-pub fn find(directory: &Path, categories: &CategoryRules) -> Result<(Vec<Found>, Vec<Anomaly>)> {
+pub fn find(directory: &Path, categories: &CategoryRules) -> Result<(Vec<Found>, Vec<Damage>)> {
     let manifest = Manifest::read(directory)?;
     let same_categories = manifest.categories_hash == categories.hash();
-    let found = manifest.processes.into_iter().map(|stored| {
+    let processes = manifest.processes;
+    let damage = manifest.damage;
+    let found = processes.into_iter().map(|stored| {
         let facts =
             ProcessFacts { stored_rank: Some(stored.rank), stored_role: Some(stored.role), ..stored.facts.clone() };
         let source = DatasetSource { directory: directory.to_owned(), stored, same_categories };
         Found { facts, source: Arc::new(source) }
     });
-    Ok((found.collect(), Vec::new()))
+    Ok((found.collect(), damage))
 }
 
 struct DatasetSource {

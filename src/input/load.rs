@@ -43,13 +43,18 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     let mut found: Vec<Found> = Vec::new();
     let mut notes: Vec<Anomaly> = Vec::new();
     let mut damaged: Vec<(String, String)> = Vec::new();
+    let mut inherited: Vec<Damage> = Vec::new();
     let mut others: Vec<(String, String)> = Vec::new();
     let mut unnamed: Vec<(String, String)> = Vec::new();
+    let mut lost: Vec<(String, String)> = Vec::new();
     for candidate in discover(inputs)? {
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
             Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)),
-            Recognised::Dataset => dataset::find(&candidate.path, &options.categories),
+            Recognised::Dataset => dataset::find(&candidate.path, &options.categories).map(|(processes, damage)| {
+                inherited.extend(damage);
+                (processes, Vec::new())
+            }),
             Recognised::Other(reason) => {
                 if candidate.named {
                     others.push((shown, reason))
@@ -58,9 +63,11 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
                 }
                 continue;
             }
-            Recognised::Foreign(reason) => {
+            Recognised::Empty(reason) | Recognised::Foreign(reason) => {
                 if candidate.named {
                     others.push((shown, reason));
+                } else if is_named_like_a_trace(&candidate) {
+                    lost.push((shown, reason));
                 }
                 continue;
             }
@@ -78,13 +85,28 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
         }
     }
     if found.is_empty() {
-        return Err(match (damaged.is_empty(), others.is_empty() && unnamed.is_empty()) {
+        return Err(match (damaged.is_empty(), others.is_empty() && unnamed.is_empty() && lost.is_empty()) {
             (false, true) => InputError::Damaged { reasons: damaged },
-            _ => InputError::NoTrace { reasons: [damaged, others, unnamed].concat() },
+            _ => InputError::NoTrace { reasons: [damaged, others, lost, unnamed].concat() },
         });
     }
     drop_repeated(&mut found, &mut notes);
-    Ok(assemble(found, notes, [damaged, others].concat(), options))
+    notes.extend(unnamed.into_iter().map(|(path, reason)| Anomaly {
+        check_id: "skipped_file",
+        severity: Severity::Warning,
+        table_name: "processes".to_owned(),
+        count: 1,
+        first_key: Some(path),
+        detail: reason,
+    }));
+    let trace = assemble(found, notes, [damaged, others, lost].concat(), options);
+    trace.report_damage(inherited);
+    Ok(trace)
+}
+
+/// Whether a file in a directory was meant to be a database: one that holds none may be a rank that was lost.
+fn is_named_like_a_trace(candidate: &Candidate) -> bool {
+    candidate.path.extension().is_some_and(|extension| extension == "db")
 }
 
 fn file_name(candidate: &Candidate) -> String {

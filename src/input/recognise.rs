@@ -16,6 +16,8 @@ pub enum Recognised {
     Dataset,
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
     Other(String),
+    /// A file without content.
+    Empty(String),
     /// Nothing that has to do with traces.
     Foreign(String),
     /// A database whose list of tables cannot be read.
@@ -33,6 +35,9 @@ pub fn recognise(path: &Path) -> Recognised {
             Recognised::Foreign("a directory without traces".to_owned())
         };
     }
+    if !path.is_file() {
+        return Recognised::Foreign("not a regular file; name a file or a directory".to_owned());
+    }
     let mut head = Vec::new();
     if let Err(error) = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head)) {
         return Recognised::Damaged(format!("cannot be read: {error}"));
@@ -45,7 +50,8 @@ fn by_head(head: &[u8]) -> Recognised {
     let trimmed = text.trim_start();
     let other = |what: &str| Recognised::Other(what.to_owned());
     if head.is_empty() {
-        other("an empty file; the profiler was stopped before it wrote anything, collect again")
+        let reason = "an empty file; the profiler was stopped before it wrote anything, collect again";
+        Recognised::Empty(reason.to_owned())
     } else if head.get(8..12) == Some(b"DUCK") {
         other("a DuckDB database, not a rocpd trace; name the rocpd databases it was made from")
     } else if text.starts_with("version https://git-lfs") {

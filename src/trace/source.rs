@@ -1,6 +1,7 @@
 //! What an input adapter offers to the trace, and what it reports about the rows it gives.
 
 use polars::prelude::LazyFrame;
+use serde::{Deserialize, Serialize};
 
 use super::categories::Categories;
 use super::identity::Process;
@@ -46,7 +47,7 @@ pub struct Anomaly {
 }
 
 /// A part of an input that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Damage {
     /// File as given or found.
     pub path: String,

@@ -5,6 +5,10 @@ use super::facts::ProcessFacts;
 /// A day in nanoseconds: how far outside its process a time may lie before it is held to be wrong.
 const TOLERANCE_NS: i64 = 86_400 * 1_000_000_000;
 
+/// Latest time that is believed where a process has no recorded end: 73 years, more than any clock has run. Sums of
+/// durations then stay far from the end of the integers.
+const LATEST_NS: i64 = 1 << 61;
+
 /// Bounds for the times of one process.
 #[derive(Clone, Copy, Debug)]
 pub struct Validity {
@@ -17,7 +21,7 @@ impl Validity {
     pub fn of(facts: &ProcessFacts) -> Self {
         Self {
             earliest_ns: facts.start_ns.map_or(1, |start| start.saturating_sub(TOLERANCE_NS)).max(1),
-            latest_ns: facts.end_ns.map_or(i64::MAX, |end| end.saturating_add(TOLERANCE_NS)),
+            latest_ns: facts.end_ns.map_or(LATEST_NS, |end| end.saturating_add(TOLERANCE_NS)).min(LATEST_NS),
         }
     }
 
@@ -46,7 +50,8 @@ mod tests {
     #[test]
     fn without_process_times_only_the_row_counts() {
         let validity = Validity::of(&ProcessFacts::default());
-        assert!(validity.holds(1, i64::MAX));
+        assert!(validity.holds(1, LATEST_NS));
+        assert!(!validity.holds(1, LATEST_NS + 1));
         assert!(!validity.holds(0, 5));
         assert!(!validity.holds(-3, 5));
     }

@@ -1,5 +1,13 @@
 //! Runs the real binary on the fixtures and, where present, on real traces.
 
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
 mod common;
 mod dataset;
 mod documentation;

@@ -120,13 +120,15 @@ fn partitioned(
     last: i64,
     threads: usize,
 ) -> Vec<String> {
-    let rows = last.saturating_sub(first).saturating_add(1);
-    let parts = (rows / ROWS_PER_THREAD).clamp(1, i64::try_from(threads).unwrap_or(1).max(1));
+    // Ids of a damaged or foreign file may lie anywhere, so that their spread need not fit 64 bits.
+    let (first, last) = (i128::from(first), i128::from(last));
+    let rows = last - first + 1;
+    let parts = (rows / i128::from(ROWS_PER_THREAD)).clamp(1, threads.max(1) as i128);
     let size = rows / parts + 1;
     (0..parts)
         .map(|part| {
-            let from = first.saturating_add(part.saturating_mul(size));
-            let to = from.saturating_add(size - 1).min(last);
+            let from = first + part * size;
+            let to = (from + size - 1).min(last);
             let range = format!("id BETWEEN {from} AND {to}");
             let condition =
                 if condition.is_empty() { format!("WHERE {range}") } else { format!("{condition} AND {range}") };

@@ -18,9 +18,9 @@ use crate::trace::source::Severity;
 
 const UNKNOWN: &str = "unknown";
 /// Condition for the rows of `regions`.
-pub const WITH_LENGTH: &str = "\"start\" IS NOT \"end\"";
+pub const WITH_LENGTH: &str = "(\"start\" = \"end\") IS NOT 1";
 /// Condition for the rows of rocpd_region that are `marks`.
-pub const WITHOUT_LENGTH: &str = "\"start\" IS \"end\"";
+pub const WITHOUT_LENGTH: &str = "\"start\" = \"end\"";
 
 const SOURCES: &[(&[&str], &str)] = &[
     (&["name"], "name_id"),

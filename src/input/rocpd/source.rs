@@ -37,6 +37,7 @@ pub fn find(path: &Path, shown: &str, source: &str) -> Result<(Vec<Found>, Vec<A
     let connection = open(path)?;
     let mut found = Vec::new();
     let mut notes = Vec::new();
+    note_open_log(path, shown, &mut notes);
     for partition in partitions(&connection).with_context(|| format!("cannot read the tables of {shown}"))? {
         note_unknown(&partition, shown, &mut notes);
         for process in processes(&connection, &partition, shown, source)? {
@@ -46,6 +47,24 @@ pub fn find(path: &Path, shown: &str, source: &str) -> Result<(Vec<Found>, Vec<A
         }
     }
     Ok((found, notes))
+}
+
+/// Warns of a write-ahead log or rollback journal beside the database: the profiler has not finished the file.
+fn note_open_log(path: &Path, shown: &str, notes: &mut Vec<Anomaly>) {
+    for ending in ["-wal", "-journal"] {
+        let mut log = path.as_os_str().to_owned();
+        log.push(ending);
+        if std::fs::metadata(Path::new(&log)).is_ok_and(|log| log.len() > 0) {
+            notes.push(Anomaly {
+                check_id: "open_log",
+                severity: Severity::Warning,
+                table_name: "processes".to_owned(),
+                count: 1,
+                first_key: Some(shown.to_owned()),
+                detail: format!("a {ending} file lies beside the database and is not read; rows in it are missing"),
+            });
+        }
+    }
 }
 
 fn note_unknown(partition: &super::container::Partition, shown: &str, notes: &mut Vec<Anomaly>) {

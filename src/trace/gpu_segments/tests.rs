@@ -134,21 +134,3 @@ fn work_of_zero_length_widens_the_span_only() {
 }
 
 /// Run with `--ignored --release` to see how long five million activities take.
-#[test]
-#[ignore = "a measurement, not a check"]
-fn five_million_activities() {
-    let rows: Vec<ActivityInterval> = (0..5_000_000_i64)
-        .map(|n| {
-            let start = n * 100 + (n * 7919) % 90;
-            let kind = match n % 20 {
-                0 => Activity::Communication,
-                1 => Activity::Copy,
-                _ => Activity::Compute,
-            };
-            activity(n % 8, start, start + (n * 104_729) % 1_500, kind)
-        })
-        .collect();
-    let began = std::time::Instant::now();
-    let all = segments(rows);
-    println!("{} segments in {:?}", all.len(), began.elapsed());
-}
