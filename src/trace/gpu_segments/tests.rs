@@ -132,5 +132,3 @@ fn work_of_zero_length_widens_the_span_only() {
     assert_eq!(rows, vec![row(0, 5, 11, [0; 3]), row(1, 5, 7, [0; 3]), row(1, 7, 11, [1, 0, 0]),]);
     assert!(segments([activity(0, 5, 5, Activity::Compute)]).is_empty());
 }
-
-/// Run with `--ignored --release` to see how long five million activities take.
