@@ -14,8 +14,11 @@ fn main() -> io::Result<()> {
     for file in files {
         let family = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
-        let path = file.display().to_string();
-        writeln!(source, "    ({family:?}, {name:?}, include_str!({path:?})),").map_err(io::Error::other)?;
+        // Relative to the checkout that is compiled: one build directory may serve several checkouts.
+        let below = file.strip_prefix(&root).map_err(io::Error::other)?.display();
+        let path = format!("/queries/{below}");
+        let included = format!("include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))");
+        writeln!(source, "    ({family:?}, {name:?}, {included}),").map_err(io::Error::other)?;
     }
     source.push_str("]\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());

@@ -5,7 +5,7 @@ use super::facts::ProcessFacts;
 /// A day in nanoseconds: how far outside its process a time may lie before it is held to be wrong.
 const TOLERANCE_NS: i64 = 86_400 * 1_000_000_000;
 
-/// Latest time that is believed where a process has no recorded end: 73 years, more than any clock has run. Sums of
+/// Latest time that is believed, whatever end a process has recorded: 73 years, more than any clock has run. Sums of
 /// durations then stay far from the end of the integers.
 const LATEST_NS: i64 = 1 << 61;
 

@@ -73,3 +73,28 @@ fn wrong_usage() {
 fn a_directory_without_traces() {
     assert_eq!(run(&["info", "templates"]).code, 3);
 }
+
+#[test]
+fn a_dataset_remembers_what_could_not_be_read() {
+    let Some(file) = real("negative/truncated.db") else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    let dataset = dataset.to_str().unwrap();
+    assert_eq!(run(&["convert", &file, "-o", dataset]).code, 5);
+    let info = run(&["info", dataset]);
+    assert_eq!(info.code, 5);
+    assert!(info.stderr.contains("rocpd_kernel_dispatch"), "{}", info.stderr);
+}
+
+#[test]
+fn a_database_without_content_in_a_directory_is_a_rank_that_was_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let fixture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/merged/merged.db");
+    std::fs::copy(fixture, directory.path().join("rank0.db")).unwrap();
+    std::fs::write(directory.path().join("rank1.db"), "").unwrap();
+    std::fs::write(directory.path().join("notes.txt"), "not a trace").unwrap();
+    let info = run(&["info", directory.path().to_str().unwrap()]);
+    assert_eq!(info.code, 5);
+    assert!(info.stderr.contains("rank1.db: an empty file"), "{}", info.stderr);
+    assert!(!info.stderr.contains("notes.txt"), "{}", info.stderr);
+}

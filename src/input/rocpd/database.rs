@@ -136,3 +136,19 @@ fn partitioned(
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn ranges_cover_ids_that_lie_anywhere() {
+        let table = TableShape { name: "t".to_owned(), columns: BTreeMap::new() };
+        let queries = partitioned(&table, &[], "", i64::MIN, i64::MAX, 2);
+        assert_eq!(queries.len(), 2);
+        assert!(queries[0].contains(&format!("BETWEEN {} AND 0", i64::MIN)), "{}", queries[0]);
+        assert!(queries[1].contains(&format!("BETWEEN 1 AND {}", i64::MAX)), "{}", queries[1]);
+    }
+}
