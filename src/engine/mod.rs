@@ -8,9 +8,10 @@ mod render;
 mod rounding;
 mod run;
 
+pub use crate::trace::similar::closest;
 pub use error::QueryError;
 pub use front_matter::{ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
-pub use registry::{Query, Registry, closest};
+pub use registry::{Query, Registry};
 pub use render::{NameForm, QueryOptions, render};
 pub use rounding::round_significant;
 pub use run::{Answer, run_query, run_sql};

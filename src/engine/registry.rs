@@ -8,6 +8,7 @@ use anyhow::Context;
 
 use super::error::QueryError;
 use super::front_matter::{QueryDeclaration, parse};
+use crate::trace::similar::closest;
 
 /// Family, name and text of the queries in the binary.
 static EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/queries.rs"));
@@ -96,15 +97,6 @@ fn sql_files(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> 
         }
     }
     Ok(())
-}
-
-/// The candidate most similar to a name, if one is similar at all.
-pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
-    candidates
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(similarity, _)| *similarity > 0.7)
-        .max_by(|(a, first), (b, second)| a.total_cmp(b).then(second.cmp(first)))
-        .map(|(_, candidate)| candidate.to_owned())
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use minijinja::{Environment, UndefinedBehavior};
 
 use super::error::QueryError;
 use super::front_matter::{Parameter, ParameterType};
-use super::registry::{Query, closest};
+use super::registry::Query;
+use crate::trace::similar::closest;
 
 /// Which form of a kernel's name a query shows and groups by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

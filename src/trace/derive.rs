@@ -14,6 +14,9 @@ use super::self_time::{Call, self_times};
 /// Name of the operation that opens a ROCTx range of the whole process, which belongs to no thread's stack of calls.
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
+/// The derived table of self times, which depends on where calls are cut.
+pub const SELF_TIMES: &str = "region_self_times";
+
 /// The source columns that a derived table is built from.
 pub fn needs(derived: &str) -> Vec<(&'static str, Vec<&'static str>)> {
     match derived {
@@ -21,7 +24,7 @@ pub fn needs(derived: &str) -> Vec<(&'static str, Vec<&'static str>)> {
             ("kernels", vec!["category", "gpu", "start_ns", "end_ns", "valid"]),
             ("memory_copies", vec!["gpu", "peer_gpu", "start_ns", "end_ns", "valid"]),
         ],
-        "region_self_times" => {
+        SELF_TIMES => {
             vec![("regions", vec!["region_id", "name", "tid", "start_ns", "end_ns", "valid"])]
         }
         "anomalies" => health::needs(),
@@ -36,7 +39,7 @@ pub fn needs(derived: &str) -> Vec<(&'static str, Vec<&'static str>)> {
 pub fn derive(name: &str, process: &Process, tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataFrame> {
     match name {
         "gpu_segments" => gpu_segments(process, tables),
-        "region_self_times" => region_self_times(tables),
+        SELF_TIMES => region_self_times(tables),
         other => bail!("internal: {other} is no derived table"),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
-use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat, lit};
+use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat, len, lit};
 use rayon::prelude::*;
 
 use super::categories::Categories as CategoryRules;
@@ -14,7 +14,8 @@ use super::health;
 use super::identity::Process;
 use super::info_tables;
 use super::schema::{self, Column as Declaration, Origin, Table};
-use super::source::{Anomaly, Damage, ReadContext, Rows, Source};
+use super::selection::{self, Choice, Resolved};
+use super::source::{Anomaly, Damage, ReadContext, Rows, ScanHint, Source};
 
 /// Columns wanted of each table.
 pub type Request = BTreeMap<&'static str, BTreeSet<&'static str>>;
@@ -34,6 +35,9 @@ pub struct Trace {
     threads: usize,
     damage: Mutex<BTreeSet<Damage>>,
     notes: Vec<Anomaly>,
+    choice: Choice,
+    resolved: BTreeMap<i64, Resolved>,
+    all_ranks: BTreeSet<i64>,
 }
 
 /// Tables of one process: canonical columns without `process` and `rank`.
@@ -43,7 +47,66 @@ impl Trace {
     /// A trace over `members`, which must be in the order of their process numbers. `notes` are anomalies of the
     /// inputs as a whole.
     pub fn new(members: Vec<Member>, categories: CategoryRules, threads: usize, notes: Vec<Anomaly>) -> Self {
-        Self { members, categories, threads: threads.max(1), damage: Mutex::default(), notes }
+        let all_ranks = members.iter().map(|member| member.process.rank).collect();
+        Self {
+            members,
+            categories,
+            threads: threads.max(1),
+            damage: Mutex::default(),
+            notes,
+            choice: Choice::default(),
+            resolved: BTreeMap::new(),
+            all_ranks,
+        }
+    }
+
+    /// The same trace with only what was chosen: ranks are left out at once, rows when their tables are asked for.
+    ///
+    /// # Errors
+    /// When a table that a filter is resolved with cannot be built.
+    pub fn select(mut self, choice: Choice) -> Result<Self> {
+        if let Some(ranks) = &choice.ranks {
+            self.members.retain(|member| ranks.contains(member.process.rank));
+        }
+        if choice.chooses_rows() {
+            self.resolved = self
+                .members
+                .par_iter()
+                .map(|member| Ok((member.process.process, selection::resolve(&choice, &self.whole(member))?)))
+                .collect::<Result<_>>()?;
+        }
+        self.choice = choice;
+        Ok(self)
+    }
+
+    /// What was chosen.
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// What was chosen in every process, in the order of their numbers; empty where all rows are.
+    pub fn resolved(&self) -> Vec<&Resolved> {
+        self.resolved.values().collect()
+    }
+
+    /// The ranks of the inputs, chosen or not.
+    pub fn all_ranks(&self) -> &BTreeSet<i64> {
+        &self.all_ranks
+    }
+
+    /// Columns of a table over all chosen ranks, with no row left out.
+    ///
+    /// # Errors
+    /// As [`Trace::frames`].
+    pub fn unfiltered(&self, table: &'static str, columns: &[&'static str]) -> Result<LazyFrame> {
+        let request = Request::from([(table, columns.iter().copied().collect())]);
+        let mut frames = self.frames_of(&request, |member| self.whole_frames(member, &request, None))?;
+        Ok(frames.remove(table).unwrap_or_default())
+    }
+
+    /// The tables of one process with no row left out.
+    pub fn whole<'a>(&'a self, member: &'a Member) -> WholeTables<'a> {
+        WholeTables { trace: self, member }
     }
 
     /// The processes in the order of their numbers.
@@ -71,8 +134,15 @@ impl Trace {
     /// # Errors
     /// When a name is unknown, or a table cannot be built from what was read.
     pub fn frames(&self, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        let per_process: Vec<ProcessTables> =
-            self.members.par_iter().map(|member| self.process_frames(member, request)).collect::<Result<_>>()?;
+        self.frames_of(request, |member| self.process_frames(member, request))
+    }
+
+    fn frames_of(
+        &self,
+        request: &Request,
+        read: impl Fn(&Member) -> Result<ProcessTables> + Sync + Send,
+    ) -> Result<BTreeMap<&'static str, LazyFrame>> {
+        let per_process: Vec<ProcessTables> = self.members.par_iter().map(read).collect::<Result<_>>()?;
         let mut parts: BTreeMap<&'static str, Vec<LazyFrame>> = BTreeMap::new();
         for (member, tables) in self.members.iter().zip(per_process) {
             for (name, frame) in tables {
@@ -97,12 +167,26 @@ impl Trace {
         Ok(frames)
     }
 
-    /// The requested tables of one process. Source tables that a derived table needs are read once for both.
+    /// The requested tables of one process, with the rows that were chosen. Source tables that a derived table needs are
+    /// read once for both; a derived table is built from all rows, and chosen from after.
     ///
     /// # Errors
     /// As [`Trace::frames`].
     pub fn process_frames(&self, member: &Member, request: &Request) -> Result<ProcessTables> {
+        let Some(resolved) = self.resolved.get(&member.process.process) else {
+            return self.whole_frames(member, request, None);
+        };
+        let extended = selection::extend_request(&self.choice, request);
+        let mut tables = self.whole_frames(member, &extended, Some(resolved))?;
+        selection::apply(&self.choice, resolved, &member.process, request, &mut tables)?;
+        Ok(tables)
+    }
+
+    /// The requested tables of one process with all rows; of a source table those that `chosen` rules out may be missing
+    /// where nothing is derived from it.
+    fn whole_frames(&self, member: &Member, request: &Request, chosen: Option<&Resolved>) -> Result<ProcessTables> {
         let context = self.context(member);
+        let clipped = chosen.filter(|_| self.choice.clips());
         let mut tables = ProcessTables::new();
         let mut base: Request = Request::new();
         let mut derived = Vec::new();
@@ -110,6 +194,8 @@ impl Trace {
             let table = known_table(name)?;
             match table.origin {
                 Origin::Source => base.entry(table.name).or_default().extend(columns.iter().copied()),
+                // Self times within a window are those of the cut calls, which nobody can have stored.
+                Origin::Derived if clipped.is_some() && table.name == derive::SELF_TIMES => derived.push(table),
                 Origin::Derived => match member.source.read_derived(&context, table)? {
                     Some(frame) => {
                         tables.insert(table.name, frame);
@@ -123,9 +209,14 @@ impl Trace {
                 base.entry(name).or_default().extend(columns);
             }
         }
+        let mut whole: BTreeSet<&'static str> = BTreeSet::new();
+        for table in &derived {
+            whole.extend(derive::needs(table.name).into_iter().map(|(name, _)| name));
+        }
         let mut checks = health::Checks::new(&member.process);
         for (name, columns) in &base {
-            let rows = self.read(member, known_table(name)?, columns)?;
+            let hint = chosen.filter(|_| !whole.contains(name)).map(|resolved| resolved.hint(&self.choice));
+            let rows = self.read(member, known_table(name)?, columns, hint.as_ref())?;
             checks.absorb(rows.anomalies);
             checks.absorb_damage(rows.damage);
             tables.insert(name, rows.frame);
@@ -134,7 +225,12 @@ impl Trace {
             let needed: BTreeMap<&'static str, DataFrame> = derive::needs(table.name)
                 .into_iter()
                 .filter_map(|(name, _)| Some((name, tables.get(name)?.clone())))
-                .map(|(name, frame)| Ok((name, frame.collect()?)))
+                .map(|(name, frame)| match clipped {
+                    Some(resolved) if table.name == derive::SELF_TIMES => {
+                        Ok((name, selection::clipped_regions(resolved, frame).collect()?))
+                    }
+                    _ => Ok((name, frame.collect()?)),
+                })
                 .collect::<PolarsResult<_>>()?;
             let frame = if table.name == "anomalies" {
                 let mut checks = std::mem::replace(&mut checks, health::Checks::new(&member.process));
@@ -156,7 +252,7 @@ impl Trace {
     /// # Errors
     /// When the identity tables cannot be built.
     pub fn read_all(&self, member: &Member, table: &'static Table) -> Result<Rows> {
-        self.read(member, table, &all_columns(table))
+        self.read(member, table, &all_columns(table), None)
     }
 
     /// The rows of a derived table that came with the input, if they can be used.
@@ -177,6 +273,13 @@ impl Trace {
     /// # Errors
     /// Never for a damaged table: it counts as far as it can be read.
     pub fn count_rows(&self, member: &Member, table: &'static Table) -> Result<u64> {
+        if self.choice.row_filters().any(|filter| selection::is_touched(&self.choice, filter, table)) {
+            let key = table.column_names().nth(2).into_iter().collect();
+            let mut tables = self.process_frames(member, &Request::from([(table.name, key)]))?;
+            let rows = tables.remove(table.name).unwrap_or_default().select([len()]).collect()?;
+            let rows = rows.columns().first().and_then(|count| count.u32().ok()?.get(0));
+            return Ok(u64::from(rows.unwrap_or(0)));
+        }
         match table.name {
             "processes" => Ok(1),
             "agents" => Ok(member.process.facts.agents.len() as u64),
@@ -194,16 +297,22 @@ impl Trace {
     }
 
     fn context<'a>(&'a self, member: &'a Member) -> ReadContext<'a> {
-        ReadContext { process: &member.process, categories: &self.categories, threads: self.threads }
+        ReadContext { process: &member.process, categories: &self.categories, threads: self.threads, hint: None }
     }
 
-    fn read(&self, member: &Member, table: &'static Table, columns: &BTreeSet<&'static str>) -> Result<Rows> {
+    fn read(
+        &self,
+        member: &Member,
+        table: &'static Table,
+        columns: &BTreeSet<&'static str>,
+        hint: Option<&ScanHint>,
+    ) -> Result<Rows> {
         if let Some(frame) = info_tables::from_facts(table.name, &member.process)? {
             return Ok(Rows::clean(frame.lazy()));
         }
         let declared: Vec<&'static Declaration> =
             own_columns(table).into_iter().filter(|column| wanted(column.name, columns)).collect();
-        match member.source.read(&self.context(member), table, &declared) {
+        match member.source.read(&ReadContext { hint, ..self.context(member) }, table, &declared) {
             Ok(rows) => {
                 self.report_damage(rows.damage.iter().cloned());
                 Ok(rows)
@@ -214,6 +323,28 @@ impl Trace {
                 Ok(Rows { damage: vec![damage], ..Rows::clean(empty_frame(&declared).lazy()) })
             }
         }
+    }
+}
+
+/// The tables of one process with all their rows, whatever was chosen.
+pub struct WholeTables<'a> {
+    trace: &'a Trace,
+    member: &'a Member,
+}
+
+impl WholeTables<'_> {
+    /// Columns of tables.
+    ///
+    /// # Errors
+    /// As [`Trace::frames`].
+    pub fn read(&self, request: &[(&'static str, &[&'static str])]) -> Result<ProcessTables> {
+        let request = request.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
+        self.trace.whole_frames(self.member, &request, None)
+    }
+
+    /// The category rules in force.
+    pub fn categories(&self) -> &CategoryRules {
+        &self.trace.categories
     }
 }
 

@@ -98,6 +98,21 @@ pub struct ReadContext<'a> {
     pub categories: &'a Categories,
     /// Threads one read may use.
     pub threads: usize,
+    /// Rows that nobody will look at, where that is known.
+    pub hint: Option<&'a ScanHint>,
+}
+
+/// Which rows a reader may leave out. It need not: rows are chosen again after.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanHint {
+    /// Rows that end before may be left out.
+    pub earliest_end_ns: Option<i64>,
+    /// Rows that start after may be left out.
+    pub latest_start_ns: Option<i64>,
+    /// Rows that last less may be left out.
+    pub least_duration_ns: Option<i64>,
+    /// Dispatches of other kernels may be left out.
+    pub kernel_ids: Option<Vec<i64>>,
 }
 
 /// One process of an input.

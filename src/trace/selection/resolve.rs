@@ -1,0 +1,178 @@
+//! What a choice means in one process.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::bound::MarkerName;
+use super::choice::Choice;
+use super::window::WindowSpan;
+use crate::trace::logical::WholeTables;
+use crate::trace::source::ScanHint;
+
+/// A choice in one process.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// First and last nanosecond of the window, `None` where that side is open.
+    pub window: (Option<i64>, Option<i64>),
+    /// The window cannot be told in this process, so that nothing is in it.
+    pub nothing: bool,
+    /// Kernels whose name and category were asked for.
+    pub kernel_ids: Option<Vec<i64>>,
+}
+
+impl Resolved {
+    /// What a reader may leave out.
+    pub fn hint(&self, choice: &Choice) -> ScanHint {
+        let (from, to) = if self.nothing { (Some(i64::MAX), None) } else { self.window };
+        ScanHint {
+            earliest_end_ns: from,
+            latest_start_ns: to,
+            least_duration_ns: choice.min_duration_ns,
+            kernel_ids: self.kernel_ids.clone(),
+        }
+    }
+}
+
+/// Resolves the window and the kernels of a choice in a process.
+///
+/// # Errors
+/// When a table cannot be read.
+pub fn resolve(choice: &Choice, whole: &WholeTables<'_>) -> Result<Resolved> {
+    let mut resolved = Resolved::default();
+    if let Some(window) = &choice.window {
+        let span = if window.is_relative() { span(whole)? } else { None };
+        let mut extents = Vec::new();
+        for name in window.markers() {
+            extents.push((name, marker_extent(name, whole)?));
+        }
+        let extent = |name: &MarkerName| extents.iter().find(|(known, _)| *known == name)?.1;
+        match window.resolve(span, extent) {
+            Some(sides) => resolved.window = sides,
+            None => resolved.nothing = true,
+        }
+    }
+    if choice.kernel.is_some() || !choice.categories.is_empty() {
+        let chosen = kernels(whole)?.into_iter().filter(|kernel| is_chosen(choice, kernel));
+        resolved.kernel_ids = Some(chosen.map(|kernel| kernel.kernel_id).collect());
+    }
+    Ok(resolved)
+}
+
+/// First start and last end of the valid GPU activity of a process; of its API calls where the GPU did nothing.
+fn span(whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
+    const TIMES: &[&str] = &["start_ns", "end_ns", "valid"];
+    for group in [["kernels", "memory_copies"].as_slice(), &["counter_dispatches"], &["regions"]] {
+        let request: Vec<_> = group.iter().map(|name| (*name, TIMES)).collect();
+        let tables = whole.read(&request)?;
+        let mut span: Option<WindowSpan> = None;
+        for name in group {
+            let Some(frame) = tables.get(name) else { continue };
+            let extremes =
+                frame.clone().filter(col("valid")).select([col("start_ns").min(), col("end_ns").max()]).collect()?;
+            let value = |name: &str| -> PolarsResult<Option<i64>> { Ok(extremes.column(name)?.i64()?.get(0)) };
+            if let (Some(start_ns), Some(end_ns)) = (value("start_ns")?, value("end_ns")?) {
+                span = Some(span.map_or(WindowSpan { start_ns, end_ns }, |span| WindowSpan {
+                    start_ns: span.start_ns.min(start_ns),
+                    end_ns: span.end_ns.max(end_ns),
+                }));
+            }
+        }
+        if span.is_some() {
+            return Ok(span);
+        }
+    }
+    Ok(None)
+}
+
+/// Start and end of the range or mark with that text, in the order of start, then end.
+fn marker_extent(name: &MarkerName, whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
+    let tables =
+        whole.read(&[("regions", &["message", "start_ns", "end_ns", "valid"]), ("marks", &["message", "time_ns"])])?;
+    let mut extents: Vec<(i64, i64)> = Vec::new();
+    if let Some(frame) = tables.get("regions") {
+        let found = frame.clone().filter(col("valid").and(col("message").eq(lit(name.text.as_str())))).collect()?;
+        let (starts, ends) = (found.column("start_ns")?.i64()?, found.column("end_ns")?.i64()?);
+        extents.extend(starts.iter().zip(ends.iter()).filter_map(|(start, end)| Some((start?, end?))));
+    }
+    if let Some(frame) = tables.get("marks") {
+        let found = frame.clone().filter(col("message").eq(lit(name.text.as_str()))).collect()?;
+        extents.extend(found.column("time_ns")?.i64()?.iter().flatten().map(|time_ns| (time_ns, time_ns)));
+    }
+    extents.sort_unstable();
+    let extent = extents.get(name.index.unwrap_or(0));
+    Ok(extent.map(|(start_ns, end_ns)| WindowSpan { start_ns: *start_ns, end_ns: *end_ns }))
+}
+
+/// A kernel that was dispatched or has a symbol.
+pub struct Kernel {
+    /// Its id.
+    pub kernel_id: i64,
+    /// Full name.
+    pub name: String,
+    /// Short name.
+    pub short_name: String,
+    /// Category.
+    pub category: String,
+    /// Whether it was dispatched at all.
+    pub dispatched: bool,
+}
+
+/// The kernels of a process: its symbols, and placeholders for what was dispatched without one.
+///
+/// # Errors
+/// When a table cannot be read.
+pub fn kernels(whole: &WholeTables<'_>) -> Result<Vec<Kernel>> {
+    let tables = whole.read(&[
+        ("kernel_symbols", &["kernel_id", "kernel_name", "short_name", "category"]),
+        ("kernels", &["kernel_id"]),
+        ("counter_dispatches", &["kernel_id"]),
+    ])?;
+    let mut used: BTreeSet<i64> = BTreeSet::new();
+    for name in ["kernels", "counter_dispatches"] {
+        if let Some(frame) = tables.get(name) {
+            let ids = frame.clone().select([col("kernel_id").unique()]).collect()?;
+            used.extend(ids.column("kernel_id")?.i64()?.iter().flatten());
+        }
+    }
+    let mut kernels = Vec::new();
+    let mut missing = used.clone();
+    if let Some(frame) = tables.get("kernel_symbols") {
+        let symbols = frame.clone().collect()?;
+        let text = |name: &str| symbols.column(name)?.cast(&DataType::String);
+        let (names, short_names, categories) = (text("kernel_name")?, text("short_name")?, text("category")?);
+        let columns = names.str()?.iter().zip(short_names.str()?.iter()).zip(categories.str()?.iter());
+        for (kernel_id, ((name, short_name), category)) in symbols.column("kernel_id")?.i64()?.iter().zip(columns) {
+            let Some(kernel_id) = kernel_id else { continue };
+            missing.remove(&kernel_id);
+            kernels.push(Kernel {
+                kernel_id,
+                name: name.unwrap_or_default().to_owned(),
+                short_name: short_name.unwrap_or_default().to_owned(),
+                category: category.unwrap_or_default().to_owned(),
+                dispatched: used.contains(&kernel_id),
+            });
+        }
+    }
+    kernels.extend(missing.into_iter().map(|kernel_id| {
+        let name = format!("kernel_{kernel_id}");
+        let category = whole.categories().category(&name, &name).to_owned();
+        Kernel { kernel_id, short_name: name.clone(), name, category, dispatched: true }
+    }));
+    Ok(kernels)
+}
+
+fn is_chosen(choice: &Choice, kernel: &Kernel) -> bool {
+    matches_name(choice, kernel) && matches_category(choice, kernel)
+}
+
+/// Whether the name of a kernel, in full or short, is asked for.
+pub fn matches_name(choice: &Choice, kernel: &Kernel) -> bool {
+    choice.kernel.as_ref().is_none_or(|pattern| pattern.is_match(&kernel.name) || pattern.is_match(&kernel.short_name))
+}
+
+/// Whether the category of a kernel is asked for.
+pub fn matches_category(choice: &Choice, kernel: &Kernel) -> bool {
+    choice.categories.is_empty() || choice.categories.contains(&kernel.category)
+}
