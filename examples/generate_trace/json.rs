@@ -6,8 +6,8 @@
 //! - A mark is a call of `roctxMarkA` that ends when it starts. In rocpd 3 it is a sample, which has lost the function's name.
 //! - rocpd numbers allocations and scratch together in one table, JSON keeps them in two lists without numbers.
 //! - rocpd gives a copy or kernel its own call as the parent; in JSON they have no ancestor, and allocations have 0.
-//! - A process that only collects counters has its kernels in `counter_collection` alone, as `rocprofv3 --pmc` has it;
-//!   with calls or without, a process that also traces has them in `kernel_dispatch` too.
+//! - A counter pass has its kernels in `counter_collection` alone, as `rocprofv3 --pmc` has it. A process that collects
+//!   counters beside everything else has them in `kernel_dispatch` too.
 //! - The record of a CPU says 0 XCCs and 0 MHz where a real one knows better, because the database says nothing.
 
 use std::io::Write;
@@ -20,8 +20,8 @@ use crate::arguments::JsonLayout;
 use crate::json_kinds::Kinds;
 use crate::json_output::JsonOutput;
 use crate::json_records::{
-    ApiCall, CallArgument, Correlation, CounterCollection, CounterRecord, DispatchData, Handle, HipPart, HipResult,
-    KernelDispatch, MarkerMessage, MemoryAllocation, MemoryCopy, ScratchMemory,
+    ApiCall, Correlation, CounterCollection, CounterRecord, DispatchData, Handle, HipPart, KernelDispatch,
+    MarkerMessage, MemoryAllocation, MemoryCopy, ScratchMemory,
 };
 use crate::json_setup::{fill, process_value};
 use crate::json_spool::Spools;
@@ -98,11 +98,7 @@ impl JsonWriter<'_> {
             _ => "hsa_api",
         };
         let numbers = self.kinds.numbers(region.domain, region.name)?;
-        let hip = (section == "hip_api").then(|| HipPart {
-            args: region.arguments.iter().map(CallArgument::from).collect(),
-            retval: HipResult { error: 0 },
-            stream_id: Handle { handle: stream_of(region) },
-        });
+        let hip = (section == "hip_api").then(|| HipPart::successful(&region.arguments));
         let call = ApiCall {
             size: 64,
             kind: numbers.kind,
@@ -251,11 +247,4 @@ impl Sink for JsonWriter<'_> {
             Activity::Mark(mark) => self.mark(mark),
         }
     }
-}
-
-/// The stream a HIP call names, else the default one.
-fn stream_of(region: &Region) -> i64 {
-    let mut arguments = region.arguments.iter();
-    let named = arguments.find(|argument| argument.name == "stream");
-    named.and_then(|argument| i64::from_str_radix(argument.value.trim_start_matches("0x"), 16).ok()).unwrap_or(0)
 }

@@ -79,14 +79,27 @@ pub struct ApiCall<'a> {
 /// What only HIP calls have.
 #[derive(Debug, Serialize)]
 pub struct HipPart<'a> {
-    pub args: Vec<CallArgument<'a>>,
-    pub retval: HipResult,
-    pub stream_id: Handle,
+    args: Vec<CallArgument<'a>>,
+    retval: HipResult,
+    stream_id: Handle,
+}
+
+impl<'a> HipPart<'a> {
+    /// That of a call without error, on the stream it names or else the default one.
+    pub fn successful(arguments: &'a [Argument]) -> Self {
+        let named = arguments.iter().find(|argument| argument.name == "stream");
+        let stream = named.and_then(|stream| i64::from_str_radix(stream.value.trim_start_matches("0x"), 16).ok());
+        Self {
+            args: arguments.iter().map(CallArgument::from).collect(),
+            retval: HipResult { error: 0 },
+            stream_id: Handle { handle: stream.unwrap_or(0) },
+        }
+    }
 }
 
 /// One argument of a call.
 #[derive(Debug, Serialize)]
-pub struct CallArgument<'a> {
+struct CallArgument<'a> {
     #[serde(rename = "type")]
     type_name: &'a str,
     name: &'a str,
@@ -101,9 +114,9 @@ impl<'a> From<&'a Argument> for CallArgument<'a> {
 
 /// What a HIP call returned.
 #[derive(Debug, Serialize)]
-pub struct HipResult {
+struct HipResult {
     #[serde(rename = "hipError_t_retval")]
-    pub error: i64,
+    error: i64,
 }
 
 /// The launch parameters of a kernel.
