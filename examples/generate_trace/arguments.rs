@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use clap::{Parser, ValueEnum};
 
-/// Writes rocpd databases or rocprofv3 JSON that look like a training run. The same arguments give byte-identical files.
+/// Writes rocpd databases or rocprofv3 JSON that look like a training run. The same arguments give the same bytes.
 #[derive(Debug, Clone, Parser)]
 pub struct Arguments {
     /// Ranks; one file each

@@ -117,3 +117,32 @@ impl Layout {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text laid out in pieces of each size, which must not matter.
+    fn laid_out(layout: JsonLayout, text: &str) -> String {
+        let outputs: Vec<Vec<u8>> = (1..=text.len())
+            .map(|size| {
+                let mut state = Layout::new(layout);
+                let mut out = Vec::new();
+                text.as_bytes().chunks(size).for_each(|piece| state.lay_out(piece, &mut out));
+                out
+            })
+            .collect();
+        assert!(outputs.windows(2).all(|pair| pair[0] == pair[1]));
+        String::from_utf8(outputs[0].clone()).unwrap()
+    }
+
+    #[test]
+    fn white_space_within_strings_stays() {
+        let text = r#"{ "a b" : [ 1 , { } , [] ],
+            "q\"{,:" : "\\" , "n": {"x": -1.5e3} }"#;
+        let compact = r#"{"a b":[1,{},[]],"q\"{,:":"\\","n":{"x":-1.5e3}}"#;
+        assert_eq!(laid_out(JsonLayout::Compact, text), compact);
+        let lines = "{\n\"a b\": [\n1,\n{},\n[]\n],\n\"q\\\"{,:\": \"\\\\\",\n\"n\": {\n\"x\": -1.5e3\n}\n}";
+        assert_eq!(laid_out(JsonLayout::Lines, text), lines);
+    }
+}
