@@ -11,18 +11,15 @@ Whole processes are measured, interleaved (A B A B) after one warm-up round: wal
 A Markdown table of the medians is written beside the JSON, under the same name.
 """
 import argparse
-import json
-import os
 import pathlib
-import platform
 import re
 import shutil
 import sqlite3
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+from harness import machine, results_of, run_rounds, write
 
 KERNEL_SQL = """SELECT COUNT(*) AS n, SUM(duration_ns) AS a, MIN(start_ns) AS b, MAX(end_ns) AS c, SUM(queue_id) AS d,
 SUM(stream_id) AS e, SUM(tid) AS f, MAX(correlation_id) AS g, SUM(grid_x) AS h, SUM(workgroup_x) AS i,
@@ -70,48 +67,8 @@ def row_counts(database):
     return counts
 
 
-def measure(command, scratch):
-    """Wall seconds, CPU seconds and peak resident megabytes of one process. Output goes to files."""
-    with open(scratch / "stdout", "wb") as out, open(scratch / "stderr", "wb") as err:
-        began = time.monotonic()
-        child = subprocess.Popen(command, stdout=out, stderr=err)
-        _, status, usage = os.wait4(child.pid, 0)
-        seconds = time.monotonic() - began
-        child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != 0:
-        sys.exit(f"{command} failed: {(scratch / 'stderr').read_text()[-2000:]}")
-    return {
-        "seconds": seconds,
-        "cpu_seconds": usage.ru_utime + usage.ru_stime,
-        "peak_mb": usage.ru_maxrss / 1024,
-        "load_1m": os.getloadavg()[0],
-    }
-
-
-def first_line(command):
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def machine(args):
-    info = pathlib.Path("/proc/cpuinfo").read_text()
-    memory = re.search(r"MemTotal:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())
-    model = re.search(r"model name\s*:\s*(.+)", info)
-    peers = "import platform, pandas, pyarrow, sqlite3; " \
-        "print(platform.python_version(), pandas.__version__, pyarrow.__version__, sqlite3.sqlite_version)"
-    python, pandas, pyarrow, sqlite = first_line([args.python, "-c", peers]).split()
-    return {
-        "cpu": model.group(1) if model else platform.machine(),
-        "cores": os.cpu_count(),
-        "memory_gib": round(int(memory.group(1)) / 2**20, 1) if memory else None,
-        "kernel": platform.release(),
-        "wavesieve": first_line([args.binary, "--version"]),
-        "python": python, "pandas": pandas, "pyarrow": pyarrow, "sqlite_of_python": sqlite,
-    }
-
-
 def main():
     args = arguments()
-    began = time.monotonic()
     database = generate(args)
     counts = row_counts(database)
     kernels, everything = counts["kernel_dispatch"], sum(counts.values())
@@ -130,62 +87,21 @@ def main():
         ("time_breakdown", kernels, [], [*own, "table", "time_breakdown", db, "-f", "csv"]),
         ("sql over 10 kernel columns", kernels, [], [*own, "sql", KERNEL_SQL, db, "-f", "csv"]),
     ]
-    samples = {name: [] for name, *_ in cases}
-    warm_up = {}
+    described = machine(args.binary, args.python)
+
+    def report(samples, warm_up, failures, runs):
+        """Written after every round, so that an interrupted benchmark leaves what it has."""
+        size = database.stat().st_size
+        tables = ", ".join(f"{count} {table}" for table, count in sorted(counts.items()))
+        write(args.output, "Ingest", described, [f"Database: {size / 1e6:.0f} MB, {tables}."],
+              {"rows": counts, "database_bytes": size}, results_of(cases, samples, warm_up, failures), samples, runs)
+
     try:
-        for run in range(args.runs + 1):
-            if run > 1 and time.monotonic() - began > args.budget:
-                break
-            for name, _, _, command in cases:
-                sample = measure(command, scratch)
-                print(f"{run} {name}: {sample['seconds']:.2f} s, {sample['peak_mb']:.0f} MB", file=sys.stderr, flush=True)
-                if run == 0:
-                    warm_up[name] = sample
-                else:
-                    samples[name].append(sample)
-            report(args, cases, samples if run else {n: [s] for n, s in warm_up.items()}, warm_up, counts,
-                   database.stat().st_size, run)
+        failures = run_rounds([(*case, [command]) for *case, command in cases], args.runs, scratch, report, args.budget)
     finally:
         shutil.rmtree(scratch)
-
-
-def report(args, cases, samples, warm_up, counts, size, runs):
-    """Written after every round, so that an interrupted benchmark leaves what it has."""
-    median = {
-        name: {key: statistics.median(sample[key] for sample in taken) for key in taken[0]}
-        for name, taken in samples.items()
-    }
-    results = []
-    for name, rows, peers, _ in cases:
-        m = median[name]
-        results.append({
-            "name": name, "rows": rows, **m, "rows_per_second": rows / m["seconds"],
-            "times_faster_than": {p: median[p]["seconds"] / m["seconds"] for p in peers},
-            "memory_relative_to": {p: m["peak_mb"] / median[p]["peak_mb"] for p in peers},
-            "runs": samples[name], "warm_up": warm_up[name],
-        })
-    described = machine(args)
-    document = {"machine": described, "measured_runs": runs, "rows": counts, "database_bytes": size, "results": results}
-    args.output.parent.mkdir(parents=True, exist_ok=True)
-    args.output.write_text(json.dumps(document, indent=2) + "\n")
-    note = f"Medians of {runs} interleaved run(s) after a warm-up." if runs else "The warm-up round only: one run each."
-    loads = [sample["load_1m"] for taken in samples.values() for sample in taken]
-    lines = [
-        f"# Ingest, {args.output.stem}", "",
-        f"{note} Load average during the runs: {min(loads):.1f} to {max(loads):.1f}.", "",
-        f"Machine: {described['cpu']}, {described['cores']} cores, {described['memory_gib']} GiB, Linux "
-        f"{described['kernel']}; {described['wavesieve']}, Python {described['python']}, pandas {described['pandas']}, "
-        f"pyarrow {described['pyarrow']}, SQLite {described['sqlite_of_python']} (baseline).", "",
-        f"Database: {size / 1e6:.0f} MB, " + ", ".join(f"{v} {k}" for k, v in sorted(counts.items())) + ".", "",
-        "| case | rows | wall s | CPU s | rows/s | peak MB | times faster than | memory relative to |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | --- | --- |",
-    ]
-    for r in results:
-        faster = ", ".join(f"{p}: {v:.2f}" for p, v in r["times_faster_than"].items())
-        memory = ", ".join(f"{p}: {v:.2f}" for p, v in r["memory_relative_to"].items())
-        lines.append(f"| {r['name']} | {r['rows']} | {r['seconds']:.2f} | {r['cpu_seconds']:.2f} | "
-                     f"{r['rows_per_second']:.0f} | {r['peak_mb']:.0f} | {faster} | {memory} |")
-    args.output.with_suffix(".md").write_text("\n".join(lines) + "\n")
+    if failures:
+        sys.exit("\n".join(failures.values()))
 
 
 if __name__ == "__main__":

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use clap::{Parser, ValueEnum};
 
-/// Writes rocpd databases that look like a training run. The same arguments give byte-identical files.
+/// Writes rocpd databases or rocprofv3 JSON that look like a training run. The same arguments give the same bytes.
 #[derive(Debug, Clone, Parser)]
 pub struct Arguments {
-    /// Ranks; one database each
+    /// Ranks; one file each
     #[arg(long, default_value_t = 1)]
     pub ranks: u64,
     /// Kernel dispatches per rank
@@ -20,7 +20,7 @@ pub struct Arguments {
     /// GPUs each rank uses
     #[arg(long, default_value_t = 1)]
     pub gpus_per_rank: u64,
-    /// GPUs each node has (and each database lists)
+    /// GPUs each node has (and each file lists)
     #[arg(long, default_value_t = 8)]
     pub gpus_per_node: u64,
     /// Streams per GPU; the last one carries the collectives
@@ -44,7 +44,7 @@ pub struct Arguments {
     /// Instances of most counters, one per XCC
     #[arg(long, default_value_t = 8)]
     pub counter_instances: u64,
-    /// Put the counters into a second database per rank (other pid and guid) instead
+    /// Put the counters into a second file per rank (other pid and guid) instead
     #[arg(long)]
     pub counter_pass: bool,
     /// Training steps; one step at a time is held in memory [default: dispatches / 1000, at least 4]
@@ -62,6 +62,12 @@ pub struct Arguments {
     /// SQLite page size in bytes
     #[arg(long, default_value_t = 4_096)]
     pub page_size: u32,
+    /// Formats to write the same content in, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Format::Rocpd])]
+    pub format: Vec<Format>,
+    /// White space of JSON
+    #[arg(long, value_enum, default_value_t = JsonLayout::Lines)]
+    pub json_layout: JsonLayout,
     /// Rewrite each database at the end: smallest file, tables in one piece
     #[arg(long)]
     pub vacuum: bool,
@@ -73,12 +79,44 @@ pub struct Arguments {
 /// What kind of files to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Flavour {
-    /// One clean database per rank
+    /// One clean file per rank
     Plain,
-    /// Clean ones damaged by hostile.sql afterwards
+    /// Clean databases damaged by hostile.sql afterwards; rocpd only
     Hostile,
-    /// All ranks in one database, each with its own table suffix
+    /// All ranks in one file: each with its own table suffix or list element
     Merged,
+}
+
+/// What format to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// SQLite databases
+    Rocpd,
+    /// rocprofv3 JSON
+    Json,
+    /// rocprofv3 JSON, compressed
+    #[value(name = "json.gz")]
+    JsonGz,
+}
+
+impl Format {
+    /// How files of this format end.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Rocpd => "db",
+            Self::Json => "json",
+            Self::JsonGz => "json.gz",
+        }
+    }
+}
+
+/// White space of JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum JsonLayout {
+    /// One value per line, not indented, as rocprofv3 writes it
+    Lines,
+    /// None at all, as most tools write JSON again
+    Compact,
 }
 
 impl Arguments {
@@ -95,6 +133,10 @@ impl Arguments {
         ensure!(self.counters <= 10, "--counters: there are 10 counters");
         ensure!((5..=20).contains(&self.kernels), "--kernels: 5 to 20");
         ensure!(!self.counter_pass || self.counters > 0, "--counter-pass needs --counters");
+        ensure!(
+            self.flavour != Flavour::Hostile || self.format.iter().all(|format| *format == Format::Rocpd),
+            "--flavour hostile damages databases: only with --format rocpd"
+        );
         Ok(())
     }
 

@@ -4,6 +4,13 @@ mod arguments;
 mod catalogue;
 mod device;
 mod flush;
+mod json;
+mod json_kinds;
+mod json_lists;
+mod json_output;
+mod json_records;
+mod json_setup;
+mod json_spool;
 mod model;
 mod platform;
 mod random;
@@ -12,13 +19,14 @@ mod rocpd_setup;
 mod step;
 mod workload;
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Parser;
 
-use crate::arguments::{Arguments, Flavour};
+use crate::arguments::{Arguments, Flavour, Format};
+use crate::json::JsonFile;
 use crate::model::Setup;
 use crate::platform::Pass;
 use crate::rocpd::RocpdFile;
@@ -28,58 +36,96 @@ fn main() -> Result<()> {
     let arguments = Arguments::parse();
     arguments.check()?;
     let begin = Instant::now();
-    let rows = match arguments.flavour {
-        Flavour::Merged => write_merged(&arguments)?,
-        Flavour::Plain | Flavour::Hostile => write_separate(&arguments)?,
-    };
+    let mut rows = 0;
+    // Each format has a run of its own: runs are cheap, and equal because they depend on the arguments only.
+    for format in &arguments.format {
+        rows += match arguments.flavour {
+            Flavour::Merged => write_merged(&arguments, *format)?,
+            Flavour::Plain | Flavour::Hostile => write_separate(&arguments, *format)?,
+        };
+    }
     let seconds = begin.elapsed().as_secs_f64();
     let rate = rows as f64 / seconds.max(1e-9);
     eprintln!("{rows} rows in {seconds:.2} s, {rate:.0} rows/s");
     Ok(())
 }
 
-/// All ranks in one database, as `rocpd merge` makes it.
-fn write_merged(arguments: &Arguments) -> Result<u64> {
-    let path = arguments.output.join("merged.db");
-    let mut file = RocpdFile::create(&path, arguments.page_size)?;
+/// All ranks in one file: a database as `rocpd merge` makes it, or several elements in the list of JSON.
+fn write_merged(arguments: &Arguments, format: Format) -> Result<u64> {
+    let stem = if format == Format::Rocpd { "merged" } else { "merged_results" };
+    let path = arguments.output.join(format!("{stem}.{}", format.extension()));
+    let mut file = TraceFile::create(arguments, format, &path)?;
     let mut rows = 0;
     for (rank, pass) in passes(arguments) {
         let setup = platform::setup(arguments, rank, pass);
-        rows += write_process(arguments, &setup, pass, &mut file)?;
+        rows += file.write_process(arguments, &setup, pass)?;
     }
-    file.add_views()?;
-    file.close(arguments.vacuum)?;
+    file.close(arguments)?;
     Ok(rows)
 }
 
-/// One database per process.
-fn write_separate(arguments: &Arguments) -> Result<u64> {
+/// One file per process.
+fn write_separate(arguments: &Arguments, format: Format) -> Result<u64> {
     let mut rows = 0;
     for (rank, pass) in passes(arguments) {
         let setup = platform::setup(arguments, rank, pass);
-        let path = path_of(arguments, &setup);
-        let mut file = RocpdFile::create(&path, arguments.page_size)?;
-        let written = write_process(arguments, &setup, pass, &mut file);
+        let file_name = format!("{}_results.{}", setup.process.pid, format.extension());
+        let path = arguments.output.join(&setup.node.hostname).join(file_name);
+        let mut file = TraceFile::create(arguments, format, &path)?;
+        let written = file.write_process(arguments, &setup, pass);
         rows += written.with_context(|| format!("cannot write {}", path.display()))?;
-        if arguments.flavour == Flavour::Hostile {
-            file.make_hostile()?;
-        } else {
-            file.add_views()?;
-        }
-        file.close(arguments.vacuum)?;
+        file.close(arguments)?;
     }
     Ok(rows)
 }
 
-fn write_process(arguments: &Arguments, setup: &Setup, pass: Pass, file: &mut RocpdFile) -> Result<u64> {
-    let mut writer = file.add_process(setup)?;
-    let end_ns = Workload::new(arguments, setup, pass).run(&mut writer)?;
-    writer.finish(end_ns)
+/// A file of either format.
+enum TraceFile {
+    Rocpd(RocpdFile),
+    Json(Box<JsonFile>),
 }
 
-fn path_of(arguments: &Arguments, setup: &Setup) -> PathBuf {
-    let file_name = format!("{}_results.db", setup.process.pid);
-    arguments.output.join(&setup.node.hostname).join(file_name)
+impl TraceFile {
+    fn create(arguments: &Arguments, format: Format, path: &Path) -> Result<Self> {
+        Ok(match format {
+            Format::Rocpd => Self::Rocpd(RocpdFile::create(path, arguments.page_size)?),
+            Format::Json | Format::JsonGz => {
+                let gzip = format == Format::JsonGz;
+                Self::Json(Box::new(JsonFile::create(path, gzip, arguments.json_layout)?))
+            }
+        })
+    }
+
+    /// Runs a process and writes what it did; returns the rows written.
+    fn write_process(&mut self, arguments: &Arguments, setup: &Setup, pass: Pass) -> Result<u64> {
+        let mut workload = Workload::new(arguments, setup, pass);
+        match self {
+            Self::Rocpd(file) => {
+                let mut writer = file.add_process(setup)?;
+                let end_ns = workload.run(&mut writer)?;
+                writer.finish(end_ns)
+            }
+            Self::Json(file) => {
+                let mut writer = file.add_process(setup, pass);
+                let end_ns = workload.run(&mut writer)?;
+                writer.finish(end_ns)
+            }
+        }
+    }
+
+    fn close(self, arguments: &Arguments) -> Result<()> {
+        match self {
+            Self::Rocpd(file) => {
+                if arguments.flavour == Flavour::Hostile {
+                    file.make_hostile()?;
+                } else {
+                    file.add_views()?;
+                }
+                file.close(arguments.vacuum)
+            }
+            Self::Json(file) => file.close(),
+        }
+    }
 }
 
 /// Every process of the run.
