@@ -3,13 +3,14 @@
 mod error;
 mod front_matter;
 mod mentions;
+mod numbers;
 mod registry;
 mod render;
 mod rounding;
 mod run;
 
 pub use error::QueryError;
-pub use front_matter::{ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
+pub use front_matter::{Bounds, ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
 pub use registry::{Query, Registry, closest};
 pub use render::{NameForm, QueryOptions, render};
 pub use rounding::round_significant;
