@@ -10,14 +10,15 @@
 -- column: bin_end_us us -- end of the bin, which only the last bin includes
 -- column: calls count -- dispatches
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
-{%- set count = 'CAST(' ~ bins ~ ' AS DOUBLE)' %}
+{#- polars multiplies by the rounded inverse of a divisor that is a constant, so the divisors are columns. -#}
 WITH shorts AS (
     SELECT
         {%- for column in by %}
         {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
         {%- endfor %}
         1 AS every_row,
-        CAST(k.duration_ns AS DOUBLE) / CAST(1000 AS DOUBLE) AS duration_us
+        CAST({{ bins }} + k.duration_ns * 0 AS DOUBLE) AS bins,
+        CAST(k.duration_ns AS DOUBLE) / CAST(1000 + k.duration_ns * 0 AS DOUBLE) AS duration_us
     FROM kernels AS k
     {%- if 'node' in by or 'hostname' in by %}
     JOIN processes AS p ON p.process = k.process
@@ -28,6 +29,7 @@ WITH shorts AS (
 ranged AS (
     SELECT
         {{ keys }}every_row,
+        bins,
         duration_us,
         MIN(duration_us) OVER (PARTITION BY {{ keys }}every_row) AS least_us,
         MAX(duration_us) OVER (PARTITION BY {{ keys }}every_row) AS greatest_us
@@ -37,6 +39,7 @@ ranged AS (
 bounded AS (
     SELECT
         {{ keys }}every_row,
+        bins,
         duration_us,
         CASE WHEN least_us = greatest_us THEN least_us - CAST('0.5' AS DOUBLE) ELSE least_us END AS low_us,
         CASE WHEN least_us = greatest_us THEN greatest_us + CAST('0.5' AS DOUBLE) ELSE greatest_us END AS high_us
@@ -45,25 +48,27 @@ bounded AS (
 guessed AS (
     SELECT
         {{ keys }}every_row,
+        bins,
         duration_us,
         low_us,
         high_us,
-        (high_us - low_us) / {{ count }} AS step_us,
-        FLOOR((duration_us - low_us) / (high_us - low_us) * {{ count }}) AS guess
+        (high_us - low_us) / bins AS step_us,
+        FLOOR((duration_us - low_us) / (high_us - low_us) * bins) AS guess
     FROM bounded
 ),
 -- The division rounds, so that a duration beside an edge may be one bin off: the edges themselves decide.
 lowered AS (
     SELECT
         {{ keys }}every_row,
+        bins,
         duration_us,
         low_us,
         high_us,
         step_us,
         CASE
-            WHEN guess >= {{ count }} AND duration_us < ({{ count }} - CAST(1 AS DOUBLE)) * step_us + low_us
-                THEN {{ count }} - CAST(2 AS DOUBLE)
-            WHEN guess >= {{ count }} THEN {{ count }} - CAST(1 AS DOUBLE)
+            WHEN guess >= bins AND duration_us < (bins - CAST(1 AS DOUBLE)) * step_us + low_us
+                THEN bins - CAST(2 AS DOUBLE)
+            WHEN guess >= bins THEN bins - CAST(1 AS DOUBLE)
             WHEN duration_us < guess * step_us + low_us THEN guess - CAST(1 AS DOUBLE)
             ELSE guess
         END AS bin
@@ -77,7 +82,7 @@ placed AS (
         step_us,
         CAST(
             CASE
-                WHEN bin < {{ count }} - CAST(1 AS DOUBLE)
+                WHEN bin < bins - CAST(1 AS DOUBLE)
                     AND duration_us >= (bin + CAST(1 AS DOUBLE)) * step_us + low_us THEN bin + CAST(1 AS DOUBLE)
                 ELSE bin
             END
@@ -94,7 +99,7 @@ ranges AS (
     FROM placed
     GROUP BY {{ keys }}every_row
 ),
-bins AS (
+places AS (
     SELECT n
     FROM numbers
     WHERE n < {{ bins }}
@@ -111,7 +116,7 @@ edges AS (
             ELSE r.high_us
         END AS bin_end_us
     FROM ranges AS r
-    CROSS JOIN bins AS b
+    CROSS JOIN places AS b
 )
 SELECT
     {%- for column in by %}
