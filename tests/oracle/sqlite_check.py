@@ -6,10 +6,12 @@ Only Python's sqlite3 and the base tables are used, and intervals are united by 
 import argparse
 import statistics
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy
 
+import edge_cases
 from captures import open_processes, union_length, without_counter_passes
 from common import BinaryError, Tally, database_files, default_inputs, difference, read_table
 
@@ -397,6 +399,9 @@ def main():
     compared = {}
     for source in arguments.inputs or default_inputs():
         check_input(tally, arguments.binary, source, compared)
+    with tempfile.TemporaryDirectory() as work:
+        for source in edge_cases.make(work):
+            check_input(tally, arguments.binary, source, compared)
     for query, rows in compared.items():
         if rows == 0:
             tally.check(query, "no input gave it a row, so nothing was compared")
