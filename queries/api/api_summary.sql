@@ -4,6 +4,7 @@
 -- needs: regions region_self_times processes
 -- by:
 -- dimensions: rank, process, node, hostname, tid, category
+-- param: top int = 0 -- first N functions of each group, 0 = all
 -- column: domain name -- hip, hsa, marker, rccl and so on
 -- column: name name -- function or range operation
 -- column: calls count -- calls
@@ -53,6 +54,12 @@ labelled AS (
         median_ns,
         p95_ns,
         max_ns
+        {%- if top > 0 and by %},
+        ROW_NUMBER() OVER (
+            PARTITION BY {{ by | join(', ') }}
+            ORDER BY -total_ns NULLS LAST, CAST(domain AS VARCHAR) NULLS LAST, CAST(name AS VARCHAR) NULLS LAST
+        ) AS place
+        {%- endif %}
     FROM summed
 )
 SELECT
@@ -66,6 +73,9 @@ SELECT
     p95_ns,
     max_ns
 FROM labelled
+{%- if top > 0 and by %}
+WHERE place <= {{ top }}
+{%- endif %}
 ORDER BY
     {%- for column in by %}
     {{ column }} NULLS FIRST,
@@ -73,3 +83,6 @@ ORDER BY
     total_ns DESC NULLS LAST,
     domain NULLS LAST,
     name NULLS LAST
+{%- if top > 0 and not by %}
+LIMIT {{ top }}
+{%- endif %}

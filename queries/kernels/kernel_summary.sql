@@ -4,6 +4,7 @@
 -- needs: kernels kernel_symbols processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, category, queue_id, stream_id, tid, agent_id, region_name, graph_exec_id
+-- param: top int = 0 -- first N kernels of each group, 0 = all
 -- column: kernel_name name -- kernel, in the name form that was asked for
 -- column: category name -- category with the most time under this name
 -- column: calls count -- dispatches
@@ -119,6 +120,12 @@ summed AS (
             ORDER BY -total_ns NULLS LAST, kernel_name NULLS LAST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
         ) AS BIGINT) AS running_ns
+        {%- if top > 0 and by %},
+        ROW_NUMBER() OVER (
+            PARTITION BY {{ by | join(', ') }}
+            ORDER BY -total_ns NULLS LAST, kernel_name NULLS LAST
+        ) AS place
+        {%- endif %}
     FROM labelled
 )
 SELECT
@@ -136,9 +143,15 @@ SELECT
     CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct,
     CAST(100 AS DOUBLE) * CAST(running_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS cumulative_pct
 FROM summed
+{%- if top > 0 and by %}
+WHERE place <= {{ top }}
+{%- endif %}
 ORDER BY
     {%- for column in by %}
     {{ column }} NULLS FIRST,
     {%- endfor %}
     total_ns DESC NULLS LAST,
     kernel_name NULLS LAST
+{%- if top > 0 and not by %}
+LIMIT {{ top }}
+{%- endif %}

@@ -35,7 +35,7 @@ pub enum QueryError {
         /// What it can be grouped by.
         dimensions: Vec<String>,
     },
-    /// A parameter has a value of the wrong type.
+    /// A parameter has a value of the wrong type or out of its bounds.
     #[error("{value} is no {expected} for --{parameter} of {query}; give one")]
     Parameter {
         /// The query.
@@ -44,8 +44,8 @@ pub enum QueryError {
         parameter: String,
         /// As given.
         value: String,
-        /// Type it must have.
-        expected: &'static str,
+        /// What it must be.
+        expected: String,
     },
     /// The template cannot be rendered.
     #[error("cannot render {query}: {reason}; check the template")]

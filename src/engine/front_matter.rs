@@ -13,8 +13,24 @@ pub enum ParameterType {
     Str,
 }
 
+/// Bounds of a number, both included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bounds {
+    /// Least value.
+    pub least: f64,
+    /// Greatest value.
+    pub greatest: f64,
+}
+
+impl Bounds {
+    /// Whether a value is within the bounds.
+    pub fn contain(&self, value: f64) -> bool {
+        (self.least..=self.greatest).contains(&value)
+    }
+}
+
 /// A parameter of a query, given as `--name value`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// Name in the template, with underscores.
     pub name: String,
@@ -22,7 +38,9 @@ pub struct Parameter {
     pub parameter_type: ParameterType,
     /// Value where none is given.
     pub default: String,
-    /// One line of documentation.
+    /// Bounds of a number, where it has any.
+    pub bounds: Option<Bounds>,
+    /// One line of documentation; it states the bounds.
     pub doc: String,
 }
 
@@ -31,12 +49,18 @@ pub struct Parameter {
 pub enum ColumnUnit {
     /// Nanoseconds.
     Nanoseconds,
+    /// Microseconds, whatever unit is asked for.
+    Microseconds,
+    /// Milliseconds, whatever unit is asked for.
+    Milliseconds,
     /// Bytes.
     Bytes,
     /// Percent.
     Percent,
     /// Number of things.
     Count,
+    /// Number of no particular unit.
+    Number,
     /// Identifier.
     Id,
     /// Name to be shortened in its middle.
@@ -51,9 +75,12 @@ impl ColumnUnit {
     fn parse(word: &str) -> Option<Self> {
         Some(match word {
             "ns" => Self::Nanoseconds,
+            "us" => Self::Microseconds,
+            "ms" => Self::Milliseconds,
             "bytes" => Self::Bytes,
             "pct" => Self::Percent,
             "count" => Self::Count,
+            "number" => Self::Number,
             "id" => Self::Id,
             "name" => Self::Name,
             "gb_per_s" => Self::GigabytesPerSecond,
@@ -66,6 +93,8 @@ impl ColumnUnit {
     pub fn of_name(name: &str) -> Option<Self> {
         let suffixes = [
             ("_ns", Self::Nanoseconds),
+            ("_us", Self::Microseconds),
+            ("_ms", Self::Milliseconds),
             ("_bytes", Self::Bytes),
             ("bytes", Self::Bytes),
             ("_pct", Self::Percent),
@@ -90,7 +119,7 @@ pub struct OutputColumn {
 }
 
 /// What a query file declares.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueryDeclaration {
     /// A few words.
     pub title: String,
@@ -160,9 +189,11 @@ fn words(value: &str) -> Vec<String> {
     value.split([',', ' ']).map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// `NAME TYPE = DEFAULT -- doc`
+/// `NAME TYPE = DEFAULT -- doc`, for a number also `NAME TYPE = DEFAULT [LEAST, GREATEST] -- doc`
 fn parameter(value: &str) -> Result<Parameter, String> {
-    let shape = || "a parameter is `NAME TYPE = DEFAULT -- doc`, TYPE one of int, float, str".to_owned();
+    let shape = || {
+        "a parameter is `NAME TYPE = DEFAULT [LEAST, GREATEST] -- doc`, TYPE one of int, float, str (and then without bounds)".to_owned()
+    };
     let (declared, doc) = value.split_once("--").ok_or_else(shape)?;
     let (left, default) = declared.split_once('=').ok_or_else(shape)?;
     let mut left = left.split_whitespace();
@@ -175,18 +206,27 @@ fn parameter(value: &str) -> Result<Parameter, String> {
         "str" => ParameterType::Str,
         _ => return Err(shape()),
     };
-    Ok(Parameter {
-        name: name.to_owned(),
-        parameter_type,
-        default: default.trim().to_owned(),
-        doc: doc.trim().to_owned(),
-    })
+    let (name, mut doc) = (name.to_owned(), doc.trim().to_owned());
+    let Some((default, range)) = default.split_once('[').filter(|_| parameter_type != ParameterType::Str) else {
+        return Ok(Parameter { name, parameter_type, default: default.trim().to_owned(), bounds: None, doc });
+    };
+    let default = default.trim().to_owned();
+    let (least, greatest) = range.trim().strip_suffix(']').and_then(|range| range.split_once(',')).ok_or_else(shape)?;
+    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| shape());
+    let bounds = Bounds { least: number(least)?, greatest: number(greatest)? };
+    if !bounds.contain(number(&default)?) {
+        return Err(format!("the default of {name} is not within its bounds; change one of them"));
+    }
+    doc = format!("{doc}, {} to {}", bounds.least, bounds.greatest);
+    Ok(Parameter { name, parameter_type, default, bounds: Some(bounds), doc })
 }
 
 /// `NAME UNIT -- doc`
 fn column(value: &str) -> Result<OutputColumn, String> {
-    let shape =
-        || "a column is `NAME UNIT -- doc`, UNIT one of ns, bytes, pct, count, id, name, gb_per_s, text".to_owned();
+    let shape = || {
+        "a column is `NAME UNIT -- doc`, UNIT one of ns, us, ms, bytes, pct, count, number, id, name, gb_per_s, text"
+            .to_owned()
+    };
     let (declared, doc) = value.split_once("--").ok_or_else(shape)?;
     let mut declared = declared.split_whitespace();
     let (Some(name), Some(unit), None) = (declared.next(), declared.next(), declared.next()) else {
@@ -213,6 +253,17 @@ mod tests {
         assert_eq!(declaration.by, ["rank", "gpu"]);
         assert_eq!(declaration.parameters[0].default, "0");
         assert_eq!(declaration.columns[0].unit, ColumnUnit::Nanoseconds);
+    }
+
+    #[test]
+    fn bounds_are_part_of_the_documentation() {
+        let parameter = parameter("bins int = 100 [1, 10000] -- number of bins").unwrap();
+        assert_eq!(parameter.default, "100");
+        assert_eq!(parameter.bounds, Some(Bounds { least: 1.0, greatest: 10_000.0 }));
+        assert_eq!(parameter.doc, "number of bins, 1 to 10000");
+        for wrong in ["bins int = 0 [1, 2] -- b", "bins int = 1 [1 2] -- b", "bins int = 1 [1, 2 -- b"] {
+            assert!(super::parameter(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -16,6 +16,11 @@ pub fn mentioned(sql: &str) -> Request {
         .collect()
 }
 
+/// Whether a table's name occurs in a statement.
+pub fn mentions(sql: &str, table: &str) -> bool {
+    scan(sql).0.contains(table)
+}
+
 fn columns_of(table: &'static Table, words: &BTreeSet<String>, star: bool) -> BTreeSet<&'static str> {
     let mut columns: BTreeSet<&'static str> =
         table.column_names().filter(|name| star || table.origin == Origin::Derived || words.contains(*name)).collect();

@@ -3,6 +3,7 @@
 mod error;
 mod front_matter;
 mod mentions;
+mod numbers;
 mod registry;
 mod render;
 mod rounding;
@@ -10,7 +11,7 @@ mod run;
 
 pub use crate::trace::similar::closest;
 pub use error::QueryError;
-pub use front_matter::{ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
+pub use front_matter::{Bounds, ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
 pub use registry::{Query, Registry};
 pub use render::{NameForm, QueryOptions, render};
 pub use rounding::round_significant;

@@ -6,7 +6,7 @@ use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior};
 
 use super::error::QueryError;
-use super::front_matter::{Parameter, ParameterType};
+use super::front_matter::{Bounds, Parameter, ParameterType};
 use super::registry::Query;
 use crate::trace::similar::closest;
 
@@ -95,16 +95,22 @@ pub fn grouping(query: &Query, options: &QueryOptions) -> Result<Vec<String>, Qu
 
 /// The value of a parameter as it may stand in a statement; texts are quoted.
 fn parameter_value(query: &Query, parameter: &Parameter, given: &str) -> Result<Value, QueryError> {
-    let wrong = |expected| QueryError::Parameter {
+    let bounds = parameter.bounds.as_ref();
+    let wrong = |kind: &str| QueryError::Parameter {
         query: query.name.clone(),
         parameter: parameter.name.replace('_', "-"),
         value: given.to_owned(),
-        expected,
+        expected: bounds
+            .map_or_else(|| kind.to_owned(), |Bounds { least, greatest }| format!("{kind} from {least} to {greatest}")),
     };
+    let fits = |value: f64| bounds.is_none_or(|bounds| bounds.contain(value));
     match parameter.parameter_type {
-        ParameterType::Int => given.parse::<i64>().map(Value::from).map_err(|_| wrong("whole number")),
+        ParameterType::Int => match given.parse::<i64>() {
+            Ok(value) if fits(value as f64) => Ok(Value::from(value)),
+            _ => Err(wrong("whole number")),
+        },
         ParameterType::Float => match given.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(Value::from(value)),
+            Ok(value) if value.is_finite() && fits(value) => Ok(Value::from(value)),
             _ => Err(wrong("finite number")),
         },
         ParameterType::Str => Ok(Value::from(format!("'{}'", given.replace('\'', "''")))),

@@ -6,7 +6,8 @@ use polars::sql::SQLContext;
 
 use super::error::QueryError;
 use super::front_matter::{ColumnUnit, OutputColumn};
-use super::mentions::mentioned;
+use super::mentions::{mentioned, mentions};
+use super::numbers::{NUMBERS, numbers};
 use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
 use super::rounding::round_significant;
@@ -46,6 +47,9 @@ pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     let mut context = SQLContext::new();
     for (name, frame) in frames {
         context.register(name, frame);
+    }
+    if mentions(sql, NUMBERS) {
+        context.register(NUMBERS, numbers().context("cannot build the table of numbers")?);
     }
     let failed = |error: PolarsError| QueryError::Sql { reason: first_line(&error.to_string()) };
     let plan = context.execute(sql).map_err(failed)?;

@@ -62,6 +62,9 @@ pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> 
             ColumnUnit::Bytes => {
                 scaled(column, &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")], "_bytes")
             }
+            ColumnUnit::Microseconds => Display { decimals: 3, suffix: "us", replaces: "_us", ..PLAIN },
+            ColumnUnit::Milliseconds => Display { decimals: 3, suffix: "ms", replaces: "_ms", ..PLAIN },
+            ColumnUnit::Number => Display { decimals: if is_whole(column) { 0 } else { 3 }, ..PLAIN },
             ColumnUnit::Percent => Display { decimals: 2, ..PLAIN },
             ColumnUnit::GigabytesPerSecond => Display { decimals: 2, suffix: "GB/s", replaces: "_gb_per_s", ..PLAIN },
             ColumnUnit::Name | ColumnUnit::Text => {
@@ -75,6 +78,11 @@ pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> 
 
 fn plain_decimals(column: &Column) -> usize {
     if *column.dtype() == DataType::Float64 { 3 } else { 0 }
+}
+
+/// Whether no value has a fraction.
+fn is_whole(column: &Column) -> bool {
+    column.f64().map_or(true, |values| values.iter().flatten().all(|value| value.fract() == 0.0))
 }
 
 fn time(column: &Column, unit: TimeUnit) -> Display {

@@ -14,6 +14,16 @@ import pyarrow.parquet
 from common import REPOSITORY, BinaryError, Tally, default_inputs, difference, read_table, run_binary
 
 
+# The table that the program registers because the engines have no common way to count.
+NUMBERS = range(65_536)
+
+# Values of parameters to try beside their defaults.
+PARAMETER_SETS = {
+    "threshold_us": [["--threshold-us", "100"], ["--threshold-us", "12.34"], ["--threshold-us", "0"]],
+    "bins": [["--bins", "1"], ["--bins", "7", "--threshold-us", "1000"]],
+}
+
+
 def front_matter(query):
     """Keys at the head of a query file; a key that is repeated becomes a list of its lines."""
     files = list((REPOSITORY / "queries").rglob(f"{query}.sql"))
@@ -35,14 +45,28 @@ def option_sets(query):
     keys = front_matter(query)
     dimensions = words(keys, "dimensions")
     sets = [[]]
-    for grouping in (["rank"], ["rank", "gpu"], ["process", "stream_id"], ["hostname"], ["category"]):
+    for grouping in (
+        ["rank"],
+        ["rank", "gpu"],
+        ["process", "stream_id"],
+        ["hostname"],
+        ["category"],
+        ["kernel_name"],
+        ["node", "tid"],
+    ):
         if all(column in dimensions for column in grouping):
             sets.append(["--by", ",".join(grouping)])
     if "kernel_symbols" in words(keys, "needs"):
         sets += [["--name", form] for form in ("short", "base", "mangled")]
         if "gpu" in dimensions:
             sets.append(["--name", "short", "--by", "gpu"])
-    if any(parameter.startswith("top ") for parameter in keys.get("param", [])):
+        if "kernel_name" in dimensions:
+            sets += [["--name", form, "--by", "kernel_name,rank"] for form in ("short", "base", "mangled")]
+    parameters = [parameter.split()[0] for parameter in keys.get("param", [])]
+    for parameter in parameters:
+        for options in PARAMETER_SETS.get(parameter, []):
+            sets += [options, [*options, "--by", "rank"]]
+    if "top" in parameters:
         sets.append(["--top", "5"])
         if "rank" in dimensions:
             sets.append(["--top", "5", "--by", "rank"])
@@ -78,6 +102,7 @@ class DuckDb:
             listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
             source = f"read_parquet([{listed}], hive_partitioning = false)"
             self.connection.execute(f'CREATE VIEW "{table}" AS SELECT {selection(paths)} FROM {source}')
+        self.connection.execute(f"CREATE TABLE numbers AS SELECT range AS n FROM range({len(NUMBERS)})")
 
     def records(self, sql):
         result = self.connection.execute(sql)
@@ -98,6 +123,8 @@ class DataFusion:
         for table, paths in table_files(dataset).items():
             self.context.register_parquet(f"stored_{table}", str(Path(dataset) / table))
             self.context.sql(f'CREATE VIEW "{table}" AS SELECT {selection(paths)} FROM "stored_{table}"').collect()
+        numbers = pyarrow.table({"n": pyarrow.array(NUMBERS, pyarrow.int64())})
+        self.context.register_record_batches("numbers", [numbers.to_batches()])
 
     def records(self, sql):
         return self.context.sql(sql).to_arrow_table().to_pylist()

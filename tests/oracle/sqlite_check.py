@@ -1,156 +1,19 @@
 """Compares the binary with answers that are worked out from the databases by small code of their own.
 
-Only Python's sqlite3 and the base tables are used, intervals are united by brute force, and the names, the validity of
-rows and the counter passes follow the descriptions of the tables, not the program.
+Only Python's sqlite3 and the base tables are used, and intervals are united by brute force.
 """
 
 import argparse
-import json
-import re
-import sqlite3
 import statistics
 import sys
+import tempfile
 from pathlib import Path
 
+import numpy
+
+import edge_cases
+from captures import open_processes, union_length, without_counter_passes
 from common import BinaryError, Tally, database_files, default_inputs, difference, read_table
-
-DAY_NS = 86_400 * 10**9
-RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "MPI_RANKID")
-RANK_VARIABLES += ("SLURM_PROCID", "PALS_RANKID", "FLUX_TASK_RANK", "RANK")
-
-
-def whole(value):
-    """An integer column: SQLite keeps what does not fit as a real, and text is no number."""
-    return int(value) if isinstance(value, (int, float)) else None
-
-
-class Process:
-    """One process of one capture: the tables whose names end in the same suffix."""
-
-    def __init__(self, connection, tables, suffix):
-        self.connection = connection
-        self.tables = tables
-        self.suffix = suffix
-        info = self.rows("info_process")
-        self.info = info[0] if info else {}
-        self.several = len(info) > 1
-        self.start_ns = whole(self.info.get("start")) or whole(self.info.get("init"))
-        self.end_ns = whole(self.info.get("end")) or whole(self.info.get("fini"))
-        self.gpus = self.number_gpus()
-
-    def rows(self, base):
-        """Rows of a base table as dictionaries; none when the table is missing."""
-        table = f"rocpd_{base}{self.suffix}"
-        if table not in self.tables:
-            return []
-        cursor = self.connection.execute(f'SELECT * FROM "{table}"')
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row)) for row in cursor]
-
-    def number_gpus(self):
-        """Index among the GPUs by agent."""
-        agents = [agent for agent in self.rows("info_agent") if agent["type"] == "GPU"]
-        recorded = {agent.get("type_index") for agent in agents} - {None}
-        index = "type_index" if len(recorded) == len(agents) else "absolute_index"
-        agents.sort(key=lambda agent: (agent.get(index) is None, agent.get(index) or 0, agent["id"]))
-        return {agent["id"]: number for number, agent in enumerate(agents)}
-
-    def environment_rank(self):
-        try:
-            environment = json.loads(self.info.get("environment") or "{}")
-        except ValueError:
-            return None
-        values = [environment.get(variable) for variable in RANK_VARIABLES if variable in environment]
-        return int(values[0]) if values and str(values[0]).isdigit() else None
-
-    def carries_counters(self):
-        counted = {row["event_id"] for row in self.rows("pmc_event")}
-        return any(row.get("event_id") in counted for row in self.rows("kernel_dispatch"))
-
-    def is_valid(self, start, end):
-        if start is None or end is None or start <= 0 or end < start:
-            return False
-        early = self.start_ns is not None and start < self.start_ns - DAY_NS
-        late = self.end_ns is not None and end > self.end_ns + DAY_NS
-        return not early and not late
-
-    def valid_times(self, row):
-        start, end = whole(row["start"]), whole(row["end"])
-        return (start, end) if self.is_valid(start, end) else None
-
-    def kernels(self):
-        """(name, gpu, start, end) of every valid dispatch."""
-        names = {symbol["id"]: symbol_name(symbol) for symbol in self.rows("info_kernel_symbol")}
-        found = []
-        for row in self.rows("kernel_dispatch"):
-            times = self.valid_times(row)
-            if times and not row.get("replay_pass"):
-                name = names.get(row["kernel_id"]) or f"kernel_{row['kernel_id']}"
-                found.append((name, self.gpus.get(row.get("agent_id")), *times))
-        return found
-
-    def copies(self):
-        """(direction, gpu, other gpu, bytes, start, end) of every valid copy."""
-        strings = {string["id"]: string["string"] for string in self.rows("string")}
-        found = []
-        for row in self.rows("memory_copy"):
-            times = self.valid_times(row)
-            if not times:
-                continue
-            source = self.gpus.get(row["src_agent_id"])
-            destination = self.gpus.get(row["dst_agent_id"])
-            between = source is not None and destination is not None and source != destination
-            gpu = destination if source is None else source
-            direction = copy_direction(strings.get(row["name_id"]) or "", between)
-            found.append((direction, gpu, destination if between else None, whole(row["size"]), *times))
-        return found
-
-
-def symbol_name(symbol):
-    return symbol["display_name"] or re.sub(r"\.kd$", "", symbol["kernel_name"] or "")
-
-
-def copy_direction(name, between_gpus):
-    match = re.search(r"(HOST|DEVICE)_TO_(HOST|DEVICE)$", name.upper())
-    if not match:
-        return "NONE"
-    direction = f"{match[1][0]}2{match[2][0]}"
-    return "P2P" if direction == "D2D" and between_gpus else direction
-
-
-def open_processes(path):
-    """The processes of a database file."""
-    connection = sqlite3.connect(f"file:{path.resolve()}?mode=ro&immutable=1", uri=True)
-    connection.text_factory = lambda raw: raw.decode(errors="replace")
-    tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    prefix = "rocpd_metadata"
-    suffixes = sorted(table.removeprefix(prefix) for table in tables if table.startswith(prefix))
-    return [Process(connection, tables, suffix) for suffix in suffixes]
-
-
-def without_counter_passes(processes):
-    """Leaves out processes with counters whose rank has one without, by the recorded environment."""
-    plain = [process.environment_rank() for process in processes if not process.carries_counters()]
-    claimed = [rank for rank in plain if rank is not None]
-    if len(set(claimed)) < len(claimed):
-        return processes
-    return [
-        process for process in processes if not (process.carries_counters() and process.environment_rank() in claimed)
-    ]
-
-
-def union_length(intervals):
-    """Time covered, worked out second by second so to speak: every stretch between two ends is asked for."""
-    points = sorted({point for interval in intervals for point in interval})
-    by_start = sorted(intervals)
-    covered, taken, running = 0, 0, []
-    for left, right in zip(points, points[1:]):
-        while taken < len(by_start) and by_start[taken][0] <= left:
-            running.append(by_start[taken])
-            taken += 1
-        running = [interval for interval in running if interval[1] >= right]
-        covered += right - left if running else 0
-    return covered
 
 
 def grouped(rows, key):
@@ -229,6 +92,238 @@ def time_breakdown(processes):
     return sorted(records, key=lambda record: tuple(record.values()))
 
 
+def statistics_of(durations):
+    return {
+        "calls": len(durations),
+        "total_ns": sum(durations),
+        "mean_ns": sum(durations) / len(durations),
+        "min_ns": min(durations),
+        "max_ns": max(durations),
+    }
+
+
+def share(part, whole):
+    return 100 * part / whole if whole else None
+
+
+def by_total(records, *ties):
+    return sorted(records, key=lambda record: (-record["total_ns"], *(record[tie] for tie in ties)))
+
+
+def stretches(intervals):
+    """(length, kinds running) of every stretch between two neighbouring ends, asked for one by one."""
+    points = sorted({point for _, start, end in intervals for point in (start, end)})
+    by_start = sorted(intervals, key=lambda interval: interval[1])
+    taken, running = 0, []
+    for left, right in zip(points, points[1:]):
+        while taken < len(by_start) and by_start[taken][1] <= left:
+            running.append(by_start[taken])
+            taken += 1
+        running = [interval for interval in running if interval[2] >= right]
+        yield right - left, [kind for kind, _, _ in running]
+
+
+def gpu_work(process):
+    """(kind, start, end) of everything that ran, by GPU; a copy between two GPUs runs on both."""
+    work = {}
+    for _, gpu, start, end in process.kernels():
+        work.setdefault(gpu, []).append(("kernel", start, end))
+    for _, gpu, other, _, start, end in process.copies():
+        for place in {gpu, other} - {None}:
+            work.setdefault(place, []).append(("copy", start, end))
+    work.pop(None, None)
+    return work
+
+
+def gpu_timeline(processes):
+    parts = {"total_time": [], "kernel": [], "memory": [], "busy_time": [], "idle": []}
+    for process in processes:
+        work = [interval for intervals in gpu_work(process).values() for interval in intervals]
+        covered = {}
+        for name, kinds in (("kernel", {"kernel"}), ("memory", {"copy"}), ("busy_time", {"kernel", "copy"})):
+            covered[name] = union_length([(start, end) for kind, start, end in work if kind in kinds])
+            parts[name].append(covered[name])
+        known = process.start_ns is not None and process.end_ns is not None
+        total = process.end_ns - process.start_ns if known else None
+        parts["total_time"].append(total)
+        parts["idle"].append(max(0, total - covered["busy_time"]) if known else None)
+    if not sum(parts["busy_time"]):
+        return []
+    sums = {name: None if None in values else sum(values) for name, values in parts.items()}
+    total = sums["total_time"]
+    return [
+        {
+            "type": name,
+            "time_ms": None if value is None else value / 1e6,
+            "percent": None if total is None or value is None else 100 * value / total if total else 0.0,
+        }
+        for name, value in sums.items()
+    ]
+
+
+def busy_and_concurrency(processes):
+    """Answers of `busy` and `gpu_concurrency` in an order that needs no process numbers."""
+    busy, concurrency = [], []
+    for process in processes:
+        work = gpu_work(process)
+        ends = [interval for intervals in work.values() for interval in intervals]
+        span = max(end for _, _, end in ends) - min(start for _, start, _ in ends) if ends else 0
+        for gpu, intervals in work.items():
+            times, copies = {}, {}
+            for length, kinds in stretches(intervals):
+                kernels = kinds.count("kernel")
+                times[kernels] = times.get(kernels, 0) + length
+                copies[kernels] = copies.get(kernels, 0) + (length if "copy" in kinds else 0)
+            outside = span - sum(times.values())
+            if outside:
+                times[0] = times.get(0, 0) + outside
+            if not span:
+                continue
+            idle = times.get(0, 0) - copies.get(0, 0)
+            busy.append({"gpu": gpu, "busy_ns": span - idle, "span_ns": span, "busy_pct": share(span - idle, span)})
+            for kernels, time in times.items():
+                record = {"gpu": gpu, "kernels_running": kernels, "time_ns": time, "copies_ns": copies.get(kernels, 0)}
+                concurrency.append(record | {"pct": share(time, span)})
+    return sorted(busy, key=in_order), sorted(concurrency, key=in_order)
+
+
+def in_order(record):
+    """A key for records in whatever order."""
+    return tuple((value is not None, value if value is not None else 0) for value in record.values())
+
+
+def kernel_by_shape(processes):
+    shapes = [shape for process in processes for shape in process.shapes()]
+    total = sum(shape[3] for shape in shapes)
+    records = []
+    for (name, grid, workgroup), group in grouped(shapes, lambda shape: shape[:3]).items():
+        durations = [shape[3] for shape in group]
+        groups = None if 0 in workgroup else numpy.prod([-(-g // w) for g, w in zip(grid, workgroup)]).item()
+        record = {"kernel_name": name} | dict(zip(("grid_x", "grid_y", "grid_z"), grid))
+        record |= dict(zip(("workgroup_x", "workgroup_y", "workgroup_z"), workgroup)) | {"workgroups": groups}
+        record |= statistics_of(durations) | {"median_ns": float(statistics.median(durations))}
+        records.append(record | {"pct": share(sum(durations), total)})
+    axes = [f"{size}_{axis}" for size in ("grid", "workgroup") for axis in "xyz"]
+    return by_total(records, "kernel_name", *axes)
+
+
+def short_kernels(processes, threshold_us):
+    kernels = [(name, end - start) for process in processes for name, _, start, end in process.kernels()]
+    total = sum(duration for _, duration in kernels)
+    records = []
+    for name, group in grouped([kernel for kernel in kernels if kernel[1] < threshold_us * 1000], lambda k: k[0]).items():
+        part = sum(duration for _, duration in group)
+        record = {"kernel_name": name, "calls": len(group), "total_ns": part, "mean_ns": part / len(group)}
+        records.append(record | {"pct_of_kernel_time": share(part, total)})
+    return by_total(records, "kernel_name")
+
+
+def short_kernel_histogram(processes, threshold_us, bins):
+    durations = [end - start for process in processes for _, _, start, end in process.kernels()]
+    short = [duration / 1000 for duration in durations if duration < threshold_us * 1000]
+    if not short:
+        return []
+    counts, edges = numpy.histogram(short, bins=bins)
+    return [
+        {"bin_start_us": start, "bin_end_us": end, "calls": calls}
+        for start, end, calls in zip(edges.tolist(), edges[1:].tolist(), counts.tolist())
+    ]
+
+
+def kernel_duration_histogram(processes):
+    durations = [end - start for process in processes for _, _, start, end in process.kernels()]
+    bins = grouped(durations, lambda duration: duration.bit_length())
+    lengths = [bits for bits in bins if bits]
+    places = ([0] if 0 in bins else []) + (list(range(min(lengths), max(lengths) + 1)) if lengths else [])
+    return [
+        {
+            "bin_start_ns": 2 ** (bits - 1) if bits else 0,
+            "bin_end_ns": 2**bits,
+            "calls": len(bins.get(bits, [])),
+            "total_ns": sum(bins.get(bits, [])),
+            "pct": share(len(bins.get(bits, [])), len(durations)),
+            "pct_of_time": share(sum(bins.get(bits, [])), sum(durations)),
+        }
+        for bits in places
+    ]
+
+
+def marker_summary(processes):
+    markers = []
+    for process in processes:
+        for domain, name, message, duration in process.regions():
+            if domain == "marker":
+                kind = "process" if name == "roctxProcessRangeA" else "thread"
+                markers.append((name if message is None else message, kind, duration))
+        for domain, name, message in process.marks():
+            if domain == "marker":
+                markers.append((name if message is None else message, "mark", 0))
+    records = []
+    for (message, kind), group in grouped(markers, lambda marker: marker[:2]).items():
+        durations = [marker[2] for marker in group]
+        record = {"message": message, "kind": kind} | statistics_of(durations)
+        records.append(record | {"median_ns": float(statistics.median(durations))})
+    return by_total(records, "message", "kind")
+
+
+def allocation_records(allocations, labels):
+    records = []
+    for key, group in grouped(allocations, lambda allocation: tuple(allocation[at] for at in labels.values())).items():
+        sizes, durations = [allocation[4] for allocation in group], [allocation[5] for allocation in group]
+        record = dict(zip(labels, key)) | statistics_of(durations)
+        del record["min_ns"]
+        record |= {"total_bytes": sum(sizes), "mean_bytes": sum(sizes) / len(sizes)}
+        records.append(record | {"min_bytes": min(sizes), "max_bytes": max(sizes)})
+    return sorted(records, key=in_order)
+
+
+def domain_summary(processes):
+    rows = []
+    for process in processes:
+        rows += [("regions", domain, duration) for domain, _, _, duration in process.regions()]
+        rows += [("kernels", "kernel", end - start) for _, _, start, end in process.kernels()]
+        rows += [("copies", "copy", copy[5] - copy[4]) for copy in process.copies()]
+        for allocation in process.allocations():
+            domain = "scratch" if allocation[1] == "SCRATCH" else "allocation"
+            rows.append(("allocations", domain, allocation[5]))
+    total = sum(row[2] for row in rows)
+    records = []
+    for (source, domain), group in grouped(rows, lambda row: row[:2]).items():
+        durations = [row[2] for row in group]
+        record = {"source": source, "domain": domain} | statistics_of(durations)
+        record["std_ns"] = statistics.stdev(durations) if len(durations) > 1 else None
+        records.append(record | {"pct": share(sum(durations), total)})
+    return by_total(records, "source", "domain")
+
+
+def top(processes):
+    """Kernels by name alone: their categories are the program's own."""
+    rows = []
+    for process in processes:
+        rows += [("regions", domain, name, duration) for domain, name, _, duration in process.regions()]
+        rows += [("kernels", None, name, end - start) for name, _, start, end in process.kernels()]
+        rows += [("copies", "copy", copy[0], copy[5] - copy[4]) for copy in process.copies()]
+    total = sum(row[3] for row in rows)
+    records = []
+    for (source, _, name), group in grouped(rows, lambda row: row[:3]).items():
+        durations = [row[3] for row in group]
+        record = {"source": source, "name": name} | statistics_of(durations)
+        records.append(record | {"pct": share(sum(durations), total)})
+    return sorted(records, key=in_order)
+
+
+def counter_summary(processes, labels):
+    counters = [counter for process in processes for counter in process.counters()]
+    records = []
+    for key, group in grouped(counters, lambda counter: tuple(counter[at] for at in labels.values())).items():
+        values = [counter[2] for counter in group]
+        record = dict(zip(labels, key)) | {"dispatches": len(values), "total": sum(values)}
+        record |= {"mean": statistics.fmean(values), "median": statistics.median(values)}
+        record["std"] = statistics.stdev(values) if len(values) > 1 else None
+        records.append(record | {"min": min(values), "max": max(values)})
+    return sorted(records, key=lambda record: tuple(record[label] for label in labels))
+
+
 def picked(records, columns):
     return [{column: record.get(column) for column in columns} for record in records]
 
@@ -241,7 +336,7 @@ def compare(tally, binary, source, query, expected, columns, options=(), order=N
         return
     if order:
         found.sort(key=order)
-    tally.check(f"{source} {query}", difference(found, expected))
+    tally.check(f"{source} {query} {' '.join(options)}".rstrip(), difference(found, expected))
 
 
 def check_input(tally, binary, source, compared):
@@ -249,13 +344,47 @@ def check_input(tally, binary, source, compared):
     if any(process.several for process in processes):
         tally.check(source, "captures with several processes are beyond this check")
         return
-    processes = without_counter_passes(processes)
-    answers = {
-        "kernel_summary": (kernel_summary(processes), (), None),
-        "copy_summary": (copy_summary(processes), (), None),
-        "time_breakdown": (time_breakdown(processes), ("--by", "process,gpu"), lambda record: tuple(record.values())),
-    }
-    for query, (expected, options, order) in answers.items():
+    all_processes, processes = processes, without_counter_passes(processes)
+    busy, concurrency = busy_and_concurrency(processes)
+    allocations = [allocation for process in processes for allocation in process.allocations()]
+    scratch = [allocation for allocation in allocations if allocation[1] == "SCRATCH"]
+    others = [allocation for allocation in allocations if allocation[1] != "SCRATCH"]
+    by_gpu = ("--by", "process,gpu")
+    answers = [
+        ("kernel_summary", kernel_summary(processes), (), None),
+        ("copy_summary", copy_summary(processes), (), None),
+        ("time_breakdown", time_breakdown(processes), by_gpu, lambda record: tuple(record.values())),
+        ("gpu_timeline", gpu_timeline(processes), (), None),
+        ("busy", busy, by_gpu, in_order),
+        ("gpu_concurrency", concurrency, by_gpu, in_order),
+        ("kernel_by_shape", kernel_by_shape(processes), (), None),
+        ("kernel_duration_histogram", kernel_duration_histogram(processes), (), None),
+        ("marker_summary", marker_summary(processes), (), None),
+        ("allocation_summary", allocation_records(others, {"operation": 0, "level": 1}), (), in_order),
+        ("allocation_summary", allocation_records(others, {"gpu": 2, "operation": 0}), ("--by", "gpu"), in_order),
+        (
+            "scratch_summary",
+            allocation_records(scratch, {"gpu": 2, "queue_id": 3, "operation": 0}),
+            ("--by", "gpu,queue_id"),
+            in_order,
+        ),
+        ("domain_summary", domain_summary(processes), (), None),
+        ("top", top(processes), ("--top", "0"), in_order),
+        ("counter_summary", counter_summary(all_processes, {"counter": 0}), (), None),
+        (
+            "counter_summary",
+            counter_summary(all_processes, {"kernel_name": 1, "counter": 0}),
+            ("--by", "kernel_name"),
+            None,
+        ),
+    ]
+    for threshold in (10, 12.34, 100, 1000):
+        options = ("--threshold-us", str(threshold))
+        answers.append(("short_kernels", short_kernels(processes, threshold), options, None))
+        for bins in (1, 7, 100, 1000):
+            expected = short_kernel_histogram(processes, threshold, bins)
+            answers.append(("short_kernel_histogram", expected, (*options, "--bins", str(bins)), None))
+    for query, expected, options, order in answers:
         compared[query] = compared.get(query, 0) + len(expected)
         columns = list(expected[0]) if expected else []
         compare(tally, binary, source, query, expected, columns, options, order)
@@ -270,6 +399,9 @@ def main():
     compared = {}
     for source in arguments.inputs or default_inputs():
         check_input(tally, arguments.binary, source, compared)
+    with tempfile.TemporaryDirectory() as work:
+        for source in edge_cases.make(work):
+            check_input(tally, arguments.binary, source, compared)
     for query, rows in compared.items():
         if rows == 0:
             tally.check(query, "no input gave it a row, so nothing was compared")

@@ -1,0 +1,130 @@
+-- title: Kernel duration histogram
+-- about: How many dispatches take how long, in bins that double: from a power of two nanoseconds to the next. Those of no length have a bin of their own.
+-- kind: histogram
+-- needs: kernels processes
+-- by:
+-- dimensions: rank, gpu, process, device, node, hostname, category, queue_id, stream_id, tid, agent_id, region_name, graph_exec_id
+-- column: bin_start_ns ns -- least duration of the bin
+-- column: bin_end_ns ns -- end of the bin, not included
+-- column: calls count -- dispatches
+-- column: total_ns ns -- sum of their durations
+-- column: pct pct -- share of the dispatches of the group
+-- column: pct_of_time pct -- share of the kernel time of the group
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH dispatches AS (
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
+        {%- endfor %}
+        1 AS every_row,
+        k.duration_ns,
+        CASE
+            WHEN k.duration_ns = 0 THEN CAST(-1 AS DOUBLE)
+            ELSE FLOOR(LOG2(CAST(NULLIF(k.duration_ns, 0) AS DOUBLE)))
+        END AS guess
+    FROM kernels AS k
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = k.process
+    {%- endif %}
+    WHERE k.valid
+),
+-- Bin -1 holds what has no length. The powers are whole numbers, the last one cut to the greatest.
+powers AS (
+    SELECT
+        n - 1 AS bin,
+        CAST(CASE WHEN n = 0 THEN CAST(0 AS DOUBLE) ELSE POWER(CAST(2 AS DOUBLE), CAST(n - 1 AS DOUBLE)) END AS BIGINT) AS bin_start_ns,
+        CASE
+            WHEN n = 63 THEN 9223372036854775807
+            ELSE CAST(POWER(CAST(2 AS DOUBLE), CAST(CASE WHEN n < 63 THEN n ELSE 0 END AS DOUBLE)) AS BIGINT)
+        END AS bin_end_ns
+    FROM numbers
+    WHERE n < 64
+),
+guessed AS (
+    SELECT
+        {{ keys }}every_row,
+        duration_ns,
+        CAST(CASE WHEN guess > CAST(62 AS DOUBLE) THEN CAST(62 AS DOUBLE) ELSE guess END AS BIGINT) AS guess
+    FROM dispatches
+),
+-- The logarithm rounds, so that a duration beside a power may be one bin off: the powers themselves decide.
+placed AS (
+    SELECT
+        {%- for column in by %}
+        g.{{ column }},
+        {%- endfor %}
+        g.every_row,
+        g.duration_ns,
+        CASE
+            WHEN g.duration_ns < w.bin_start_ns THEN g.guess - 1
+            WHEN g.duration_ns >= w.bin_end_ns AND g.guess < 62 THEN g.guess + 1
+            ELSE g.guess
+        END AS bin
+    FROM guessed AS g
+    JOIN powers AS w ON w.bin = g.guess
+),
+counted AS (
+    SELECT
+        {{ keys }}every_row,
+        bin,
+        CAST(COUNT(*) AS BIGINT) AS calls,
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns
+    FROM placed
+    GROUP BY {{ keys }}every_row, bin
+),
+ranges AS (
+    SELECT
+        {{ keys }}every_row,
+        MIN(bin) AS first_bin,
+        MIN(CASE WHEN bin >= 0 THEN bin ELSE 63 END) AS first_length,
+        MAX(bin) AS last_bin,
+        CAST(SUM(calls) AS BIGINT) AS group_calls,
+        CAST(SUM(total_ns) AS BIGINT) AS group_ns
+    FROM counted
+    GROUP BY {{ keys }}every_row
+),
+bins AS (
+    SELECT
+        {%- for column in by %}
+        r.{{ column }},
+        {%- endfor %}
+        r.group_calls,
+        r.group_ns,
+        w.bin,
+        w.bin_start_ns,
+        w.bin_end_ns
+    FROM ranges AS r
+    CROSS JOIN powers AS w
+    WHERE (w.bin >= r.first_length AND w.bin <= r.last_bin) OR (w.bin = -1 AND r.first_bin = -1)
+),
+filled AS (
+    SELECT
+        {%- for column in by %}
+        b.{{ column }},
+        {%- endfor %}
+        b.bin_start_ns,
+        b.bin_end_ns,
+        b.group_calls,
+        b.group_ns,
+        COALESCE(c.calls, 0) AS calls,
+        COALESCE(c.total_ns, 0) AS total_ns
+    FROM bins AS b
+    LEFT JOIN counted AS c
+        ON c.bin = b.bin
+        {%- for column in by %}
+        AND COALESCE(CAST(c.{{ column }} AS VARCHAR), '(none)') = COALESCE(CAST(b.{{ column }} AS VARCHAR), '(none)')
+        {%- endfor %}
+)
+SELECT
+    {{ keys }}bin_start_ns,
+    bin_end_ns,
+    calls,
+    total_ns,
+    CAST(100 AS DOUBLE) * CAST(calls AS DOUBLE) / NULLIF(CAST(group_calls AS DOUBLE), CAST(0 AS DOUBLE)) AS pct,
+    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct_of_time
+FROM filled
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    bin_start_ns NULLS LAST

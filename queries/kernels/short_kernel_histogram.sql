@@ -1,0 +1,138 @@
+-- title: Short kernel histogram
+-- about: How many of the dispatches shorter than a threshold take how long, in bins of equal width from the shortest to the longest of them.
+-- kind: histogram
+-- needs: kernels processes
+-- by:
+-- dimensions: rank, gpu, process, device, node, hostname, category, queue_id, stream_id, tid, agent_id, region_name, graph_exec_id
+-- param: bins int = 100 [1, 10000] -- number of bins
+-- param: threshold_us float = 10 [0, 1000000000] -- a dispatch is short when it takes less than this many microseconds
+-- column: bin_start_us us -- least duration of the bin
+-- column: bin_end_us us -- end of the bin, which only the last bin includes
+-- column: calls count -- dispatches
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{#- polars multiplies by the rounded inverse of a divisor that is a constant, so the divisors are columns. -#}
+WITH shorts AS (
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
+        {%- endfor %}
+        1 AS every_row,
+        CAST({{ bins }} + k.duration_ns * 0 AS DOUBLE) AS bins,
+        CAST(k.duration_ns AS DOUBLE) / CAST(1000 + k.duration_ns * 0 AS DOUBLE) AS duration_us
+    FROM kernels AS k
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = k.process
+    {%- endif %}
+    WHERE k.valid
+        AND CAST(k.duration_ns AS DOUBLE) < CAST('{{ threshold_us }}' AS DOUBLE) * CAST(1000 AS DOUBLE)
+),
+ranged AS (
+    SELECT
+        {{ keys }}every_row,
+        bins,
+        duration_us,
+        MIN(duration_us) OVER (PARTITION BY {{ keys }}every_row) AS least_us,
+        MAX(duration_us) OVER (PARTITION BY {{ keys }}every_row) AS greatest_us
+    FROM shorts
+),
+-- Equal durations get a range of one microsecond around them.
+bounded AS (
+    SELECT
+        {{ keys }}every_row,
+        bins,
+        duration_us,
+        CASE WHEN least_us = greatest_us THEN least_us - CAST('0.5' AS DOUBLE) ELSE least_us END AS low_us,
+        CASE WHEN least_us = greatest_us THEN greatest_us + CAST('0.5' AS DOUBLE) ELSE greatest_us END AS high_us
+    FROM ranged
+),
+guessed AS (
+    SELECT
+        {{ keys }}every_row,
+        bins,
+        duration_us,
+        low_us,
+        high_us,
+        (high_us - low_us) / bins AS step_us,
+        FLOOR((duration_us - low_us) / (high_us - low_us) * bins) AS guess
+    FROM bounded
+),
+-- The division rounds, so that a duration beside an edge may be one bin off: the edges themselves decide.
+lowered AS (
+    SELECT
+        {{ keys }}every_row,
+        bins,
+        duration_us,
+        low_us,
+        high_us,
+        step_us,
+        CASE
+            WHEN guess >= bins AND duration_us < (bins - CAST(1 AS DOUBLE)) * step_us + low_us
+                THEN bins - CAST(2 AS DOUBLE)
+            WHEN guess >= bins THEN bins - CAST(1 AS DOUBLE)
+            WHEN duration_us < guess * step_us + low_us THEN guess - CAST(1 AS DOUBLE)
+            ELSE guess
+        END AS bin
+    FROM guessed
+),
+placed AS (
+    SELECT
+        {{ keys }}every_row,
+        low_us,
+        high_us,
+        step_us,
+        CAST(
+            CASE
+                WHEN bin < bins - CAST(1 AS DOUBLE)
+                    AND duration_us >= (bin + CAST(1 AS DOUBLE)) * step_us + low_us THEN bin + CAST(1 AS DOUBLE)
+                ELSE bin
+            END
+        AS BIGINT) AS bin
+    FROM lowered
+),
+counted AS (
+    SELECT {{ keys }}every_row, bin, CAST(COUNT(*) AS BIGINT) AS calls
+    FROM placed
+    GROUP BY {{ keys }}every_row, bin
+),
+ranges AS (
+    SELECT {{ keys }}every_row, MIN(low_us) AS low_us, MIN(high_us) AS high_us, MIN(step_us) AS step_us
+    FROM placed
+    GROUP BY {{ keys }}every_row
+),
+places AS (
+    SELECT n
+    FROM numbers
+    WHERE n < {{ bins }}
+),
+edges AS (
+    SELECT
+        {%- for column in by %}
+        r.{{ column }},
+        {%- endfor %}
+        b.n,
+        CAST(b.n AS DOUBLE) * r.step_us + r.low_us AS bin_start_us,
+        CASE
+            WHEN b.n < {{ bins - 1 }} THEN CAST(b.n + 1 AS DOUBLE) * r.step_us + r.low_us
+            ELSE r.high_us
+        END AS bin_end_us
+    FROM ranges AS r
+    CROSS JOIN places AS b
+)
+SELECT
+    {%- for column in by %}
+    e.{{ column }},
+    {%- endfor %}
+    e.bin_start_us,
+    e.bin_end_us,
+    COALESCE(c.calls, 0) AS calls
+FROM edges AS e
+LEFT JOIN counted AS c
+    ON c.bin = e.n
+    {%- for column in by %}
+    AND COALESCE(CAST(c.{{ column }} AS VARCHAR), '(none)') = COALESCE(CAST(e.{{ column }} AS VARCHAR), '(none)')
+    {%- endfor %}
+ORDER BY
+    {%- for column in by %}
+    e.{{ column }} NULLS FIRST,
+    {%- endfor %}
+    e.n NULLS LAST

@@ -1,0 +1,98 @@
+-- title: Marker summary
+-- about: Time and number of every ROCTx range and mark by its text, longest total first.
+-- kind: summary
+-- needs: regions marks processes
+-- by:
+-- dimensions: rank, process, node, hostname, tid
+-- param: top int = 0 -- first N markers of each group, 0 = all
+-- column: message text -- text of the marker, else the function that made it
+-- column: kind text -- thread for ranges that are pushed and popped, process for those that are started and stopped, mark for marks
+-- column: calls count -- ranges or marks
+-- column: total_ns ns -- sum of the durations, nested ranges counted again
+-- column: mean_ns ns -- mean duration
+-- column: median_ns ns -- median duration
+-- column: min_ns ns -- shortest range
+-- column: max_ns ns -- longest range
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH markers AS (
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'r.' }}{{ column }},
+        {%- endfor %}
+        COALESCE(r.message, CAST(r.name AS VARCHAR)) AS message,
+        CASE
+            WHEN CAST(r.name AS VARCHAR) LIKE 'roctxProcessRange%' OR CAST(r.name AS VARCHAR) LIKE 'roctxRangeStart%' THEN 'process'
+            ELSE 'thread'
+        END AS kind,
+        r.duration_ns
+    FROM regions AS r
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = r.process
+    {%- endif %}
+    WHERE r.valid AND r.domain = 'marker'
+    UNION ALL
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'm.' }}{{ column }},
+        {%- endfor %}
+        COALESCE(m.message, CAST(m.name AS VARCHAR)) AS message,
+        'mark' AS kind,
+        CAST(0 AS BIGINT) AS duration_ns
+    FROM marks AS m
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = m.process
+    {%- endif %}
+    WHERE m.domain = 'marker'
+),
+summed AS (
+    SELECT
+        {{ keys }}message,
+        kind,
+        CAST(COUNT(*) AS BIGINT) AS calls,
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
+        MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns,
+        MIN(duration_ns) AS min_ns,
+        MAX(duration_ns) AS max_ns
+    FROM markers
+    GROUP BY {{ keys }}message, kind
+),
+placed AS (
+    SELECT
+        {{ keys }}message,
+        kind,
+        calls,
+        total_ns,
+        median_ns,
+        min_ns,
+        max_ns
+        {%- if top > 0 and by %},
+        ROW_NUMBER() OVER (
+            PARTITION BY {{ by | join(', ') }}
+            ORDER BY -total_ns NULLS LAST, message NULLS LAST, kind NULLS LAST
+        ) AS place
+        {%- endif %}
+    FROM summed
+)
+SELECT
+    {{ keys }}message,
+    kind,
+    calls,
+    total_ns,
+    CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
+    median_ns,
+    min_ns,
+    max_ns
+FROM placed
+{%- if top > 0 and by %}
+WHERE place <= {{ top }}
+{%- endif %}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    total_ns DESC NULLS LAST,
+    message NULLS LAST,
+    kind NULLS LAST
+{%- if top > 0 and not by %}
+LIMIT {{ top }}
+{%- endif %}

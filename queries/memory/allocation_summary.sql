@@ -1,0 +1,75 @@
+-- title: Allocation summary
+-- about: Number, bytes and time of memory allocations and releases, scratch apart, most bytes first.
+-- kind: summary
+-- needs: memory_allocations processes
+-- by:
+-- dimensions: rank, gpu, process, node, hostname, agent_id, queue_id, stream_id, tid
+-- column: operation name -- ALLOC, FREE, REALLOC or RECLAIM
+-- column: level name -- REAL or VIRTUAL
+-- column: calls count -- operations
+-- column: total_bytes bytes -- sum of the sizes, 0 for releases
+-- column: mean_bytes bytes -- mean size
+-- column: min_bytes bytes -- smallest size
+-- column: max_bytes bytes -- largest size
+-- column: total_ns ns -- sum of the durations
+-- column: mean_ns ns -- mean duration
+-- column: max_ns ns -- longest operation
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH allocations AS (
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'a.' }}{{ column }},
+        {%- endfor %}
+        a.operation,
+        a.level,
+        a.bytes,
+        a.duration_ns
+    FROM memory_allocations AS a
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = a.process
+    {%- endif %}
+    WHERE a.valid AND a.level <> 'SCRATCH'
+),
+summed AS (
+    SELECT
+        {{ keys }}operation, level,
+        CAST(COUNT(*) AS BIGINT) AS calls,
+        CAST(SUM(bytes) AS BIGINT) AS total_bytes,
+        MIN(bytes) AS min_bytes,
+        MAX(bytes) AS max_bytes,
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
+        MAX(duration_ns) AS max_ns
+    FROM allocations
+    GROUP BY {{ keys }}operation, level
+),
+labelled AS (
+    SELECT
+        {{ keys }}CAST(operation AS VARCHAR) AS operation,
+        CAST(level AS VARCHAR) AS level,
+        calls,
+        total_bytes,
+        min_bytes,
+        max_bytes,
+        total_ns,
+        max_ns
+    FROM summed
+)
+SELECT
+    {{ keys }}operation,
+    level,
+    calls,
+    total_bytes,
+    CAST(total_bytes AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_bytes,
+    min_bytes,
+    max_bytes,
+    total_ns,
+    CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
+    max_ns
+FROM labelled
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    total_bytes DESC NULLS LAST,
+    operation NULLS LAST,
+    level NULLS LAST

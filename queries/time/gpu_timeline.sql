@@ -1,0 +1,144 @@
+-- title: GPU timeline
+-- about: The life of the processes as five rows: all of it, kernels, copies, either, neither. What runs on one GPU hides the idleness of the others.
+-- kind: summary
+-- needs: kernels gpu_segments processes
+-- by:
+-- dimensions: rank, process, node, hostname
+-- column: type text -- total_time, kernel, memory, busy_time or idle
+-- column: time_ms ms -- length, added up over the processes; null when the life of a process is unknown
+-- column: percent pct -- share of total_time
+{%- set flags = ['kernel', 'memory', 'busy'] %}
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH segments AS (
+    SELECT
+        process,
+        gpu,
+        start_ns,
+        end_ns,
+        CASE WHEN compute > 0 OR comm > 0 THEN 1 ELSE 0 END AS kernel,
+        CASE WHEN copies > 0 THEN 1 ELSE 0 END AS memory,
+        1 AS busy
+    FROM gpu_segments
+    WHERE compute > 0 OR comm > 0 OR copies > 0
+),
+reached AS (
+    SELECT
+        process,
+        gpu,
+        start_ns,
+        end_ns,
+        {{ flags | join(', ') }}
+        {%- for flag in flags %},
+        -- A segment of another kind reaches no further than its start, which hides nothing of those after it.
+        MAX(CASE WHEN {{ flag }} > 0 THEN end_ns ELSE start_ns END) OVER (
+            PARTITION BY process
+            ORDER BY start_ns NULLS FIRST, gpu NULLS FIRST
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        ) AS {{ flag }}_reach
+        {%- endfor %}
+    FROM segments
+),
+followed AS (
+    SELECT
+        process,
+        start_ns,
+        end_ns,
+        {{ flags | join(', ') }}
+        {%- for flag in flags %},
+        LAG({{ flag }}_reach) OVER (
+            PARTITION BY process
+            ORDER BY start_ns NULLS FIRST, gpu NULLS FIRST
+        ) AS {{ flag }}_before
+        {%- endfor %}
+    FROM reached
+),
+process_time AS (
+    SELECT
+        process
+        {%- for flag in flags %},
+        SUM(
+            CASE
+                WHEN {{ flag }} = 0 THEN 0
+                WHEN {{ flag }}_before IS NULL OR {{ flag }}_before <= start_ns THEN end_ns - start_ns
+                WHEN {{ flag }}_before < end_ns THEN end_ns - {{ flag }}_before
+                ELSE 0
+            END
+        ) AS {{ flag }}_ns
+        {%- endfor %}
+    FROM followed
+    GROUP BY process
+),
+process_rows AS (
+    SELECT
+        {%- for column in by %}
+        p.{{ column }},
+        {%- endfor %}
+        1 AS every_row,
+        p.end_ns - p.start_ns AS total_ns,
+        CAST(COALESCE(t.kernel_ns, 0) AS BIGINT) AS kernel_ns,
+        CAST(COALESCE(t.memory_ns, 0) AS BIGINT) AS memory_ns,
+        CAST(COALESCE(t.busy_ns, 0) AS BIGINT) AS busy_ns,
+        COUNT(t.busy_ns) OVER () AS active_processes
+    FROM processes AS p
+    LEFT JOIN process_time AS t ON t.process = p.process
+    WHERE p.role <> 'counters'
+),
+summed AS (
+    SELECT
+        {{ keys }}every_row,
+        CAST(CASE WHEN COUNT(total_ns) = COUNT(*) THEN SUM(total_ns) END AS BIGINT) AS total_ns,
+        CAST(SUM(kernel_ns) AS BIGINT) AS kernel_ns,
+        CAST(SUM(memory_ns) AS BIGINT) AS memory_ns,
+        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns,
+        CAST(
+            CASE
+                WHEN COUNT(total_ns) = COUNT(*) THEN SUM(CASE WHEN total_ns > busy_ns THEN total_ns - busy_ns ELSE 0 END)
+            END
+        AS BIGINT) AS idle_ns
+    FROM process_rows
+    WHERE active_processes > 0
+    GROUP BY {{ keys }}every_row
+),
+kinds AS (
+    SELECT n
+    FROM numbers
+    WHERE n < 5
+),
+lines AS (
+    SELECT
+        {%- for column in by %}
+        s.{{ column }},
+        {%- endfor %}
+        k.n,
+        s.total_ns,
+        CAST(
+            CASE
+                WHEN k.n = 0 THEN s.total_ns
+                WHEN k.n = 1 THEN s.kernel_ns
+                WHEN k.n = 2 THEN s.memory_ns
+                WHEN k.n = 3 THEN s.busy_ns
+                ELSE s.idle_ns
+            END
+        AS DOUBLE) AS time_ns
+    FROM summed AS s
+    CROSS JOIN kinds AS k
+)
+SELECT
+    {{ keys }}CASE
+        WHEN n = 0 THEN 'total_time'
+        WHEN n = 1 THEN 'kernel'
+        WHEN n = 2 THEN 'memory'
+        WHEN n = 3 THEN 'busy_time'
+        ELSE 'idle'
+    END AS "type",
+    time_ns / CAST(1000000 AS DOUBLE) AS time_ms,
+    CASE
+        WHEN total_ns > 0 THEN CAST(100 AS DOUBLE) * time_ns / CAST(total_ns AS DOUBLE)
+        WHEN total_ns <= 0 THEN CAST(0 AS DOUBLE)
+    END AS percent
+FROM lines
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    n NULLS LAST
