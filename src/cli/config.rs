@@ -13,6 +13,9 @@ use crate::engine::{Answer, ColumnUnit, OutputColumn};
 
 /// Show the settings in force and where they come from
 #[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  wavesieve config show
+  wavesieve config show table")]
 pub struct ConfigArguments {
     #[command(subcommand)]
     action: Action,

@@ -55,9 +55,14 @@ fn page(command: &Command) -> Result<Vec<u8>, Failure> {
     let mut page = Vec::new();
     Man::new(bare).source(version).manual("wavesieve").render(&mut page)?;
     // The generator would run the lines of examples together.
-    page.extend_from_slice(b".SH NOTES\n");
-    for part in notes(command) {
+    let parts = notes(command);
+    let is_heading = |part: &Part| matches!(part, Part::Text(text) if text == "Examples:");
+    if parts.first().is_some_and(|part| !is_heading(part)) {
+        page.extend_from_slice(b".SH NOTES\n");
+    }
+    for part in parts {
         match part {
+            Part::Text(text) if text == "Examples:" => page.extend_from_slice(b".SH EXAMPLES\n"),
             Part::Text(text) => page.extend(format!(".PP\n{}\n", escaped(&text)).bytes()),
             Part::Lines(lines) => {
                 let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();

@@ -51,14 +51,12 @@ fn collect(verb: &Command, built: &Command, sections: &mut Vec<Value>) {
             Part::Lines(lines) => context! { lines },
         })
         .collect();
-    let mut options = options(verb, |_| true);
-    // Every query has the common options; one stands for all.
-    if is_table && let Some(query) = verb.get_subcommands().next() {
-        options = self::options(query, |option| {
-            let id = option.get_id();
-            verb.get_subcommands().all(|query| query.get_arguments().any(|option| option.get_id() == id))
-        });
-    }
+    // Options that every query has stand for the verb; those of one query are in the document of the queries.
+    let queries: Vec<&Command> = verb.get_subcommands().filter(|_| is_table).collect();
+    let has = |command: &Command, option: &Arg| command.get_arguments().any(|other| other.get_id() == option.get_id());
+    let shared = |option: &Arg| queries.iter().all(|query| has(query, option));
+    let mut options = options(verb, |option| queries.is_empty() || !shared(option));
+    options.extend(queries.first().map(|query| self::options(query, shared)).unwrap_or_default());
     let name = built.get_bin_name().unwrap_or_default();
     sections.push(context! { name, about => escaped(&described), usage, options, parts, is_table });
     if !is_table {

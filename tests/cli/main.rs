@@ -11,7 +11,10 @@
 mod common;
 mod dataset;
 mod documentation;
+mod examples;
 mod facts;
 mod goldens;
+mod manners;
 mod negative;
 mod promises;
+mod settings;
