@@ -70,7 +70,13 @@ fn page(command: &Command) -> Result<Vec<u8>, Failure> {
             }
         }
     }
-    Ok(page)
+    let ascii = String::from_utf8_lossy(&page).chars().map(portable).collect::<String>();
+    Ok(ascii.into_bytes())
+}
+
+/// A character as every roff takes it.
+fn portable(character: char) -> String {
+    if character.is_ascii() { character.to_string() } else { format!(r"\[u{:04X}]", u32::from(character)) }
 }
 
 /// Text that roff shows as it is.

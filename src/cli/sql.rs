@@ -12,8 +12,8 @@ use crate::engine::run_sql;
 /// Run SQL over the canonical tables
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
-  wavesieve sql 'SELECT rank, COUNT(*) AS dispatches FROM kernels GROUP BY rank ORDER BY rank' traces/
-  wavesieve sql \"SELECT * FROM regions WHERE domain = 'hip' ORDER BY duration_ns DESC LIMIT 10\" traces/ -f csv
+  wavesieve sql 'SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank' traces/
+  wavesieve sql \"SELECT * FROM regions WHERE domain = 'hip' LIMIT 10\" traces/ -f csv
 
 The tables and their columns: wavesieve schema")]
 pub struct SqlArguments {

@@ -3,21 +3,41 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use clap::Command;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
 use regex::Regex;
 
 use crate::engine::{QueryError, closest};
 use crate::trace::schema::{self, Table, tables};
 
-/// Leaves only the closest of many similar verbs or queries in an error of the command line.
+/// Leaves only the closest of many similar verbs or queries in an error of the command line, and names an option that
+/// differs by one slip of the finger, which the measure of the parser does not see in short names.
 pub fn narrow(error: &mut clap::Error, command: &Command) {
-    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand).cloned() else { return };
-    let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand).cloned() else { return };
-    let verbs = command.get_subcommands().map(Command::get_name);
-    let candidates = if similar.is_empty() { verbs.collect() } else { similar.iter().map(String::as_str).collect() };
-    let best = closest(&given, Vec::into_iter(candidates)).into_iter().collect();
-    error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(best));
+    if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand).cloned()
+        && let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand).cloned()
+    {
+        let best = closest(&given, similar.iter().map(String::as_str)).or(similar.last().cloned());
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(best.into_iter().collect()));
+    }
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg).cloned()
+        && let Some(name) = given.strip_prefix("--")
+        && let Some(meant) = slip(name, innermost(command))
+    {
+        error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("--{meant}")));
+        error.remove(ContextKind::Usage);
+    }
+}
+
+/// The verb or query that the command line of the process names.
+fn innermost(command: &Command) -> &Command {
+    let words = std::env::args().skip(1);
+    words.fold(command, |command, word| command.find_subcommand(&word).unwrap_or(command))
+}
+
+fn slip(name: &str, command: &Command) -> Option<String> {
+    let mut options = command.get_arguments().filter_map(Arg::get_long);
+    options.find(|option| strsim::osa_distance(name, option) == 1).map(ToOwned::to_owned)
 }
 
 /// Names a table or column that a statement uses and nobody has, and the closest that exists.

@@ -132,7 +132,10 @@ fn wrong_names_are_answered_with_the_closest() {
         (&sql("SELECT k.nam FROM kernels AS k"), "no column is named nam in kernels (did you mean kernel_name?)"),
         (&sql("SELECT SUM(duraton_ns) FROM regions"), "(did you mean duration_ns?)"),
         (&sql("SELECT rank FROM kernels ORDER BY strt_ns"), "(did you mean start_ns?)"),
-        (&sql("SELECT lds_bytes FROM regions"), "no column is named lds_bytes in regions (it is one of kernels)"),
+        (
+            &sql("SELECT lds_bytes FROM regions"),
+            "no column is named lds_bytes in regions (it is one of agents, kernels",
+        ),
         (&sql("SELECT * FROM kernel"), "no table is named kernel (did you mean kernels?)"),
         (&sql("SELECT * FROM memcopies"), "(did you mean memory_copies?)"),
         (&sql("SELECT x.rank FROM kernels AS k"), "no table is named x;"),

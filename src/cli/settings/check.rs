@@ -54,6 +54,11 @@ fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &str)
         if let Some((_, reason)) = COMMAND_LINE_ONLY.iter().find(|(excluded, _)| *excluded == name) {
             return Err(format!("{path} is for the command line only, because {reason}; remove it"));
         }
+        if name == "queries" && !section.is_empty() {
+            return Err(format!(
+                "{path} is below a section, but queries are read before the verb is known; move it up"
+            ));
+        }
         let named: Vec<&&Arg> = options.iter().filter(|option| option.get_long() == Some(&name)).collect();
         if named.is_empty() {
             let suggestion = suggestion(&name, options.iter().filter_map(|option| option.get_long()));
