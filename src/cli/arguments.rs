@@ -27,7 +27,7 @@ pub struct InputArguments {
     #[arg(long, value_name = "REGEX", help_heading = "Input")]
     rank_from: Option<String>,
     /// Rules for kernel categories, tried before the built-in ones
-    #[arg(long, value_name = "FILE", env = "WAVESIEVE_CATEGORIES", help_heading = "Input")]
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
     categories: Option<PathBuf>,
 }
 
@@ -180,7 +180,7 @@ pub enum ColorChoice {
 #[derive(Args, Clone, Debug)]
 pub struct GlobalArguments {
     /// Threads to use; all processors where none is given
-    #[arg(long, value_name = "N", global = true, env = "WAVESIEVE_THREADS", help_heading = "Global",
+    #[arg(long, value_name = "N", global = true, help_heading = "Global",
           value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
     /// When to use colours
@@ -189,8 +189,11 @@ pub struct GlobalArguments {
     /// Say nothing but errors
     #[arg(short, long, global = true, help_heading = "Global")]
     pub quiet: bool,
+    /// Say on standard error what is read and how long it takes
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Global")]
+    pub verbose: bool,
     /// Queries of one's own: a directory of .sql files that add to the built-in ones or replace them
-    #[arg(long, value_name = "DIR", global = true, env = "WAVESIEVE_QUERIES", help_heading = "Global")]
+    #[arg(long, value_name = "DIR", global = true, help_heading = "Global")]
     pub queries: Option<PathBuf>,
 }
 
@@ -210,7 +213,8 @@ impl GlobalArguments {
                 let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
                 let forced = set("CLICOLOR_FORCE");
                 let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-                !set("NO_COLOR") && (forced || (!dumb && std::io::stdout().is_terminal()))
+                let off = set("NO_COLOR") || std::env::var_os("CLICOLOR").is_some_and(|value| value == "0") && !forced;
+                !off && (forced || (!dumb && std::io::stdout().is_terminal()))
             }
         }
     }

@@ -29,6 +29,7 @@ pub struct CheckArguments {
 pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global.threads())?;
+    messages::describe(&trace, global);
     let result = run_query(&trace, registry.get("trace_health")?, &QueryOptions::default())?;
     let severities = result.frame.column("severity").map_err(anyhow::Error::from)?;
     let error = severities.str().map_err(anyhow::Error::from)?.iter().any(|severity| severity == Some("error"));

@@ -1,22 +1,18 @@
 //! `convert INPUT… -o DIR`: the whole trace as a dataset.
 
 use std::fs;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::arguments::{GlobalArguments, InputArguments};
 use super::exit::{DONE, Failure, PARTIAL};
 use super::messages;
+use super::progress::Progress;
 use crate::export::atomic::write_directory;
-use crate::export::convert::{Observer, TableFormat, write_dataset};
+use crate::export::convert::{TableFormat, write_dataset};
 use crate::input::is_dataset;
-use crate::trace::schema::{Table, tables};
-use crate::trace::{Member, Trace};
 
 /// Write all tables of all ranks as a hive-partitioned dataset
 #[derive(Args, Clone, Debug)]
@@ -60,11 +56,11 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
         let (rows, files) = (written.rows, written.files);
         let mebibytes = written.bytes as f64 / 1_048_576.0;
         let processes = trace.members().len();
-        eprintln!(
-            "wrote {}: {processes} {}, {rows} rows, {files} files, {mebibytes:.1} MiB",
-            output.display(),
-            if processes == 1 { "process" } else { "processes" }
-        );
+        let noun = if processes == 1 { "process" } else { "processes" };
+        let shown = output.display();
+        messages::say(format_args!(
+            "wrote {shown}: {processes} {noun}, {rows} rows, {files} files, {mebibytes:.1} MiB"
+        ));
     }
     Ok(if messages::report_damage(&trace) { PARTIAL } else { DONE })
 }
@@ -103,39 +99,4 @@ fn replace<T>(output: &Path, fill: impl FnOnce(&Path) -> anyhow::Result<T>) -> a
     fs::rename(&new, output).with_context(|| format!("cannot write {}", output.display()))?;
     fs::remove_dir_all(&old).with_context(|| format!("cannot remove {}", old.display()))?;
     Ok(result)
-}
-
-/// A bar on a terminal, plain lines elsewhere.
-struct Progress {
-    bar: ProgressBar,
-    plain: bool,
-}
-
-impl Progress {
-    fn new(trace: &Trace, global: &GlobalArguments) -> Self {
-        let steps = (trace.members().len() * tables().len()) as u64;
-        let terminal = std::io::stderr().is_terminal();
-        let target =
-            if terminal && !global.quiet { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(steps), target);
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tables {msg} {eta}") {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(500));
-        Self { bar, plain: !terminal && !global.quiet }
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Observer for Progress {
-    fn written(&self, member: &Member, table: &'static Table, rows: usize) {
-        self.bar.set_message(format!("rank {} {}", member.process.rank, table.name));
-        self.bar.inc(1);
-        if self.plain && rows > 0 {
-            eprintln!("rank {}: {} {rows} rows", member.process.rank, table.name);
-        }
-    }
 }

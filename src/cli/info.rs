@@ -49,12 +49,10 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
     let processes = processes(&trace, &activities, &rows)?;
     let for_people = matches!(arguments.output.format(), AnswerFormat::Table | AnswerFormat::Md);
     if for_people && arguments.output.path().is_none() {
-        println!("{}", headline(&trace));
-        println!();
+        messages::print(format!("{}\n\n", headline(&trace)))?;
     }
     answer::write(processes, &arguments.output, global)?;
     if for_people && arguments.output.path().is_none() {
-        println!();
         let filled: Vec<String> = tables()
             .iter()
             .filter_map(|table| {
@@ -62,8 +60,8 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
                 (total > 0).then(|| format!("{} {total}", table.name))
             })
             .collect();
-        println!("rows: {}", filled.join(", "));
-        println!("queries that apply: {}", applicable(registry, &rows).join(", "));
+        let (filled, queries) = (filled.join(", "), applicable(registry, &rows).join(", "));
+        messages::print(format!("\nrows: {filled}\nqueries that apply: {queries}\n"))?;
     }
     Ok(if messages::report_damage(&trace) { PARTIAL } else { DONE })
 }

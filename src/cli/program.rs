@@ -3,27 +3,15 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
 use super::arguments::{GlobalArguments, registry};
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
-use super::{check, convert, info, schema, sql, table};
+use super::settings::{Settings, selected};
+use super::{check, completions, config, convert, help, info, man, messages, schema, sql, suggest, table};
 use crate::engine::Registry;
 
 const ABOUT: &str = "Sifts GPU traces: rocpd databases of any number of ranks into tables, answers and Parquet";
-
-const AFTER_HELP: &str = "\
-Look:      info, check, table, sql
-Export:    convert
-Maintain:  schema
-
-Exit codes: 0 done, 1 unexpected failure, 2 wrong usage or no such file, 3 no trace or no data of the kind asked for,
-4 a threshold was exceeded (check), 5 an input was damaged and the result is partial.
-
-Examples:
-  wavesieve info traces/
-  wavesieve table kernel_summary traces/ --by rank
-  wavesieve convert traces/ -o dataset";
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
@@ -31,7 +19,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             if !failure.is_broken_pipe() {
-                eprintln!("error: {}", message(&failure));
+                messages::say(format_args!("error: {}", message(&failure)));
             }
             failure.exit_code()
         }
@@ -46,30 +34,69 @@ fn message(failure: &Failure) -> String {
 }
 
 fn run() -> Result<u8, Failure> {
+    messages::start();
+    let settings = Settings::load();
     // User queries become subcommands, so that they must be known before the command line is understood.
-    let registry = registry(queries_argument().as_ref())?;
-    let matches = match command(&registry).try_get_matches() {
+    let early = |name, is_path| {
+        early_argument(name).or_else(|| settings.as_ref().ok().and_then(|settings| settings.early(name, is_path)))
+    };
+    let registry = registry(early("queries", true).map(PathBuf::from).as_ref())?;
+    let color = match early("color", false).as_deref() {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    };
+    let command = command(&registry).color(color);
+    // Help is given whatever the settings are.
+    let matches = match command.clone().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => {
-            let code = if error.use_stderr() { USAGE } else { DONE };
-            // A reader that went away is no failure, and there is nowhere else to say so.
-            let _ = error.print();
-            return Ok(code);
-        }
+        Err(error) => return Ok(show(error, &command)),
+    };
+    let settings = settings?;
+    settings.check(&command)?;
+    let matches = match settings.apply(command.clone(), &selected(&matches)).try_get_matches() {
+        Ok(matches) => matches,
+        Err(error) => return Ok(show(error, &command)),
     };
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let global = GlobalArguments::from_arg_matches(&matches).map_err(usage)?;
     use_threads(global.threads());
+    for file in settings.files() {
+        messages::detail(&global, format_args!("settings of {}", file.display()));
+    }
+    let code = dispatch(&matches, &registry, &global, &settings, command)?;
+    messages::detail(&global, "done");
+    Ok(code)
+}
+
+fn dispatch(
+    matches: &ArgMatches,
+    registry: &Registry,
+    global: &GlobalArguments,
+    settings: &Settings,
+    command: Command,
+) -> Result<u8, Failure> {
     let Some((verb, matches)) = matches.subcommand() else { return Ok(UNEXPECTED) };
     match verb {
-        "info" => info::run(&parsed(matches)?, &registry, &global),
-        "check" => check::run(&parsed(matches)?, &registry, &global),
-        "table" => table::run(matches, &registry, &global),
-        "sql" => sql::run(&parsed(matches)?, &global),
-        "convert" => convert::run(&parsed(matches)?, &global),
-        "schema" => schema::run(&parsed(matches)?, &registry),
+        "info" => info::run(&parsed(matches)?, registry, global),
+        "check" => check::run(&parsed(matches)?, registry, global),
+        "table" => table::run(matches, registry, global),
+        "sql" => sql::run(&parsed(matches)?, global),
+        "convert" => convert::run(&parsed(matches)?, global),
+        "completions" => completions::run(&parsed(matches)?, command),
+        "man" => man::run(&parsed(matches)?, command),
+        "config" => config::run(matches, settings, &command, global),
+        "schema" => schema::run(&parsed(matches)?, registry, &command),
         other => Err(Failure::Usage(format!("{other} is no verb; see wavesieve --help"))),
     }
+}
+
+/// Prints help, or what is wrong with the command line.
+fn show(mut error: clap::Error, command: &Command) -> u8 {
+    suggest::narrow(&mut error, command);
+    // A reader that went away is no failure, and there is nowhere else to say so.
+    let _ = error.print();
+    if error.use_stderr() { USAGE } else { DONE }
 }
 
 fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T, Failure> {
@@ -80,7 +107,7 @@ fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T, Failure> {
 pub fn command(registry: &Registry) -> Command {
     let command = Command::new("wavesieve")
         .version(env!("CARGO_PKG_VERSION"))
-        .after_help(AFTER_HELP)
+        .after_help(help::MAIN_NOTES.trim_end())
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(info::InfoArguments::augment_args(Command::new("info")))
@@ -88,23 +115,25 @@ pub fn command(registry: &Registry) -> Command {
         .subcommand(table::command(registry))
         .subcommand(sql::SqlArguments::augment_args(Command::new("sql")))
         .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))
+        .subcommand(completions::CompletionsArguments::augment_args(Command::new("completions")))
+        .subcommand(man::ManArguments::augment_args(Command::new("man")))
+        .subcommand(config::ConfigArguments::augment_args(Command::new("config")))
         .subcommand(schema::SchemaArguments::augment_args(Command::new("schema")));
-    GlobalArguments::augment_args(command).about(ABOUT).long_about(ABOUT)
+    let template = help::main_template(&command);
+    GlobalArguments::augment_args(command).about(ABOUT).long_about(ABOUT).help_template(template)
 }
 
-/// The value of `--queries` wherever it stands, else that of its environment variable.
-fn queries_argument() -> Option<PathBuf> {
-    let mut arguments = std::env::args_os().skip(1);
-    while let Some(argument) = arguments.next() {
-        if argument == "--queries" {
-            return arguments.next().map(PathBuf::from);
-        }
-        let value = argument.to_str().and_then(|text| text.strip_prefix("--queries="));
-        if let Some(value) = value {
-            return Some(PathBuf::from(value));
+/// The value of a global option wherever it stands, before the options are understood.
+fn early_argument(name: &str) -> Option<String> {
+    let mut arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    while let Some(argument) = arguments.next().filter(|argument| argument != "--") {
+        match argument.strip_prefix("--").and_then(|argument| argument.strip_prefix(name)) {
+            Some("") => return arguments.next(),
+            Some(value) if value.starts_with('=') => return value.get(1..).map(ToOwned::to_owned),
+            _ => {}
         }
     }
-    std::env::var_os("WAVESIEVE_QUERIES").filter(|value| !value.is_empty()).map(PathBuf::from)
+    None
 }
 
 /// Tells polars, connectorx and the readers how many threads to start. Their pools read it when they first work.

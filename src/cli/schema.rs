@@ -1,8 +1,12 @@
-//! `schema`: the canonical tables and the queries as documentation.
+//! `schema`: the canonical tables, the queries and the verbs as documentation.
 
-use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+use clap::{Args, Command, ValueEnum};
 
 use super::exit::{DONE, Failure};
+use super::messages::print;
+use super::{pages, verb_pages};
 use crate::engine::Registry;
 use crate::export::documentation;
 
@@ -14,27 +18,41 @@ pub enum Topic {
     Tables,
     /// The named queries
     Queries,
+    /// The verbs and their options
+    Verbs,
 }
 
-/// Describe the canonical tables or the queries, in Markdown
+/// Describe the canonical tables, the queries or the verbs, in Markdown
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   wavesieve schema
-  wavesieve schema queries")]
+  wavesieve schema queries
+  wavesieve schema verbs --output docs/verbs")]
 pub struct SchemaArguments {
     /// What to describe
     #[arg(value_enum, default_value_t)]
     topic: Topic,
+    /// Directory for the pages: tables.md, queries.md, or one per verb
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
 }
 
 /// Runs the verb.
 ///
 /// # Errors
-/// Never.
-pub fn run(arguments: &SchemaArguments, registry: &Registry) -> Result<u8, Failure> {
-    match arguments.topic {
-        Topic::Tables => print!("{}", documentation::tables()),
-        Topic::Queries => print!("{}", documentation::queries(registry)),
+/// When the pages cannot be written.
+pub fn run(arguments: &SchemaArguments, registry: &Registry, command: &Command) -> Result<u8, Failure> {
+    let described = match arguments.topic {
+        Topic::Tables => vec![("tables.md".to_owned(), documentation::tables().into_bytes())],
+        Topic::Queries => vec![("queries.md".to_owned(), documentation::queries(registry).into_bytes())],
+        Topic::Verbs => verb_pages::pages(command),
+    };
+    match &arguments.output {
+        Some(directory) => pages::write(directory, &described)?,
+        None => {
+            let texts: Vec<&[u8]> = described.iter().map(|(_, text)| text.as_slice()).collect();
+            print(texts.join(&b'\n'))?;
+        }
     }
     Ok(DONE)
 }

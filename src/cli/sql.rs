@@ -5,14 +5,16 @@ use clap::Args;
 use super::answer::check_output;
 use super::arguments::{GlobalArguments, InputArguments, OutputArguments};
 use super::exit::{DONE, Failure, PARTIAL};
+use super::suggest::explain;
 use super::{answer, messages};
 use crate::engine::run_sql;
 
 /// Run SQL over the canonical tables
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
-  wavesieve sql 'SELECT rank, COUNT(*) AS dispatches FROM kernels GROUP BY rank ORDER BY rank' traces/
-  wavesieve sql \"SELECT * FROM regions WHERE domain = 'hip' ORDER BY duration_ns DESC LIMIT 10\" traces/ -f csv
+  wavesieve sql 'SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank' traces/
+  wavesieve sql \"SELECT * FROM regions WHERE domain = 'hip' LIMIT 10\" traces/ -f csv
+
 The tables and their columns: wavesieve schema")]
 pub struct SqlArguments {
     /// One SELECT statement
@@ -36,7 +38,7 @@ pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Fai
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global.threads())?;
     messages::warn(&trace, global);
-    let result = run_sql(&trace, &arguments.query)?;
+    let result = run_sql(&trace, &arguments.query).map_err(|error| explain(error, &arguments.query))?;
     answer::write(result, &arguments.output, global)?;
     Ok(if messages::report_damage(&trace) { PARTIAL } else { DONE })
 }

@@ -8,8 +8,9 @@ use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, String
 use super::answer::check_output;
 use super::arguments::{GlobalArguments, InputArguments, OutputArguments, QueryArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use super::help::{flag, query_notes};
 use super::{answer, messages};
-use crate::engine::{Answer, ColumnUnit, OutputColumn, ParameterType, Query, Registry, render, run_query};
+use crate::engine::{Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, render, run_query};
 use crate::trace::{Trace, schema};
 
 /// The verb, with one subcommand per query.
@@ -31,12 +32,7 @@ pub fn command(registry: &Registry) -> Command {
 
 fn query_command(query: &Query) -> Command {
     let declaration = &query.declaration;
-    let columns: Vec<String> =
-        declaration.columns.iter().map(|column| format!("  {:<24} {}", column.name, column.doc)).collect();
-    let dimensions =
-        if declaration.dimensions.is_empty() { "nothing".to_owned() } else { declaration.dimensions.join(", ") };
-    let mut command = Command::new(query.name.clone())
-        .after_help(format!("Columns:\n{}\n\nGroups by (--by): {dimensions}", columns.join("\n")));
+    let mut command = Command::new(query.name.clone()).after_help(query_notes(query));
     for parameter in &declaration.parameters {
         let value_name = match parameter.parameter_type {
             ParameterType::Int => "N",
@@ -44,9 +40,10 @@ fn query_command(query: &Query) -> Command {
             ParameterType::Str => "TEXT",
         };
         let argument = Arg::new(parameter.name.clone())
-            .long(parameter.name.replace('_', "-"))
+            .long(flag(parameter))
             .value_name(value_name)
             .default_value(parameter.default.clone())
+            .value_parser(value_of(parameter))
             .allow_negative_numbers(true)
             .help_heading("Query")
             .help(parameter.doc.clone());
@@ -56,6 +53,20 @@ fn query_command(query: &Query) -> Command {
     OutputArguments::augment_args(InputArguments::augment_args(command))
         .about(declaration.title.clone())
         .long_about(declaration.about.clone())
+}
+
+/// Refuses a value that the query cannot take while it is still known where it came from.
+fn value_of(parameter: &Parameter) -> impl Fn(&str) -> Result<String, &'static str> + Clone + Send + Sync + 'static {
+    let (parameter_type, counts) = (parameter.parameter_type, parameter.name == "top");
+    move |text| match parameter_type {
+        ParameterType::Int => match text.parse::<i64>() {
+            Ok(number) if counts && number < 0 => Err("it cannot be negative; 0 stands for all"),
+            Ok(_) => Ok(text.to_owned()),
+            Err(_) => Err("give a whole number"),
+        },
+        ParameterType::Float if !text.parse::<f64>().is_ok_and(f64::is_finite) => Err("give a number"),
+        _ => Ok(text.to_owned()),
+    }
 }
 
 /// Runs the verb.
@@ -79,7 +90,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
         .collect();
     let options = arguments.options(parameters);
     if arguments.show_sql {
-        print!("{}", render(query, &options)?);
+        messages::print(render(query, &options)?)?;
         return Ok(DONE);
     }
     // The options are checked before the inputs are read, which may take long.
@@ -120,11 +131,10 @@ fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments) -> 
         return Ok(false);
     }
     if !global.quiet {
-        eprintln!(
-            "no rows: {} is empty; this trace has {}; `wavesieve check` says how to collect more",
-            subject.name,
-            filled.join(", ")
-        );
+        let (subject, filled) = (subject.name, filled.join(", "));
+        messages::say(format_args!(
+            "no rows: {subject} is empty; this trace has {filled}; `wavesieve check` says how to collect more"
+        ));
     }
     Ok(true)
 }

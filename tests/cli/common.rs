@@ -12,18 +12,25 @@ pub struct Run {
     pub stderr: String,
 }
 
+/// The binary in the project's root with a fixed environment and no settings of the user.
+pub fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wavesieve"));
+    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).env("COLUMNS", "100").env("NO_COLOR", "1");
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("WAVESIEVE_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
 /// Runs the binary in the project's root with a fixed environment.
 pub fn run(arguments: &[&str]) -> Run {
-    let output: Output = Command::new(env!("CARGO_BIN_EXE_wavesieve"))
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("COLUMNS", "100")
-        .env("NO_COLOR", "1")
-        .env_remove("WAVESIEVE_QUERIES")
-        .env_remove("WAVESIEVE_CATEGORIES")
-        .env_remove("WAVESIEVE_THREADS")
-        .output()
-        .expect("the binary runs");
+    finish(program(arguments))
+}
+
+/// Runs a command to its end.
+pub fn finish(mut command: Command) -> Run {
+    let output: Output = command.output().expect("the binary runs");
     Run {
         code: output.status.code().expect("the binary ends by itself"),
         stdout: String::from_utf8(output.stdout).expect("the output is UTF-8"),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::succeed;
+use crate::common::{finish, listing, program, succeed};
 
 fn assert_fresh(topic: &str, file: &str) {
     let committed = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap_or_default();
@@ -18,4 +18,23 @@ fn tables() {
 #[test]
 fn queries() {
     assert_fresh("queries", "docs/queries.md");
+}
+
+#[test]
+fn verbs() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut generator = program(&["schema", "verbs", "--output", directory.path().to_str().unwrap()]);
+    // Neither the width of a terminal nor what the user has set is seen in a document.
+    generator.env("COLUMNS", "40").env("WAVESIEVE_ROWS", "7").env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR");
+    assert_eq!(finish(generator).code, 0);
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/verbs");
+    let pages = |directory: &Path| -> Vec<(String, String)> {
+        let page =
+            |path: &Path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap());
+        listing(directory).iter().map(|(path, _)| page(path)).collect()
+    };
+    let hint = "docs/verbs is stale; run `cargo run -- schema verbs --output docs/verbs`";
+    assert!(pages(&committed) == pages(directory.path()), "{hint}");
+    let printed = succeed(&["schema", "verbs"]);
+    assert!(pages(directory.path()).iter().all(|(_, page)| printed.contains(page.as_str())));
 }

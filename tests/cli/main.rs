@@ -11,8 +11,11 @@
 mod common;
 mod dataset;
 mod documentation;
+mod examples;
 mod facts;
 mod goldens;
+mod manners;
 mod negative;
 mod promises;
 mod queries;
+mod settings;

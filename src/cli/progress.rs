@@ -1,0 +1,74 @@
+//! How far a long verb is: a bar on a terminal, a line now and then in a log.
+
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::arguments::GlobalArguments;
+use super::messages::say;
+use crate::export::convert::Observer;
+use crate::trace::schema::{Table, tables};
+use crate::trace::{Member, Trace};
+
+/// What takes less is not worth a bar.
+const BAR_AFTER: Duration = Duration::from_millis(500);
+/// Logs get a line this often.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// A bar on a terminal after half a second, a line every ten seconds elsewhere, nothing when quiet.
+pub struct Progress {
+    bar: ProgressBar,
+    reporter: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+}
+
+impl Progress {
+    /// Begins to watch the writing of all tables of a trace.
+    pub fn new(trace: &Trace, global: &GlobalArguments) -> Self {
+        let steps = (trace.members().len() * tables().len()) as u64;
+        let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tables {msg} {eta}") {
+            bar.set_style(style);
+        }
+        let reporter = (!global.quiet).then(|| report(bar.clone(), std::io::stderr().is_terminal()));
+        Self { bar, reporter: Mutex::new(reporter) }
+    }
+
+    /// Ends the report.
+    pub fn finish(&self) {
+        let reporter = self.reporter.lock().ok().and_then(|mut reporter| reporter.take());
+        if let Some((sender, thread)) = reporter {
+            drop(sender);
+            // A reporter that failed has nothing more to say.
+            let _ = thread.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Reports in a thread of its own until the sender is dropped, so that a table that takes long is no silence.
+fn report(bar: ProgressBar, terminal: bool) -> (Sender<()>, JoinHandle<()>) {
+    let (sender, receiver) = channel();
+    let thread = std::thread::spawn(move || {
+        let pause = if terminal { BAR_AFTER } else { LINE_EVERY };
+        while receiver.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            if terminal {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.enable_steady_tick(BAR_AFTER);
+                return;
+            }
+            say(format_args!("{} of {} tables, {}", bar.position(), bar.length().unwrap_or(0), bar.message()));
+        }
+    });
+    (sender, thread)
+}
+
+impl Observer for Progress {
+    fn written(&self, member: &Member, table: &'static Table, _rows: usize) {
+        self.bar.set_message(format!("rank {} {}", member.process.rank, table.name));
+        self.bar.inc(1);
+    }
+}

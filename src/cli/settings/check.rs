@@ -1,0 +1,96 @@
+//! Refuses settings that no option takes, with the file, the key and the closest that exists.
+
+use clap::{Arg, Command};
+use toml::Table;
+
+use super::value::{accept, strings};
+use super::{COMMAND_LINE_ONLY, Settings, is_setting, normal, variable};
+use crate::cli::exit::Failure;
+use crate::engine::closest;
+
+impl Settings {
+    /// Checks every key and value of the files, and the variables that set an option.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for the first that is wrong.
+    pub fn check(&self, command: &Command) -> Result<(), Failure> {
+        let global: Vec<&Arg> = command.get_arguments().filter(|option| option.is_global_set()).collect();
+        for file in &self.files {
+            let checked = check_table(&file.table, command, &global, "");
+            checked.map_err(|reason| Failure::Usage(format!("{}: {reason}", file.path.display())))?;
+        }
+        let options = options(command, &global);
+        for (name, value) in &self.environment {
+            let named: Vec<&&Arg> = options.iter().filter(|option| option.get_long() == Some(name)).collect();
+            check_value(&named, std::slice::from_ref(value))
+                .map_err(|reason| Failure::Usage(format!("{} = {value}: {reason}", variable(name))))?;
+        }
+        Ok(())
+    }
+
+    /// Variables that look like settings and set nothing.
+    pub fn unknown_variables(&self, command: &Command) -> Vec<String> {
+        let options = options(command, &[]);
+        let known = |name: &str| options.iter().any(|option| option.get_long() == Some(name));
+        self.environment.keys().filter(|name| !known(name)).map(|name| variable(name)).collect()
+    }
+}
+
+/// Checks a file or a section of it against the options of a verb and all below it.
+fn check_table(table: &Table, command: &Command, global: &[&Arg], section: &str) -> Result<(), String> {
+    let options = options(command, global);
+    for (key, value) in table {
+        let path = format!("{section}{key}");
+        if let Some(inner) = value.as_table() {
+            let verb = command.get_subcommands().find(|verb| normal(verb.get_name()) == normal(key));
+            let Some(verb) = verb else {
+                let suggestion = suggestion(key, command.get_subcommands().map(Command::get_name));
+                return Err(format!("[{path}] is the section of no verb or query{suggestion}; remove it"));
+            };
+            check_table(inner, verb, global, &format!("{path}."))?;
+            continue;
+        }
+        let name = normal(key);
+        if let Some((_, reason)) = COMMAND_LINE_ONLY.iter().find(|(excluded, _)| *excluded == name) {
+            return Err(format!("{path} is for the command line only, because {reason}; remove it"));
+        }
+        if name == "queries" && !section.is_empty() {
+            return Err(format!(
+                "{path} is below a section, but queries are read before the verb is known; move it up"
+            ));
+        }
+        let named: Vec<&&Arg> = options.iter().filter(|option| option.get_long() == Some(&name)).collect();
+        if named.is_empty() {
+            let suggestion = suggestion(&name, options.iter().filter_map(|option| option.get_long()));
+            return Err(format!("{path} is no option{suggestion}; see `wavesieve config show`"));
+        }
+        let values = strings(value).ok_or_else(|| format!("{path} = {value}: write one value or a flat list"))?;
+        check_value(&named, &values).map_err(|reason| format!("{path} = {value}: {reason}"))?;
+    }
+    Ok(())
+}
+
+/// A value is right when one of the options of that name takes it: those of other verbs may take others.
+fn check_value(options: &[&&Arg], values: &[String]) -> Result<(), String> {
+    let mut wrong = None;
+    for option in options {
+        match accept(option, values) {
+            Ok(()) => return Ok(()),
+            Err(reason) => wrong = wrong.or(Some(reason)),
+        }
+    }
+    wrong.map_or(Ok(()), Err)
+}
+
+/// The options of a command and all below it that can be set.
+fn options<'a>(command: &'a Command, global: &[&'a Arg]) -> Vec<&'a Arg> {
+    let mut options: Vec<&Arg> = global.to_vec();
+    options.extend(command.get_arguments());
+    options.extend(command.get_subcommands().flat_map(|verb| self::options(verb, &[])));
+    options.retain(|option| option.get_long().is_some_and(is_setting));
+    options
+}
+
+fn suggestion<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+    closest(name, candidates).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
+}
