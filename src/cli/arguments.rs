@@ -8,11 +8,13 @@ use clap::{Args, ValueEnum};
 use regex::Regex;
 
 use super::exit::Failure;
+use super::filters::FilterArguments;
 use crate::engine::{NameForm, QueryOptions, Registry};
 use crate::export::unit::TimeUnit;
 use crate::input::{LoadOptions, load};
 use crate::trace::Trace;
 use crate::trace::categories::Categories;
+use crate::trace::schema::Table;
 
 /// Where the trace is and how its ranks are told apart.
 #[derive(Args, Clone, Debug)]
@@ -29,14 +31,25 @@ pub struct InputArguments {
     /// Rules for kernel categories, tried before the built-in ones
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     categories: Option<PathBuf>,
+    #[command(flatten)]
+    filters: FilterArguments,
 }
 
 impl InputArguments {
-    /// Opens the trace.
+    /// Opens the trace with what the filters choose.
     ///
     /// # Errors
     /// When no input is named, an option is wrong, or no trace is found.
     pub fn open(&self, threads: usize) -> Result<Trace, Failure> {
+        self.open_for(threads, None)
+    }
+
+    /// As [`InputArguments::open`], for a query about the table `subject`.
+    ///
+    /// # Errors
+    /// As [`InputArguments::open`], and when the subject lacks a column of `--where`.
+    pub fn open_for(&self, threads: usize, subject: Option<&'static Table>) -> Result<Trace, Failure> {
+        let choice = self.filters.choice(subject)?;
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
             return Err(Failure::Usage("no input is named; add a file, a directory or a glob pattern".to_owned()));
@@ -50,7 +63,8 @@ impl InputArguments {
                 })
             })
             .transpose()?;
-        Ok(load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads })?)
+        let trace = load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads })?;
+        Ok(trace.select(choice)?)
     }
 
     /// Whether a path is one of the inputs as they were named, or lies in a directory that was.

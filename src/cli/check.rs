@@ -4,7 +4,8 @@ use clap::Args;
 
 use super::answer::check_output;
 use super::arguments::{GlobalArguments, InputArguments, OutputArguments};
-use super::exit::{DONE, EXCEEDED, Failure, PARTIAL};
+use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
+use super::filters::{explain_unmatched, note_untouched};
 use super::{answer, messages};
 use crate::engine::{QueryOptions, Registry, run_query};
 
@@ -30,12 +31,16 @@ pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArgum
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global.threads())?;
     messages::describe(&trace, global);
+    note_untouched(&trace, ["anomalies"].into_iter(), global);
     let result = run_query(&trace, registry.get("trace_health")?, &QueryOptions::default())?;
     let severities = result.frame.column("severity").map_err(anyhow::Error::from)?;
     let error = severities.str().map_err(anyhow::Error::from)?.iter().any(|severity| severity == Some("error"));
     answer::write(result, &arguments.output, global)?;
     if messages::report_damage(&trace) {
         return Ok(PARTIAL);
+    }
+    if explain_unmatched(&trace, false, global)? {
+        return Ok(NO_DATA);
     }
     Ok(if error { EXCEEDED } else { DONE })
 }

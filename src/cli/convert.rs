@@ -7,7 +7,8 @@ use anyhow::Context;
 use clap::Args;
 
 use super::arguments::{GlobalArguments, InputArguments};
-use super::exit::{DONE, Failure, PARTIAL};
+use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use super::filters::explain_unmatched;
 use super::messages;
 use super::progress::Progress;
 use crate::export::atomic::write_directory;
@@ -62,7 +63,10 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
             "wrote {shown}: {processes} {noun}, {rows} rows, {files} files, {mebibytes:.1} MiB"
         ));
     }
-    Ok(if messages::report_damage(&trace) { PARTIAL } else { DONE })
+    if messages::report_damage(&trace) {
+        return Ok(PARTIAL);
+    }
+    Ok(if explain_unmatched(&trace, written.events == 0, global)? { NO_DATA } else { DONE })
 }
 
 /// Whether a dataset is there to be replaced.

@@ -8,7 +8,8 @@ use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, IntoSeries, NewChunke
 
 use super::answer::check_output;
 use super::arguments::{AnswerFormat, GlobalArguments, InputArguments, OutputArguments};
-use super::exit::{DONE, Failure, PARTIAL};
+use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use super::filters::explain_unmatched;
 use super::{answer, messages};
 use crate::engine::{Answer, ColumnUnit, OutputColumn, Registry, run_sql};
 use crate::trace::schema::{Origin, tables};
@@ -63,7 +64,12 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
         let (filled, queries) = (filled.join(", "), applicable(registry, &rows).join(", "));
         messages::print(format!("\nrows: {filled}\nqueries that apply: {queries}\n"))?;
     }
-    Ok(if messages::report_damage(&trace) { PARTIAL } else { DONE })
+    if messages::report_damage(&trace) {
+        return Ok(PARTIAL);
+    }
+    let activity = ["kernels", "memory_copies", "memory_allocations", "regions", "marks", "counters"];
+    let nothing = rows.iter().all(|rows| activity.iter().all(|table| rows.get(table).is_none_or(|rows| *rows == 0)));
+    Ok(if explain_unmatched(&trace, nothing, global)? { NO_DATA } else { DONE })
 }
 
 fn activities(trace: &Trace) -> Result<BTreeMap<i64, Activity>, Failure> {

@@ -10,6 +10,7 @@ mod completions;
 mod config;
 mod convert;
 mod exit;
+mod filters;
 mod help;
 mod info;
 mod man;

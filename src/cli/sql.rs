@@ -4,10 +4,11 @@ use clap::Args;
 
 use super::answer::check_output;
 use super::arguments::{GlobalArguments, InputArguments, OutputArguments};
-use super::exit::{DONE, Failure, PARTIAL};
+use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use super::filters::{explain_unmatched, note_untouched};
 use super::suggest::explain;
 use super::{answer, messages};
-use crate::engine::run_sql;
+use crate::engine::{mentioned, run_sql};
 
 /// Run SQL over the canonical tables
 #[derive(Args, Clone, Debug)]
@@ -38,7 +39,12 @@ pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Fai
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global.threads())?;
     messages::warn(&trace, global);
+    note_untouched(&trace, mentioned(&arguments.query).into_keys(), global);
     let result = run_sql(&trace, &arguments.query).map_err(|error| explain(error, &arguments.query))?;
+    let empty = result.frame.height() == 0;
     answer::write(result, &arguments.output, global)?;
-    Ok(if messages::report_damage(&trace) { PARTIAL } else { DONE })
+    if messages::report_damage(&trace) {
+        return Ok(PARTIAL);
+    }
+    Ok(if explain_unmatched(&trace, empty, global)? { NO_DATA } else { DONE })
 }

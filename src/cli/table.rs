@@ -8,6 +8,7 @@ use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, String
 use super::answer::check_output;
 use super::arguments::{GlobalArguments, InputArguments, OutputArguments, QueryArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use super::filters::{explain_unmatched, note_untouched};
 use super::help::{flag, query_notes};
 use super::{answer, messages};
 use crate::engine::{Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, render, run_query};
@@ -98,13 +99,18 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
-    let trace = input.open(global.threads())?;
+    let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
+    let trace = input.open_for(global.threads(), subject)?;
     messages::warn(&trace, global);
+    note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
     let result = run_query(&trace, query, &options)?;
     let empty = result.frame.height() == 0;
     answer::write(result, &output, global)?;
     if messages::report_damage(&trace) {
         return Ok(PARTIAL);
+    }
+    if explain_unmatched(&trace, empty, global)? {
+        return Ok(NO_DATA);
     }
     if empty && explain_emptiness(&trace, query, global)? {
         return Ok(NO_DATA);

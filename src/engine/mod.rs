@@ -12,6 +12,7 @@ mod run;
 pub use crate::trace::similar::closest;
 pub use error::QueryError;
 pub use front_matter::{Bounds, ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
+pub use mentions::mentioned;
 pub use registry::{Query, Registry};
 pub use render::{NameForm, QueryOptions, render};
 pub use rounding::round_significant;

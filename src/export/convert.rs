@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use polars::prelude::{
-    ChunkFull, Column, DataFrame, DataType, Int64Chunked, IntoColumn, IntoSeries, PlSmallStr, PolarsResult,
-    SortMultipleOptions,
+    ChunkFull, Column, DataFrame, DataType, Expr, Int64Chunked, IntoColumn, IntoSeries, PlSmallStr, PolarsResult,
+    SortMultipleOptions, col,
 };
 use rayon::prelude::*;
 
 use super::{columnar, delimited, json, parquet_file};
 use crate::input::{MANIFEST, Manifest, StoredProcess, part_path};
+use crate::trace::frames::own_columns;
 use crate::trace::health::Checks;
 use crate::trace::schema::{Origin, Table, tables};
-use crate::trace::{Member, Trace, derive};
+use crate::trace::selection::Filter;
+use crate::trace::{Member, Request, Trace, all_columns, derive};
 
 /// File format of a converted table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -58,6 +60,8 @@ pub struct Written {
     pub bytes: u64,
     /// Files.
     pub files: u64,
+    /// Rows of tables with a time.
+    pub events: u64,
 }
 
 /// Writes every table of every process below `directory`, which must exist and be empty.
@@ -76,15 +80,30 @@ pub fn write_dataset(trace: &Trace, directory: &Path, format: TableFormat, obser
         total.rows += written.rows;
         total.bytes += written.bytes;
         total.files += written.files;
+        total.events += written.events;
         processes.push(process);
     }
     if format == TableFormat::Parquet {
-        let manifest = Manifest::new(trace.categories(), trace.damage(), processes);
+        let manifest = Manifest::new(trace.categories(), trace.damage(), selection(trace), processes);
         let text = serde_json::to_string_pretty(&manifest)? + "\n";
         let path = directory.join(MANIFEST);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(total)
+}
+
+/// The filters in force, as options.
+fn selection(trace: &Trace) -> Vec<String> {
+    let choice = trace.choice();
+    let mut options: Vec<String> = [Filter::Rank]
+        .into_iter()
+        .chain(Filter::OF_ROWS)
+        .filter_map(|filter| Some(format!("{} {}", filter.flag(), choice.written(filter)?)))
+        .collect();
+    if choice.has(Filter::Window) {
+        options.push(format!("--window-mode {}", choice.window_mode.word()));
+    }
+    options
 }
 
 fn write_process(
@@ -104,11 +123,20 @@ fn write_process(
         let path = path.with_extension(format.extension());
         written.bytes += write_part(&path, &frame, table, member, format)?;
         written.rows += frame.height() as u64;
+        if table.column("duration_ns").is_some() || table.column("time_ns").is_some() {
+            written.events += frame.height() as u64;
+        }
         written.files += 1;
         rows.insert(table.name.to_owned(), frame.height() as u64);
         observer.written(member, table, frame.height());
         Ok(())
     };
+    if trace.choice().chooses_rows() {
+        for table in tables() {
+            put(table, chosen(trace, member, table)?)?;
+        }
+        return Ok((stored(member, rows), written));
+    }
     for table in tables().iter().filter(|table| table.origin == Origin::Source) {
         let read = trace.read_all(member, table)?;
         checks.absorb(read.anomalies);
@@ -130,8 +158,20 @@ fn write_process(
         };
         put(table, frame)?;
     }
+    Ok((stored(member, rows), written))
+}
+
+/// The rows of a table that the filters keep. Every table is read by itself, so that none has to be kept in memory.
+fn chosen(trace: &Trace, member: &Member, table: &'static Table) -> Result<DataFrame> {
+    let request = Request::from([(table.name, all_columns(table))]);
+    let frame = trace.process_frames(member, &request)?.remove(table.name).unwrap_or_default();
+    let columns: Vec<Expr> = own_columns(table).into_iter().map(|column| col(column.name)).collect();
+    frame.select(columns).collect().with_context(|| format!("cannot read the rows of {}", table.name))
+}
+
+fn stored(member: &Member, rows: BTreeMap<String, u64>) -> StoredProcess {
     let process = &member.process;
-    let stored = StoredProcess {
+    StoredProcess {
         process: process.process,
         rank: process.rank,
         role: process.role,
@@ -139,8 +179,7 @@ fn write_process(
         rows,
         devices: process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect(),
         facts: process.facts.clone(),
-    };
-    Ok((stored, written))
+    }
 }
 
 /// The columns that derived tables are built from, kept while the tables themselves are written and dropped.

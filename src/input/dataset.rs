@@ -40,6 +40,9 @@ pub struct Manifest {
     pub categories_hash: String,
     /// Parts of the sources that could not be read, and sources that could not be read at all.
     pub damage: Vec<Damage>,
+    /// The filters that chose what is in it, as options; without any it is the whole trace.
+    #[serde(default)]
+    pub selection: Vec<String>,
     /// The processes in order.
     pub processes: Vec<StoredProcess>,
 }
@@ -65,13 +68,19 @@ pub struct StoredProcess {
 
 impl Manifest {
     /// A manifest of this layout version.
-    pub fn new(categories: &CategoryRules, damage: Vec<Damage>, processes: Vec<StoredProcess>) -> Self {
+    pub fn new(
+        categories: &CategoryRules,
+        damage: Vec<Damage>,
+        selection: Vec<String>,
+        processes: Vec<StoredProcess>,
+    ) -> Self {
         Self {
             format: DATASET_FORMAT.to_owned(),
             layout_version: LAYOUT_VERSION,
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             categories_hash: categories.hash(),
             damage,
+            selection,
             processes,
         }
     }
@@ -102,11 +111,11 @@ pub fn part_path(table: &str, rank: i64, process: i64) -> PathBuf {
     PathBuf::from(table).join(format!("rank={rank}")).join(format!("process-{process}.parquet"))
 }
 
-/// The processes of a dataset.
+/// The processes of a dataset, what could not be read when it was written, and the filters that were in force then.
 ///
 /// # Errors
 /// When the manifest cannot be read.
-pub fn find(directory: &Path, categories: &CategoryRules) -> Result<(Vec<Found>, Vec<Damage>)> {
+pub fn find(directory: &Path, categories: &CategoryRules) -> Result<(Vec<Found>, Vec<Damage>, Vec<String>)> {
     let manifest = Manifest::read(directory)?;
     let same_categories = manifest.categories_hash == categories.hash();
     let processes = manifest.processes;
@@ -117,7 +126,7 @@ pub fn find(directory: &Path, categories: &CategoryRules) -> Result<(Vec<Found>,
         let source = DatasetSource { directory: directory.to_owned(), stored, same_categories };
         Found { facts, source: Arc::new(source) }
     });
-    Ok((found.collect(), damage))
+    Ok((found.collect(), damage, manifest.selection))
 }
 
 struct DatasetSource {

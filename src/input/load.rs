@@ -51,9 +51,10 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
             Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)),
-            Recognised::Dataset => dataset::find(&candidate.path, &options.categories).map(|(processes, damage)| {
+            Recognised::Dataset => dataset::find(&candidate.path, &options.categories).map(|found| {
+                let (processes, damage, selection) = found;
                 inherited.extend(damage);
-                (processes, Vec::new())
+                (processes, note_selection(&shown, &selection).into_iter().collect())
             }),
             Recognised::Other(reason) => {
                 if candidate.named {
@@ -102,6 +103,18 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     let trace = assemble(found, notes, [damaged, others, lost].concat(), options);
     trace.report_damage(inherited);
     Ok(trace)
+}
+
+/// Says that a dataset holds a part of a trace.
+fn note_selection(path: &str, selection: &[String]) -> Option<Anomaly> {
+    (!selection.is_empty()).then(|| Anomaly {
+        check_id: "selected_dataset",
+        severity: Severity::Warning,
+        table_name: "processes".to_owned(),
+        count: 1,
+        first_key: Some(path.to_owned()),
+        detail: format!("the dataset holds what {} chose, not the whole trace", selection.join(" ")),
+    })
 }
 
 /// Whether a file in a directory was meant to be a database: one that holds none may be a rank that was lost.

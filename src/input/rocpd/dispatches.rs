@@ -5,6 +5,7 @@ use polars::prelude::*;
 
 use super::assembly::{Assembly, count_first};
 use super::column::{Columns, Wanted, integer};
+use super::hint;
 use super::lookups::Events;
 use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;
@@ -52,7 +53,8 @@ const COPIED: &[(&str, &str, bool)] = &[
 /// When the file cannot be opened.
 pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
     let wanted: Vec<Wanted> = assembly.sources(SOURCES).into_iter().map(integer).collect();
-    let columns = assembly.database.read("kernel_dispatch", &wanted, assembly.context.threads)?;
+    let condition = hint::condition(assembly, "kernel_dispatch", "");
+    let columns = assembly.database.read_where("kernel_dispatch", &wanted, &condition, assembly.context.threads)?;
     assembly.absorb("kernel_dispatch", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");

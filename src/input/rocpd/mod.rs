@@ -8,6 +8,7 @@ mod container;
 mod counters;
 mod database;
 mod dispatches;
+mod hint;
 mod id_index;
 mod info;
 mod lookups;

@@ -10,6 +10,7 @@ use super::assembly::{Assembly, count_first};
 use super::column::{Columns, Wanted, integer, text};
 use super::database::Database;
 use super::dispatches::{note_missing_events, or_else, put_event_ids, zeros};
+use super::hint;
 use super::id_index::IdIndex;
 use super::lookups::{Events, Texts, index_of};
 use crate::trace::domain::domain_of_category;
@@ -41,7 +42,8 @@ pub fn read_regions(assembly: &mut Assembly<'_>) -> Result<()> {
     if assembly.wants(EVENT_COLUMNS) {
         wanted.push(integer("event_id"));
     }
-    let columns = assembly.database.read_where("region", &wanted, WITH_LENGTH, assembly.context.threads)?;
+    let condition = hint::condition(assembly, "region", WITH_LENGTH);
+    let columns = assembly.database.read_where("region", &wanted, &condition, assembly.context.threads)?;
     assembly.absorb("region", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");

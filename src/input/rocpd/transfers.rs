@@ -6,6 +6,7 @@ use polars::prelude::*;
 use super::assembly::{Assembly, count_first};
 use super::column::{Columns, Wanted, integer, text};
 use super::dispatches::{or_else, put_correlation, zeros};
+use super::hint;
 use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
 use crate::trace::identity::{Gpu, Process};
 use crate::trace::source::Severity;
@@ -31,7 +32,8 @@ const DIRECTIONS: &[&str] = &["H2D", "D2H", "D2D", "P2P", "H2H", "NONE"];
 /// When the file cannot be opened.
 pub fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
     let wanted: Vec<Wanted> = assembly.sources(COPY_SOURCES).into_iter().map(integer).collect();
-    let columns = assembly.database.read("memory_copy", &wanted, assembly.context.threads)?;
+    let condition = hint::condition(assembly, "memory_copy", "");
+    let columns = assembly.database.read_where("memory_copy", &wanted, &condition, assembly.context.threads)?;
     assembly.absorb("memory_copy", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");
@@ -134,7 +136,8 @@ pub fn read_allocations(assembly: &mut Assembly<'_>) -> Result<()> {
             wanted.push(text(source));
         }
     }
-    let columns = assembly.database.read("memory_allocate", &wanted, assembly.context.threads)?;
+    let condition = hint::condition(assembly, "memory_allocate", "");
+    let columns = assembly.database.read_where("memory_allocate", &wanted, &condition, assembly.context.threads)?;
     assembly.absorb("memory_allocate", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");

@@ -13,11 +13,12 @@ use crate::trace::similar::{closest, closest_by_word};
 /// Numbers listed before the rest is counted.
 const LISTED: usize = 12;
 
-/// One sentence for every filter that by itself matches nothing in the whole trace.
+/// One sentence for every filter that by itself matches nothing in the whole trace. Unless `thorough`, only those that
+/// are told without reading large tables.
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn unmatched(trace: &Trace) -> Result<Vec<String>> {
+pub fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     let choice = trace.choice();
     let mut sentences = Vec::new();
     if trace.members().is_empty() {
@@ -26,10 +27,13 @@ pub fn unmatched(trace: &Trace) -> Result<Vec<String>> {
         }));
         return Ok(sentences);
     }
+    let unknown = trace.resolved().iter().all(|resolved| resolved.nothing);
     for filter in choice.row_filters() {
         let sentence = match filter {
-            Filter::Window => window(trace, choice)?,
+            Filter::Window if thorough || unknown => window(trace, choice)?,
             Filter::Gpu => gpu(trace, choice),
+            _ if !thorough => None,
+            Filter::Window => None,
             Filter::Kernel => kernel(trace, choice)?,
             Filter::Category => category(trace, choice)?,
             Filter::Stream => number(trace, choice, filter, "streams", "stream_id")?,

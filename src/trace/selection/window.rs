@@ -18,6 +18,17 @@ pub enum WindowMode {
     Clip,
 }
 
+impl WindowMode {
+    /// The word on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Overlap => "overlap",
+            Self::Inside => "inside",
+            Self::Clip => "clip",
+        }
+    }
+}
+
 /// First start and last end of a process, in nanoseconds of its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSpan {

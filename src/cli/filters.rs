@@ -1,0 +1,141 @@
+//! The options that choose what an answer is about, and what is said about them.
+
+use clap::Args;
+use regex::Regex;
+
+use super::arguments::GlobalArguments;
+use super::exit::Failure;
+use super::messages;
+use crate::trace::Trace;
+use crate::trace::schema::{Table, table};
+use crate::trace::selection::{
+    Choice, Condition, Filter, NumberSet, Window, WindowMode, is_touched, parse_duration_ns, unmatched,
+};
+
+/// Tables that describe what events refer to; a filter need not choose among them.
+const DESCRIPTIONS: &[&str] =
+    &["processes", "agents", "queues", "streams", "threads", "code_objects", "kernel_symbols"];
+
+/// Which events of the trace to look at.
+#[derive(Args, Clone, Debug)]
+pub struct FilterArguments {
+    /// Stretch of time FROM:TO: 10%:90% or +1s:+1500ms of each process's span, -1s: for its end, times of the clock in
+    /// ns, or @marker for a ROCTx range (@marker/2 for the third of that name)
+    #[arg(long, value_name = "WINDOW", allow_hyphen_values = true, help_heading = "Filters")]
+    window: Option<Window>,
+    /// Which events a window keeps; busy, idle and exposed time is always cut at it
+    #[arg(long, value_enum, default_value_t, value_name = "MODE", help_heading = "Filters")]
+    window_mode: WindowMode,
+    /// Ranks, such as 0,4-7
+    #[arg(long = "rank", value_name = "LIST", help_heading = "Filters")]
+    ranks: Option<NumberSet>,
+    /// GPUs by their index in the process
+    #[arg(long = "gpu", value_name = "LIST", help_heading = "Filters")]
+    gpus: Option<NumberSet>,
+    /// Kernels whose full or short name this regular expression matches
+    #[arg(long, value_name = "REGEX", value_parser = pattern, help_heading = "Filters")]
+    kernel: Option<Regex>,
+    /// Kernels of these categories
+    #[arg(long = "category", value_name = "NAME,…", value_delimiter = ',', help_heading = "Filters")]
+    category: Vec<String>,
+    /// Streams by id
+    #[arg(long = "stream", value_name = "LIST", help_heading = "Filters")]
+    streams: Option<NumberSet>,
+    /// Queues by id
+    #[arg(long = "queue", value_name = "LIST", help_heading = "Filters")]
+    queues: Option<NumberSet>,
+    /// API calls and ranges of these domains, such as hip,marker
+    #[arg(long = "domain", value_name = "NAME,…", value_delimiter = ',', help_heading = "Filters")]
+    domain: Vec<String>,
+    /// Events that last at least so long, such as 10us
+    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns, help_heading = "Filters")]
+    min_duration: Option<i64>,
+    /// Rows that meet a condition in SQL: of the table a query is about, or of every table with its columns
+    #[arg(long = "where", value_name = "SQL", value_parser = Condition::parse, help_heading = "Filters")]
+    condition: Option<Condition>,
+}
+
+fn pattern(text: &str) -> Result<Regex, String> {
+    Regex::new(text).map_err(|error| {
+        let reason = error.to_string();
+        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        format!("it is no regular expression ({reason}); put \\ before a character to take it as it is")
+    })
+}
+
+impl FilterArguments {
+    /// The choice; a condition is put to the `subject` alone where there is one.
+    ///
+    /// # Errors
+    /// When the subject lacks a column of the condition.
+    pub fn choice(&self, subject: Option<&'static Table>) -> Result<Choice, Failure> {
+        let condition = match (self.condition.clone(), subject) {
+            (Some(condition), Some(subject)) => Some(condition.on(subject).map_err(Failure::Usage)?),
+            (condition, _) => condition,
+        };
+        let words = |words: &[String]| words.iter().filter(|word| !word.is_empty()).cloned().collect();
+        Ok(Choice {
+            window: self.window.clone(),
+            window_mode: self.window_mode,
+            ranks: self.ranks.clone(),
+            gpus: self.gpus.clone(),
+            kernel: self.kernel.clone(),
+            categories: words(&self.category),
+            streams: self.streams.clone(),
+            queues: self.queues.clone(),
+            domains: words(&self.domain),
+            min_duration_ns: self.min_duration,
+            condition,
+        })
+    }
+}
+
+/// Says which filters do not choose among the tables that are read.
+pub fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, global: &GlobalArguments) {
+    if global.quiet {
+        return;
+    }
+    let choice = trace.choice();
+    let events: Vec<&'static Table> = tables.filter(|name| !DESCRIPTIONS.contains(name)).filter_map(table).collect();
+    for filter in choice.row_filters().filter(|filter| *filter != Filter::Where) {
+        let untouched: Vec<&str> =
+            events.iter().filter(|table| !is_touched(choice, filter, table)).map(|table| table.name).collect();
+        if !untouched.is_empty() {
+            messages::say(format_args!("note: {} leaves all rows of {}", filter.flag(), untouched.join(", ")));
+        }
+    }
+    if choice.has(Filter::Where) && !events.iter().any(|table| is_touched(choice, Filter::Where, table)) {
+        messages::say("note: no table that is read has the columns of --where, which has no effect");
+    }
+}
+
+/// Says which filters match nothing, and tells whether there is one. What is costly to find out is only looked at for an
+/// answer without rows; then filters that only together match nothing are named too.
+///
+/// # Errors
+/// When a table cannot be read.
+pub fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
+    let choice = trace.choice();
+    let filters: Vec<&str> = [Filter::Rank]
+        .into_iter()
+        .filter(|filter| choice.has(*filter))
+        .chain(choice.row_filters())
+        .map(Filter::flag)
+        .collect();
+    if filters.is_empty() {
+        return Ok(false);
+    }
+    let mut sentences = unmatched(trace, no_rows)?;
+    if sentences.is_empty() && no_rows {
+        sentences.push(match filters.as_slice() {
+            [only] => format!("nothing is left by {only}"),
+            several => format!("nothing is left by {} together", several.join(", ")),
+        });
+    }
+    if !global.quiet {
+        for sentence in &sentences {
+            messages::say(format_args!("no rows: {sentence}"));
+        }
+    }
+    Ok(!sentences.is_empty())
+}

@@ -1,0 +1,1 @@
+(typeof("end") = 'integer' AND "end" < {earliest}) IS NOT 1

@@ -1,0 +1,1 @@
+(typeof("start") = 'integer' AND "start" > {latest}) IS NOT 1
