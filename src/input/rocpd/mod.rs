@@ -8,7 +8,6 @@ mod container;
 mod counters;
 mod database;
 mod dispatches;
-mod id_index;
 mod info;
 mod lookups;
 mod process;
