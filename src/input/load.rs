@@ -9,7 +9,7 @@ use super::dataset;
 use super::discover::{Candidate, discover};
 use super::error::InputError;
 use super::recognise::{Recognised, recognise};
-use super::rocpd;
+use super::{rocpd, rocprofv3_json};
 use crate::trace::categories::Categories;
 use crate::trace::facts::ProcessFacts;
 use crate::trace::identity::assign;
@@ -51,6 +51,12 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
             Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)),
+            Recognised::RocprofJson => {
+                rocprofv3_json::find(&candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+                    inherited.extend(opened.damage);
+                    (opened.processes, opened.notes)
+                })
+            }
             Recognised::Dataset => dataset::find(&candidate.path, &options.categories).map(|(processes, damage)| {
                 inherited.extend(damage);
                 (processes, Vec::new())
@@ -63,10 +69,19 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
                 }
                 continue;
             }
-            Recognised::Empty(reason) | Recognised::Foreign(reason) => {
+            Recognised::Empty(reason) => {
                 if candidate.named {
                     others.push((shown, reason));
-                } else if is_named_like_a_trace(&candidate) {
+                } else if is_named_like(&candidate, &[".db", "_results.json", "_results.json.gz"]) {
+                    lost.push((shown, reason));
+                }
+                continue;
+            }
+            Recognised::Foreign(reason) => {
+                // Other programs write JSON too, and many files of it.
+                if candidate.named {
+                    others.push((shown, reason));
+                } else if is_named_like(&candidate, &[".db"]) {
                     lost.push((shown, reason));
                 }
                 continue;
@@ -77,6 +92,9 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
             }
         };
         match opened {
+            Ok((processes, _)) if processes.is_empty() => {
+                others.push((shown, "a trace without any process; collect again".to_owned()));
+            }
             Ok((processes, of_file)) => {
                 found.extend(processes);
                 notes.extend(of_file);
@@ -104,9 +122,10 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     Ok(trace)
 }
 
-/// Whether a file in a directory was meant to be a database: one that holds none may be a rank that was lost.
-fn is_named_like_a_trace(candidate: &Candidate) -> bool {
-    candidate.path.extension().is_some_and(|extension| extension == "db")
+/// Whether a file in a directory was meant to be a trace: one that holds none may be a rank that was lost.
+fn is_named_like(candidate: &Candidate, endings: &[&str]) -> bool {
+    let name = file_name(candidate);
+    endings.iter().any(|ending| name.ends_with(ending))
 }
 
 fn file_name(candidate: &Candidate) -> String {

@@ -7,6 +7,7 @@ mod error;
 mod load;
 mod recognise;
 mod rocpd;
+mod rocprofv3_json;
 mod sqlite_uri;
 
 pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};

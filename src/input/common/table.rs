@@ -25,15 +25,7 @@ pub struct TableBuilder<'a> {
 impl<'a> TableBuilder<'a> {
     /// A builder of the `wanted` columns of `table`.
     pub fn new(context: &'a ReadContext<'a>, table: &'static Table, wanted: &'a [&'static Declaration]) -> Self {
-        Self {
-            context,
-            table,
-            wanted,
-            columns: BTreeMap::new(),
-            anomalies: Vec::new(),
-            damage: Vec::new(),
-            height: 0,
-        }
+        Self { context, table, wanted, columns: BTreeMap::new(), anomalies: Vec::new(), damage: Vec::new(), height: 0 }
     }
 
     /// Name of the canonical table.

@@ -1,0 +1,96 @@
+//! A file that can be read anywhere: as it is, or decompressed into a temporary file without name.
+
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use flate2::read::MultiGzDecoder;
+
+use super::index::FileIndex;
+use super::scanner::Scanner;
+
+/// First bytes of a gzip file.
+pub const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// Bytes between the places where a section is taken apart.
+const PART_BYTES: u64 = 4 << 20;
+
+/// An open input.
+pub struct InputFile {
+    file: File,
+    /// Why the end of a compressed file is missing.
+    pub damage: Option<String>,
+}
+
+impl InputFile {
+    /// Opens a file; one that is compressed is decompressed beside no input but in TMPDIR, as far as that is possible.
+    ///
+    /// # Errors
+    /// When the file cannot be read or the temporary file cannot be written.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let mut head = Vec::new();
+        (&file).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
+        if head != GZIP_MAGIC {
+            return Ok(Self { file, damage: None });
+        }
+        file.rewind()?;
+        let mut target = tempfile::tempfile().context("cannot create a temporary file; set TMPDIR to another place")?;
+        let mut decoder = MultiGzDecoder::new(file);
+        let mut block = vec![0; BLOCK_BYTES];
+        let damage = loop {
+            match decoder.read(&mut block) {
+                Ok(0) => break None,
+                Ok(count) => target
+                    .write_all(block.get(..count).unwrap_or_default())
+                    .context("cannot decompress into a temporary file; set TMPDIR to a place with more room")?,
+                Err(error) => break Some(format!("the compressed data end early: {error}")),
+            }
+        };
+        Ok(Self { file: target, damage })
+    }
+
+    /// Finds the sections.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn scan(&self) -> Result<FileIndex> {
+        let mut scanner = Scanner::new(PART_BYTES);
+        let mut block = vec![0; BLOCK_BYTES];
+        let mut at = 0_u64;
+        loop {
+            let count = self.file.read_at(&mut block, at)?;
+            if count == 0 {
+                return Ok(scanner.finish());
+            }
+            scanner.feed(block.get(..count).unwrap_or_default());
+            at += count as u64;
+        }
+    }
+
+    /// The bytes from `start` to `end`, appended to `bytes`.
+    ///
+    /// # Errors
+    /// When they cannot be read, as when the file was cut while it is being read.
+    pub fn read(&self, start: u64, end: u64, bytes: &mut Vec<u8>) -> Result<()> {
+        let length = usize::try_from(end.saturating_sub(start)).context("a section is too large for this machine")?;
+        let before = bytes.len();
+        bytes.resize(before.saturating_add(length), 0);
+        self.file.read_exact_at(bytes.get_mut(before..).unwrap_or_default(), start)?;
+        Ok(())
+    }
+}
+
+/// The first bytes of a compressed file, decompressed; what there is of them if the file is damaged.
+pub fn decompressed_head(path: &Path, length: u64) -> Vec<u8> {
+    let mut head = Vec::new();
+    if let Ok(file) = File::open(path) {
+        // An error leaves what was decompressed before it.
+        let _ = MultiGzDecoder::new(file).take(length).read_to_end(&mut head);
+    }
+    head
+}
