@@ -16,6 +16,9 @@ use crate::trace::identity::assign;
 use crate::trace::source::{Anomaly, Damage, Severity, Source};
 use crate::trace::{Member, Trace};
 
+/// Format of rocpd databases in [`ProcessFacts`].
+const ROCPD: &str = "rocpd";
+
 /// A process found in an input.
 pub struct Found {
     /// What the input says about it.
@@ -109,6 +112,7 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
         });
     }
     drop_repeated(&mut found, &mut notes);
+    drop_other_formats(&mut found, &mut notes);
     notes.extend(unnamed.into_iter().map(|(path, reason)| Anomaly {
         check_id: "skipped_file",
         severity: Severity::Warning,
@@ -137,26 +141,56 @@ fn drop_repeated(found: &mut Vec<Found>, notes: &mut Vec<Anomaly>) {
     let mut seen: Vec<ProcessFacts> = Vec::new();
     found.retain(|candidate| {
         let facts = &candidate.facts;
-        let same = |other: &ProcessFacts| {
-            facts.guid.is_some()
-                && (&other.guid, other.pid, other.start_ns, &other.machine_key)
-                    == (&facts.guid, facts.pid, facts.start_ns, &facts.machine_key)
-        };
-        let repeated = seen.iter().any(same);
+        let repeated = seen.iter().any(|other| is_same_capture(other, facts));
         if repeated {
-            notes.push(Anomaly {
-                check_id: "repeated_capture",
-                severity: Severity::Warning,
-                table_name: "processes".to_owned(),
-                count: 1,
-                first_key: Some(facts.path.clone()),
-                detail: "the same capture was given more than once; it is read once".to_owned(),
-            });
+            let detail = "the same capture was given more than once; it is read once";
+            notes.push(note_left_out("repeated_capture", Severity::Warning, facts, detail));
         } else {
             seen.push(facts.clone());
         }
         !repeated
     });
+}
+
+fn is_same_capture(one: &ProcessFacts, other: &ProcessFacts) -> bool {
+    let same_process = (one.pid, one.start_ns, &one.machine_key) == (other.pid, other.start_ns, &other.machine_key);
+    let same_content = match (&one.guid, &other.guid) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => !one.content_hash.is_empty() && one.content_hash == other.content_hash,
+        _ => false,
+    };
+    same_process && same_content && one.format == other.format
+}
+
+/// Leaves out the JSON of a process whose rocpd database was given too: rocprofv3 can write both side by side.
+fn drop_other_formats(found: &mut Vec<Found>, notes: &mut Vec<Anomaly>) {
+    let databases: Vec<ProcessFacts> =
+        found.iter().filter(|found| found.facts.format == ROCPD).map(|found| found.facts.clone()).collect();
+    found.retain(|candidate| {
+        let facts = &candidate.facts;
+        let is_known = facts.pid >= 0 && facts.start_ns.is_some();
+        let repeated = facts.format == rocprofv3_json::FORMAT
+            && is_known
+            && databases.iter().any(|other| {
+                (other.pid, other.start_ns, &other.machine_key) == (facts.pid, facts.start_ns, &facts.machine_key)
+            });
+        if repeated {
+            let detail = "the same process was given as a rocpd database too, which is read instead";
+            notes.push(note_left_out("repeated_format", Severity::Info, facts, detail));
+        }
+        !repeated
+    });
+}
+
+fn note_left_out(check_id: &'static str, severity: Severity, facts: &ProcessFacts, detail: &str) -> Anomaly {
+    Anomaly {
+        check_id,
+        severity,
+        table_name: "processes".to_owned(),
+        count: 1,
+        first_key: Some(facts.path.clone()),
+        detail: detail.to_owned(),
+    }
 }
 
 fn assemble(

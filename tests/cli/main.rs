@@ -15,3 +15,4 @@ mod facts;
 mod goldens;
 mod negative;
 mod promises;
+mod rocprofv3_json;

@@ -320,3 +320,6 @@ impl Leaf {
         self
     }
 }
+
+#[cfg(test)]
+mod tests;
