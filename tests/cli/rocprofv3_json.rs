@@ -431,6 +431,19 @@ fn a_bad_record_does_not_lose_the_others() {
 }
 
 #[test]
+fn a_lost_bracket_does_not_lose_the_records_behind() {
+    let place = Place::new();
+    let text = document(&[process(1)]).to_string();
+    let at = text.find("\"grid_size\":{").unwrap() + text.split_once("\"grid_size\":{").unwrap().1.find('}').unwrap();
+    let lost: String = text.char_indices().filter(|(place, _)| *place != at + 13).map(|(_, letter)| letter).collect();
+    assert_eq!(lost.len() + 1, text.len());
+    let file = place.write("a.json", lost);
+    let answer = run(&["sql", "SELECT dispatch_id FROM kernels ORDER BY dispatch_id", &file, "-f", "csv"]);
+    assert_eq!((answer.code, answer.stdout.as_str()), (5, "dispatch_id\n2\n3\n"), "{}", answer.stderr);
+    assert_eq!(run(&["sql", "SELECT COUNT(*) AS n FROM memory_copies", &file, "-f", "csv"]).stdout, "n\n4\n");
+}
+
+#[test]
 fn deep_nesting_is_survived() {
     let place = Place::new();
     let text = document(&[process(1)]).to_string();

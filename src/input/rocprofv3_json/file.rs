@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use flate2::read::MultiGzDecoder;
@@ -19,11 +19,18 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Bytes between the places where a section is taken apart.
 const PART_BYTES: u64 = 4 << 20;
 
-/// An open input.
+/// An input that can be read.
 pub struct InputFile {
-    file: File,
+    content: Content,
     /// Why the end of a compressed file is missing.
     pub damage: Option<String>,
+}
+
+enum Content {
+    /// The input itself. It is opened for every read: of a run with very many ranks not all files can be open at once.
+    InPlace(PathBuf),
+    /// The decompressed text.
+    Temporary(File),
 }
 
 impl InputFile {
@@ -36,7 +43,7 @@ impl InputFile {
         let mut head = Vec::new();
         (&file).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
         if head != GZIP_MAGIC {
-            return Ok(Self { file, damage: None });
+            return Ok(Self { content: Content::InPlace(path.to_owned()), damage: None });
         }
         file.rewind()?;
         let mut target = tempfile::tempfile().context("cannot create a temporary file; set TMPDIR to another place")?;
@@ -51,7 +58,16 @@ impl InputFile {
                 Err(error) => break Some(format!("the compressed data end early: {error}")),
             }
         };
-        Ok(Self { file: target, damage })
+        Ok(Self { content: Content::Temporary(target), damage })
+    }
+
+    fn with_file<T>(&self, use_file: impl FnOnce(&File) -> Result<T>) -> Result<T> {
+        match &self.content {
+            Content::InPlace(path) => {
+                use_file(&File::open(path).with_context(|| format!("cannot open {}", path.display()))?)
+            }
+            Content::Temporary(file) => use_file(file),
+        }
     }
 
     /// Finds the sections.
@@ -62,14 +78,16 @@ impl InputFile {
         let mut scanner = Scanner::new(PART_BYTES);
         let mut block = vec![0; BLOCK_BYTES];
         let mut at = 0_u64;
-        loop {
-            let count = self.file.read_at(&mut block, at)?;
-            if count == 0 {
-                return Ok(scanner.finish());
+        self.with_file(|file| {
+            loop {
+                let count = file.read_at(&mut block, at)?;
+                if count == 0 {
+                    return Ok(scanner.finish());
+                }
+                scanner.feed(block.get(..count).unwrap_or_default());
+                at += count as u64;
             }
-            scanner.feed(block.get(..count).unwrap_or_default());
-            at += count as u64;
-        }
+        })
     }
 
     /// The bytes from `start` to `end`, appended to `bytes`.
@@ -80,8 +98,8 @@ impl InputFile {
         let length = usize::try_from(end.saturating_sub(start)).context("a section is too large for this machine")?;
         let before = bytes.len();
         bytes.resize(before.saturating_add(length), 0);
-        self.file.read_exact_at(bytes.get_mut(before..).unwrap_or_default(), start)?;
-        Ok(())
+        let target = bytes.get_mut(before..).unwrap_or_default();
+        self.with_file(|file| Ok(file.read_exact_at(target, start)?))
     }
 }
 

@@ -140,15 +140,39 @@ fn one_by_one<S: Sink>(text: &str, first_row: u64, lossy: usize, sink: &impl Fn(
         let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).saturating_sub(head.len());
         let record = text.get(place(part.start)..place(part.end)).unwrap_or_default();
         let record = record.trim_end_matches(|byte: char| byte.is_ascii_whitespace() || byte == ',');
-        match serde_json::from_str::<S::Record<'_>>(record) {
-            Ok(record) => sink.push(record),
-            Err(error) => {
-                bad += 1;
-                first_cause.get_or_insert_with(|| format!("record {}: {error}", first_row.saturating_add(part.row)));
-            }
+        let mut take = |record: &str| serde_json::from_str(record).map(|record| sink.push(record));
+        let Err(error) = take(record) else { continue };
+        first_cause.get_or_insert_with(|| format!("record {}: {error}", first_row.saturating_add(part.row)));
+        let pieces = run_together(record);
+        if pieces.len() > 1 {
+            bad += pieces.into_iter().filter(|piece| take(piece).is_err()).count();
+        } else {
+            bad += 1;
         }
     }
     OfPart { output: sink.finish(), lossy, bad, first_cause }
+}
+
+/// Records that look like one because a bracket was lost: each begins as the first does, behind the end of another.
+fn run_together(text: &str) -> Vec<&str> {
+    let Some(quoted) = text.strip_prefix('{').map(str::trim_start).filter(|rest| rest.starts_with('"')) else {
+        return vec![text];
+    };
+    let Some(key) = quoted.find(':').and_then(|end| quoted.get(..end)) else { return vec![text] };
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for (at, _) in text.match_indices(key).skip(1) {
+        let before = text.get(start..at).unwrap_or_default().trim_end();
+        let Some(before) = before.strip_suffix('{').map(str::trim_end) else { continue };
+        let Some(piece) = before.strip_suffix(',').map(str::trim_end).filter(|piece| piece.ends_with('}')) else {
+            continue;
+        };
+        pieces.push(piece);
+        start = start.saturating_add(before.len());
+        start = text.get(start..).and_then(|rest| rest.find('{')).map_or(start, |skipped| start + skipped);
+    }
+    pieces.push(text.get(start..).unwrap_or_default());
+    pieces
 }
 
 /// Reads an object as one value; `None` if it cannot be understood. The flag tells whether it is not UTF-8.
@@ -165,4 +189,25 @@ pub fn read_object<T: for<'de> Deserialize<'de>>(file: &InputFile, section: &Sec
     let lossy = matches!(text, Cow::Owned(_));
     let value = serde_json::from_str(&text).ok();
     Ok((value.or_else(|| quiet(&text).and_then(|text| serde_json::from_str(&text).ok())), lossy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run_together;
+
+    #[test]
+    fn records_are_told_apart_by_their_first_key() {
+        let text = r#"{"size": 1, "info": {"size": 2, "x": {"y": 3}}, { "size": 4, "a": [{"b": 1}, {"b": 2}]},
+            {"size": 5}"#;
+        assert_eq!(
+            run_together(text),
+            [
+                r#"{"size": 1, "info": {"size": 2, "x": {"y": 3}}"#,
+                r#"{ "size": 4, "a": [{"b": 1}, {"b": 2}]}"#,
+                r#"{"size": 5}"#
+            ]
+        );
+        assert_eq!(run_together("[1, 2"), ["[1, 2"]);
+        assert_eq!(run_together("{\"\u{e9}"), ["{\"\u{e9}"]);
+    }
 }
