@@ -350,9 +350,12 @@ fn compact_pretty_and_compressed_are_the_same() {
     assert_eq!(number("SELECT COUNT(*) AS n FROM processes", &files[0]), 2);
 
     let cut = place.write("cut.json.gz", &compressed[..compressed.len() / 2]);
-    let run = run(&["info", &cut]);
-    assert_eq!(run.code, 5, "{}", run.stderr);
-    assert!(run.stderr.contains("compressed data end early"), "{}", run.stderr);
+    for verb in ["info", "check"] {
+        let run = run(&[verb, &cut]);
+        assert_eq!(run.code, 5, "{}", run.stderr);
+        assert!(run.stderr.contains("compressed data end early"), "{}", run.stderr);
+        assert!(verb == "info" || run.stdout.contains("damaged_input"), "{}", run.stdout);
+    }
 }
 
 #[test]
@@ -393,6 +396,8 @@ fn what_is_odd_is_read_and_noted() {
     has_anomaly(&file, "invalid_utf8", "kernel_symbols", 1);
     has_anomaly(&file, "missing_agent", "kernels", 1);
     has_anomaly(&file, "unknown_kind", "regions", 1);
+    let unknown = anomalies(&file).into_iter().find(|anomaly| anomaly["check_id"] == "unknown_kind").unwrap();
+    assert!(unknown["detail"].as_str().unwrap().contains("buffer_records.future_api"), "{unknown}");
 }
 
 #[test]
@@ -402,6 +407,8 @@ fn missing_keys_are_empty() {
         r#"{"rocprofiler-sdk-tool": [{}]}"#,
         r#"{"rocprofiler-sdk-tool": {"metadata": {"pid": 5}}}"#,
         r#"{"rocprofiler-sdk-tool": [{"buffer_records": {"kernel_dispatch": [{}], "hip_api": [{}]}}]}"#,
+        r#"{"rocprofiler-sdk-tool": [{"metadata": {"node": null, "command": null}, "buffer_records":
+            {"kernel_dispatch": [{"correlation_id": null, "dispatch_info": null}], "hip_api": [{"args": null}]}}]}"#,
     ] {
         let file = place.write("a.json", text);
         for verb in [&["info", &file][..], &["check", &file], &["table", "kernel_summary", &file]] {
@@ -538,6 +545,22 @@ fn counters_of_dispatches() {
     assert!(succeed(&["info", &file]).contains("kernels 4"));
     let check = run(&["check", &file]);
     assert!(check.stdout.contains("serialised_run"), "{}", check.stdout);
+}
+
+#[test]
+fn a_counter_pass_beside_its_trace() {
+    let place = Place::new();
+    place.write("rank0_trace.json", document(&[process(1)]).to_string());
+    let mut pass = process(2);
+    pass["callback_records"]["counter_collection"] = json!([counted(1, &[(55, json!(3))])]);
+    place.write("rank0_counters.json", document(&[pass]).to_string());
+    let directory = place.0.path().to_str().unwrap();
+    let count = |table: &str| {
+        let sql = format!("SELECT COUNT(*) AS n FROM {table}");
+        records(&["sql", &sql, directory, "--rank-from", "rank(\\d+)"])[0]["n"].as_i64().unwrap()
+    };
+    assert_eq!((count("processes"), count("kernels"), count("regions"), count("pc_samples")), (2, 3, 3, 4));
+    assert_eq!((count("counter_dispatches"), count("counters")), (3, 1));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `regions`, `marks` and `args` from the sections of calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -144,14 +144,18 @@ fn put_names(reading: &mut Reading<'_>, calls: &Calls) -> Result<()> {
         reading.builder.put_with(name, || Ok(dictionary_column(name, dictionary, codes.iter().copied().map(Some))?))?;
     }
     let unknown = codes.iter().filter(|code| names.unknown.get(**code) == Some(&true)).count();
-    reading.builder.note(
-        "unknown_kind",
-        Severity::Warning,
-        unknown,
-        None,
-        "calls have a kind or operation that the file does not name; they appear under the name of their section and \
-         as operation <n>",
+    let sections: BTreeSet<&str> = known
+        .iter()
+        .filter(|(_, code)| names.unknown.get(**code) == Some(&true))
+        .filter_map(|((section, _, _), _)| capture.roles.calls.get(*section))
+        .map(String::as_str)
+        .collect();
+    let detail = format!(
+        "calls of {} have a kind or operation that the file does not name; they appear under the name of their section \
+         and as operation <n>",
+        sections.into_iter().collect::<Vec<&str>>().join(", ")
     );
+    reading.builder.note("unknown_kind", Severity::Warning, unknown, None, &detail);
     if reading.builder.wants(&["message"]) {
         let is_marker = |code: &usize| names.is_marker.get(*code) == Some(&true);
         let markers: Vec<bool> = codes.iter().map(is_marker).collect();

@@ -22,6 +22,8 @@ pub struct Capture {
     pub file: Arc<InputFile>,
     /// Path as given or found, for messages.
     pub path: String,
+    /// What is wrong with the file as a whole, so that anything may be missing.
+    pub structural: Vec<Damage>,
     /// Its sections.
     pub process: ProcessIndex,
     /// What each section of records holds.

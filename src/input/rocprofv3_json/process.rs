@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::capture::{Capture, Findings, FromRecord};
 use super::roles::COUNTERS;
-use super::values::{Int, Text};
+use super::values::{Int, Text, or_default};
 use crate::input::common::{agent_details, detail};
 use crate::trace::facts::{AgentFacts, ProcessFacts};
 
@@ -16,11 +16,13 @@ use crate::trace::facts::{AgentFacts, ProcessFacts};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Metadata {
+    #[serde(deserialize_with = "or_default")]
     node: Node,
     pid: Int,
     ppid: Int,
     init_time: Int,
     fini_time: Int,
+    #[serde(deserialize_with = "or_default")]
     command: Vec<Word>,
 }
 

@@ -67,6 +67,7 @@ impl<'a> Reading<'a> {
     pub fn finish(mut self) -> Result<Rows> {
         self.builder.note_all(self.findings.anomalies);
         self.builder.report_damage(self.findings.damage);
+        self.builder.report_damage(self.capture.structural.iter().cloned());
         self.builder.finish()
     }
 }

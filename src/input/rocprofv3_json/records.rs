@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::values::{Int, Length, Real, Text};
+use super::values::{Int, Length, Real, Text, or_default};
 
 /// `correlation_id` of a record.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -29,6 +29,7 @@ pub struct Activity {
     pub kind: Int,
     pub operation: Int,
     pub thread_id: Int,
+    #[serde(deserialize_with = "or_default")]
     pub correlation_id: Correlation,
     pub start_timestamp: Int,
     pub end_timestamp: Int,
@@ -78,7 +79,9 @@ pub struct DispatchInfo {
     pub dispatch_id: Int,
     pub private_segment_size: Int,
     pub group_segment_size: Int,
+    #[serde(deserialize_with = "or_default")]
     pub workgroup_size: Dimensions,
+    #[serde(deserialize_with = "or_default")]
     pub grid_size: Dimensions,
 }
 
@@ -87,9 +90,11 @@ pub struct DispatchInfo {
 #[serde(default)]
 pub struct Dispatch {
     pub thread_id: Int,
+    #[serde(deserialize_with = "or_default")]
     pub correlation_id: Correlation,
     pub start_timestamp: Int,
     pub end_timestamp: Int,
+    #[serde(deserialize_with = "or_default")]
     pub dispatch_info: DispatchInfo,
     pub stream_id: Int,
     pub graph_exec_id: Int,
@@ -101,6 +106,7 @@ pub struct Dispatch {
 #[serde(default)]
 pub struct CountedDispatch {
     pub thread_id: Int,
+    #[serde(deserialize_with = "or_default")]
     pub dispatch_data: Dispatch,
     pub stream_id: Int,
 }
@@ -121,7 +127,9 @@ impl From<CountedDispatch> for Dispatch {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct CounterRecord {
+    #[serde(deserialize_with = "or_default")]
     pub dispatch_data: Dispatch,
+    #[serde(deserialize_with = "or_default")]
     pub records: Vec<CounterValue>,
 }
 
@@ -154,7 +162,7 @@ pub struct CallWithArgs<'a> {
     pub start_timestamp: Int,
     pub end_timestamp: Int,
     pub timestamp: Int,
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "or_default")]
     pub args: Vec<Arg<'a>>,
 }
 
@@ -165,13 +173,16 @@ pub struct Surveyed {
     pub kind: Int,
     pub operation: Int,
     pub thread_id: Int,
+    #[serde(deserialize_with = "or_default")]
     pub correlation_id: Correlation,
     pub start_timestamp: Int,
     pub end_timestamp: Int,
     pub timestamp: Int,
     pub queue_id: Int,
     pub stream_id: Int,
+    #[serde(deserialize_with = "or_default")]
     pub dispatch_info: DispatchInfo,
+    #[serde(deserialize_with = "or_default")]
     pub dispatch_data: Dispatch,
     pub args: Length,
 }
@@ -180,7 +191,7 @@ pub struct Surveyed {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PcSample<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "or_default")]
     pub record: PcRecord<'a>,
     pub inst_index: Int,
 }
@@ -189,7 +200,9 @@ pub struct PcSample<'a> {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PcRecord<'a> {
+    #[serde(deserialize_with = "or_default")]
     pub hw_id: HardwareId,
+    #[serde(deserialize_with = "or_default")]
     pub pc: ProgramCounter,
     pub exec_mask: Int,
     pub timestamp: Int,
@@ -197,7 +210,7 @@ pub struct PcRecord<'a> {
     pub wave_issued: Int,
     #[serde(borrow)]
     pub inst_type: Text<'a>,
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "or_default")]
     pub snapshot: Snapshot<'a>,
 }
 
@@ -269,7 +282,7 @@ pub struct Counter<'a> {
     pub id: Int,
     #[serde(borrow)]
     pub name: Text<'a>,
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "or_default")]
     pub instances: Vec<CounterInstance<'a>>,
 }
 
@@ -278,7 +291,7 @@ pub struct Counter<'a> {
 #[serde(default)]
 pub struct CounterInstance<'a> {
     pub instance_id: Int,
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "or_default")]
     pub dimensions: Vec<CounterDimension<'a>>,
 }
 
@@ -297,7 +310,7 @@ pub struct CounterDimension<'a> {
 pub struct Kind<'a> {
     #[serde(borrow)]
     pub kind: Text<'a>,
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "or_default")]
     pub operations: Vec<Text<'a>>,
 }
 

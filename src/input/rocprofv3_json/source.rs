@@ -50,6 +50,7 @@ pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
             roles: Roles::of(&process, &file),
             file: Arc::clone(&file),
             path: shown.to_owned(),
+            structural: damage.clone(),
             process,
             agents: std::collections::BTreeMap::new(),
             kinds: OnceLock::new(),

@@ -37,6 +37,14 @@ impl Text<'_> {
     }
 }
 
+/// Reads null as empty.
+///
+/// # Errors
+/// When the value is neither null nor of this type.
+pub fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
 fn integer_of_real(real: f64) -> Option<i64> {
     const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
     const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
