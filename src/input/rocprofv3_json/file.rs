@@ -112,3 +112,53 @@ pub fn decompressed_head(path: &Path, length: u64) -> Vec<u8> {
     }
     head
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    fn compressed(text: &str) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn plain_and_compressed_files_read_alike() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = format!("{{\"{}\": [{{\"agents\": [1, 2]}}]}}", crate::input::rocprofv3_json::ROOT_KEY);
+        let (first, second) = text.split_at(20);
+        // A file may be made of several compressed ones in a row.
+        for (name, bytes) in [
+            ("plain", text.clone().into_bytes()),
+            ("one", compressed(&text)),
+            ("two", [compressed(first), compressed(second)].concat()),
+        ] {
+            let path = directory.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            let file = InputFile::open(&path).unwrap();
+            assert_eq!(file.damage, None, "{name}");
+            let index = file.scan().unwrap();
+            assert_eq!((index.length, index.processes[0].rows("agents")), (text.len() as u64, 2), "{name}");
+            let mut bytes = b"> ".to_vec();
+            file.read(2, 22, &mut bytes).unwrap();
+            assert_eq!(bytes, format!("> {}", text.get(2..22).unwrap()).into_bytes(), "{name}");
+            assert!(file.read(2, 10_000, &mut Vec::new()).is_err(), "{name}");
+        }
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 3, "nothing is created beside the inputs");
+    }
+
+    #[test]
+    fn what_comes_before_the_damage_is_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        let text = "0123456789".repeat(50_000);
+        let bytes = compressed(&text);
+        let path = directory.path().join("cut");
+        std::fs::write(&path, bytes.get(..bytes.len() - 10).unwrap()).unwrap();
+        let file = InputFile::open(&path).unwrap();
+        assert!(file.damage.is_some());
+        assert_eq!(decompressed_head(&path, 12), b"012345678901");
+    }
+}

@@ -58,3 +58,22 @@ impl Capture {
         Self::cached(&self.kinds, |findings| Kinds::read(self, findings))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_places_in_the_list_of_the_file() {
+        let list = r#"[{"kind": "NONE", "operations": []}, {"operations": ["x", null, ""]}, {"kind": "HIP", "operations": ["a", "b"]}]"#;
+        let records: Vec<Kind<'_>> = serde_json::from_str(list).unwrap();
+        let kinds = Kinds(records.into_iter().map(KindNames::from_record).collect());
+        assert_eq!(kinds.kind(Some(2)), Some("HIP"));
+        assert_eq!(kinds.operation(Some(2), Some(1)), Some("b"));
+        assert_eq!((kinds.kind(Some(1)), kinds.operation(Some(1), Some(0))), (None, Some("x")));
+        for (kind, operation) in [(1, 1), (1, 2), (2, 2), (2, -1), (-1, 0), (9, 0), (0, 0)] {
+            assert_eq!(kinds.operation(Some(kind), Some(operation)), None, "{kind} {operation}");
+        }
+        assert_eq!((kinds.kind(None), kinds.operation(Some(2), None)), (None, None));
+    }
+}
