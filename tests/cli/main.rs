@@ -15,4 +15,5 @@ mod facts;
 mod goldens;
 mod negative;
 mod promises;
+mod rocprofv3_documents;
 mod rocprofv3_json;
