@@ -9,12 +9,15 @@ use super::dataset;
 use super::discover::{Candidate, discover};
 use super::error::InputError;
 use super::recognise::{Recognised, recognise};
-use super::rocpd;
+use super::{rocpd, rocprofv3_json};
 use crate::trace::categories::Categories;
 use crate::trace::facts::ProcessFacts;
 use crate::trace::identity::assign;
 use crate::trace::source::{Anomaly, Damage, Severity, Source};
 use crate::trace::{Member, Trace};
+
+/// Format of rocpd databases in [`ProcessFacts`].
+const ROCPD: &str = "rocpd";
 
 /// A process found in an input.
 pub struct Found {
@@ -51,6 +54,12 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
             Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)),
+            Recognised::RocprofJson => {
+                rocprofv3_json::find(&candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+                    inherited.extend(opened.damage);
+                    (opened.processes, opened.notes)
+                })
+            }
             Recognised::Dataset => dataset::find(&candidate.path, &options.categories).map(|found| {
                 let (processes, damage, selection) = found;
                 inherited.extend(damage);
@@ -64,10 +73,19 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
                 }
                 continue;
             }
-            Recognised::Empty(reason) | Recognised::Foreign(reason) => {
+            Recognised::Empty(reason) => {
                 if candidate.named {
                     others.push((shown, reason));
-                } else if is_named_like_a_trace(&candidate) {
+                } else if is_named_like(&candidate, &[".db", "_results.json", "_results.json.gz"]) {
+                    lost.push((shown, reason));
+                }
+                continue;
+            }
+            Recognised::Foreign(reason) => {
+                // Other programs write JSON too, and many files of it.
+                if candidate.named {
+                    others.push((shown, reason));
+                } else if is_named_like(&candidate, &[".db"]) {
                     lost.push((shown, reason));
                 }
                 continue;
@@ -78,6 +96,9 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
             }
         };
         match opened {
+            Ok((processes, _)) if processes.is_empty() => {
+                others.push((shown, "a trace without any process; collect again".to_owned()));
+            }
             Ok((processes, of_file)) => {
                 found.extend(processes);
                 notes.extend(of_file);
@@ -92,6 +113,7 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
         });
     }
     drop_repeated(&mut found, &mut notes);
+    drop_other_formats(&mut found, &mut notes);
     notes.extend(unnamed.into_iter().map(|(path, reason)| Anomaly {
         check_id: "skipped_file",
         severity: Severity::Warning,
@@ -117,9 +139,10 @@ fn note_selection(path: &str, selection: &[String]) -> Option<Anomaly> {
     })
 }
 
-/// Whether a file in a directory was meant to be a database: one that holds none may be a rank that was lost.
-fn is_named_like_a_trace(candidate: &Candidate) -> bool {
-    candidate.path.extension().is_some_and(|extension| extension == "db")
+/// Whether a file in a directory was meant to be a trace: one that holds none may be a rank that was lost.
+fn is_named_like(candidate: &Candidate, endings: &[&str]) -> bool {
+    let name = file_name(candidate);
+    endings.iter().any(|ending| name.ends_with(ending))
 }
 
 fn file_name(candidate: &Candidate) -> String {
@@ -131,26 +154,56 @@ fn drop_repeated(found: &mut Vec<Found>, notes: &mut Vec<Anomaly>) {
     let mut seen: Vec<ProcessFacts> = Vec::new();
     found.retain(|candidate| {
         let facts = &candidate.facts;
-        let same = |other: &ProcessFacts| {
-            facts.guid.is_some()
-                && (&other.guid, other.pid, other.start_ns, &other.machine_key)
-                    == (&facts.guid, facts.pid, facts.start_ns, &facts.machine_key)
-        };
-        let repeated = seen.iter().any(same);
+        let repeated = seen.iter().any(|other| is_same_capture(other, facts));
         if repeated {
-            notes.push(Anomaly {
-                check_id: "repeated_capture",
-                severity: Severity::Warning,
-                table_name: "processes".to_owned(),
-                count: 1,
-                first_key: Some(facts.path.clone()),
-                detail: "the same capture was given more than once; it is read once".to_owned(),
-            });
+            let detail = "the same capture was given more than once; it is read once";
+            notes.push(note_left_out("repeated_capture", Severity::Warning, facts, detail));
         } else {
             seen.push(facts.clone());
         }
         !repeated
     });
+}
+
+fn is_same_capture(one: &ProcessFacts, other: &ProcessFacts) -> bool {
+    let same_process = (one.pid, one.start_ns, &one.machine_key) == (other.pid, other.start_ns, &other.machine_key);
+    let same_content = match (&one.guid, &other.guid) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => !one.content_hash.is_empty() && one.content_hash == other.content_hash,
+        _ => false,
+    };
+    same_process && same_content && one.format == other.format
+}
+
+/// Leaves out the JSON of a process whose rocpd database was given too: rocprofv3 can write both side by side.
+fn drop_other_formats(found: &mut Vec<Found>, notes: &mut Vec<Anomaly>) {
+    let databases: Vec<ProcessFacts> =
+        found.iter().filter(|found| found.facts.format == ROCPD).map(|found| found.facts.clone()).collect();
+    found.retain(|candidate| {
+        let facts = &candidate.facts;
+        let is_known = facts.pid >= 0 && facts.start_ns.is_some();
+        let repeated = facts.format == rocprofv3_json::FORMAT
+            && is_known
+            && databases.iter().any(|other| {
+                (other.pid, other.start_ns, &other.machine_key) == (facts.pid, facts.start_ns, &facts.machine_key)
+            });
+        if repeated {
+            let detail = "the same process was given as a rocpd database too, which is read instead";
+            notes.push(note_left_out("repeated_format", Severity::Info, facts, detail));
+        }
+        !repeated
+    });
+}
+
+fn note_left_out(check_id: &'static str, severity: Severity, facts: &ProcessFacts, detail: &str) -> Anomaly {
+    Anomaly {
+        check_id,
+        severity,
+        table_name: "processes".to_owned(),
+        count: 1,
+        first_key: Some(facts.path.clone()),
+        detail: detail.to_owned(),
+    }
 }
 
 fn assemble(

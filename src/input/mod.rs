@@ -1,11 +1,13 @@
 //! Finds inputs, recognises them by content and opens each with the adapter of its format.
 
+mod common;
 mod dataset;
 mod discover;
 mod error;
 mod load;
 mod recognise;
 mod rocpd;
+mod rocprofv3_json;
 mod sqlite_uri;
 
 pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};

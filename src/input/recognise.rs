@@ -6,12 +6,15 @@ use std::path::Path;
 
 use super::dataset::is_dataset;
 use super::rocpd;
+use super::rocprofv3_json::{GZIP_MAGIC, ROOT_KEY, decompressed_head};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recognised {
     /// A rocpd database of schema 3.
     Rocpd,
+    /// A rocprofv3 JSON file, plain or compressed.
+    RocprofJson,
     /// A dataset written by `convert`.
     Dataset,
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
@@ -26,6 +29,9 @@ pub enum Recognised {
 
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
+/// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
+const HEAD_BYTES: u64 = 4096;
+
 /// Looks at the first bytes, and at the table names of a database.
 pub fn recognise(path: &Path) -> Recognised {
     if path.is_dir() {
@@ -39,10 +45,16 @@ pub fn recognise(path: &Path) -> Recognised {
         return Recognised::Foreign("not a regular file; name a file or a directory".to_owned());
     }
     let mut head = Vec::new();
-    if let Err(error) = File::open(path).and_then(|file| file.take(512).read_to_end(&mut head)) {
+    if let Err(error) = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)) {
         return Recognised::Damaged(format!("cannot be read: {error}"));
     }
-    if head.starts_with(SQLITE_MAGIC) { sqlite(path) } else { by_head(&head) }
+    if head.starts_with(SQLITE_MAGIC) {
+        sqlite(path)
+    } else if head.starts_with(GZIP_MAGIC) {
+        compressed(&decompressed_head(path, HEAD_BYTES))
+    } else {
+        by_head(&head)
+    }
 }
 
 fn by_head(head: &[u8]) -> Recognised {
@@ -56,16 +68,34 @@ fn by_head(head: &[u8]) -> Recognised {
         other("a DuckDB database, not a rocpd trace; name the rocpd databases it was made from")
     } else if text.starts_with("version https://git-lfs") {
         other("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
-    } else if head.starts_with(&[0x1f, 0x8b]) {
-        other("a gzip file; rocprofv3 JSON and RPD are not supported yet, name rocpd databases")
-    } else if trimmed.starts_with('{') && text.contains("rocprofiler-sdk-tool") {
-        other("rocprofv3 JSON, which is not supported yet; collect with `--output-format rocpd`")
+    } else if is_rocprof_json(trimmed) {
+        Recognised::RocprofJson
     } else if head.starts_with(b"PAR1") {
         other("a single Parquet file; name the dataset directory with its manifest.json")
     } else if SQLITE_MAGIC.starts_with(head) {
         other("a truncated SQLite file without content; collect again")
+    } else if trimmed.starts_with(['{', '[']) {
+        let reason = format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"");
+        Recognised::Foreign(reason)
     } else {
-        Recognised::Foreign("no trace: neither a SQLite database nor a dataset".to_owned())
+        Recognised::Foreign("no trace: neither a SQLite database, nor rocprofv3 JSON, nor a dataset".to_owned())
+    }
+}
+
+fn is_rocprof_json(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
+}
+
+/// What is in a gzip file, by the first bytes of its content.
+fn compressed(head: &[u8]) -> Recognised {
+    let text = String::from_utf8_lossy(head);
+    if is_rocprof_json(&text) {
+        Recognised::RocprofJson
+    } else if head.starts_with(SQLITE_MAGIC) {
+        let reason = "a compressed SQLite database, which is not supported yet; decompress it with `gunzip`";
+        Recognised::Other(reason.to_owned())
+    } else {
+        Recognised::Foreign("a gzip file without rocprofv3 JSON in it".to_owned())
     }
 }
 

@@ -18,4 +18,6 @@ mod manners;
 mod negative;
 mod promises;
 mod queries;
+mod rocprofv3_documents;
+mod rocprofv3_json;
 mod settings;

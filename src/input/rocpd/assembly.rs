@@ -1,35 +1,41 @@
-//! Collects the canonical columns of one table, and what was odd on the way.
+//! A canonical table being read from a partition of a rocpd database.
 
-use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
 use anyhow::Result;
-use polars::prelude::*;
+use polars::prelude::IntoSeries;
 
 use super::column::Columns;
 use super::database::Database;
 use super::lookups::Lookups;
 use super::symbols::SymbolCache;
-use crate::trace::frames::null_column;
+use crate::input::common::TableBuilder;
 use crate::trace::schema::{Column as Declaration, Table};
 use crate::trace::source::{Anomaly, Damage, ReadContext, Rows, Severity};
-use crate::trace::validity::Validity;
 
-/// A table being read: what is wanted, where from, and what has been assembled.
+/// The builder of a canonical table, and where its rows come from.
 pub struct Assembly<'a> {
-    /// Place of the process, category rules, threads.
-    pub context: &'a ReadContext<'a>,
     /// The partition.
     pub database: &'a Database,
     /// Strings and threads of the partition.
     pub lookups: &'a Lookups,
     /// Kernel symbols of the partition.
     pub symbols: &'a SymbolCache,
-    table: &'static Table,
-    wanted: &'a [&'static Declaration],
-    columns: BTreeMap<&'static str, Column>,
-    anomalies: Vec<Anomaly>,
-    damage: Vec<Damage>,
-    height: usize,
+    builder: TableBuilder<'a>,
+}
+
+impl<'a> Deref for Assembly<'a> {
+    type Target = TableBuilder<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.builder
+    }
+}
+
+impl DerefMut for Assembly<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.builder
+    }
 }
 
 impl<'a> Assembly<'a> {
@@ -42,133 +48,28 @@ impl<'a> Assembly<'a> {
         table: &'static Table,
         wanted: &'a [&'static Declaration],
     ) -> Self {
-        Self {
-            context,
-            database,
-            lookups,
-            symbols,
-            table,
-            wanted,
-            columns: BTreeMap::new(),
-            anomalies: Vec::new(),
-            damage: Vec::new(),
-            height: 0,
-        }
-    }
-
-    /// Whether one of the named canonical columns is wanted.
-    pub fn wants(&self, names: &[&str]) -> bool {
-        self.wanted.iter().any(|column| names.contains(&column.name))
-    }
-
-    /// Those of `pairs` (canonical columns, source column) whose canonical columns are wanted, as source columns.
-    pub fn sources(&self, pairs: &[(&[&str], &'static str)]) -> Vec<&'static str> {
-        pairs.iter().filter(|(canonical, _)| self.wants(canonical)).map(|(_, source)| *source).collect()
+        Self { database, lookups, symbols, builder: TableBuilder::new(context, table, wanted) }
     }
 
     /// Notes the misfits and damage of columns just read from a source table.
     pub fn absorb(&mut self, base: &str, columns: &Columns) {
-        for misfit in &columns.misfits {
-            self.anomalies.push(Anomaly {
-                check_id: "unexpected_type",
-                severity: Severity::Info,
-                table_name: self.table.name.to_owned(),
-                count: misfit.count,
-                first_key: Some(misfit.first_id.to_string()),
-                detail: format!(
-                    "column {} of rocpd_{base} holds {} values; integers above 2^63 keep their bits, texts that are no \
-                     numbers are null",
-                    misfit.column, misfit.found
-                ),
-            });
-        }
+        let table_name = self.table_name();
+        self.note_all(columns.misfits.iter().map(|misfit| Anomaly {
+            check_id: "unexpected_type",
+            severity: Severity::Info,
+            table_name: table_name.to_owned(),
+            count: misfit.count,
+            first_key: Some(misfit.first_id.to_string()),
+            detail: format!(
+                "column {} of rocpd_{base} holds {} values; integers above 2^63 keep their bits, texts that are no \
+                 numbers are null",
+                misfit.column, misfit.found
+            ),
+        }));
         if let Some(cause) = &columns.damage {
-            self.damage.push(damage(self.context, base, cause, columns.height as u64));
+            let damage = damage(self.context, base, cause, columns.height as u64);
+            self.report_damage([damage]);
         }
-    }
-
-    /// Fixes the number of rows.
-    pub fn set_height(&mut self, height: usize) {
-        self.height = height;
-    }
-
-    /// Adds a canonical column if it is wanted.
-    pub fn put(&mut self, name: &'static str, column: impl IntoColumn) {
-        if self.wants(&[name]) {
-            self.columns.insert(name, column.into_column().with_name(name.into()));
-        }
-    }
-
-    /// Adds a canonical column that is costly to make, if it is wanted.
-    ///
-    /// # Errors
-    /// Those of `make`.
-    pub fn put_with(&mut self, name: &'static str, make: impl FnOnce() -> Result<Column>) -> Result<()> {
-        if self.wants(&[name]) {
-            let column = make()?;
-            self.put(name, column);
-        }
-        Ok(())
-    }
-
-    /// Adds an anomaly unless its count is zero.
-    pub fn note(&mut self, check_id: &'static str, severity: Severity, count: usize, first: Option<i64>, detail: &str) {
-        if count > 0 {
-            self.anomalies.push(Anomaly {
-                check_id,
-                severity,
-                table_name: self.table.name.to_owned(),
-                count: i64::try_from(count).unwrap_or(i64::MAX),
-                first_key: first.map(|id| id.to_string()),
-                detail: detail.to_owned(),
-            });
-        }
-    }
-
-    /// Adds start, end, duration and validity. Missing times are 0, which is not valid.
-    pub fn put_times(&mut self, start: &Int64Chunked, end: &Int64Chunked) {
-        if !self.wants(&["start_ns", "end_ns", "duration_ns", "valid"]) {
-            return;
-        }
-        let validity = Validity::of(&self.context.process.facts);
-        let times = start.iter().zip(end.iter()).map(|(start, end)| (start.unwrap_or(0), end.unwrap_or(0)));
-        let (mut starts, mut ends) = (Vec::with_capacity(self.height), Vec::with_capacity(self.height));
-        let (mut durations, mut valid) = (Vec::with_capacity(self.height), Vec::with_capacity(self.height));
-        for (start, end) in times {
-            starts.push(start);
-            ends.push(end);
-            durations.push(end.saturating_sub(start));
-            valid.push(validity.holds(start, end));
-        }
-        self.put("start_ns", Int64Chunked::from_vec("start_ns".into(), starts).into_series());
-        self.put("end_ns", Int64Chunked::from_vec("end_ns".into(), ends).into_series());
-        self.put("duration_ns", Int64Chunked::from_vec("duration_ns".into(), durations).into_series());
-        self.put("valid", BooleanChunked::from_iter_values("valid".into(), valid.into_iter()).into_series());
-    }
-
-    /// Adds `gpu` and `device` of the agents, and notes agents without info row.
-    pub fn put_gpu(&mut self, agents: &Int64Chunked, ids: &Int64Chunked) {
-        if !self.wants(&["gpu", "device"]) {
-            return;
-        }
-        let process = self.context.process;
-        let gpu_of = |agent: Option<i64>| agent.and_then(|agent| process.gpus.get(&agent));
-        let gpus: Int64Chunked = agents.iter().map(|agent| gpu_of(agent).map(|gpu| gpu.gpu)).collect_ca("gpu".into());
-        let devices: Int64Chunked =
-            agents.iter().map(|agent| gpu_of(agent).map(|gpu| gpu.device)).collect_ca("device".into());
-        self.put("gpu", gpus.into_series());
-        self.put("device", devices.into_series());
-        let known = |agent: i64| process.facts.agents.iter().any(|facts| facts.agent_id == agent);
-        let orphans =
-            agents.iter().map(|agent| agent.is_some_and(|agent| !process.gpus.contains_key(&agent) && !known(agent)));
-        let (count, first) = count_first(orphans, ids);
-        self.note(
-            "missing_agent",
-            Severity::Warning,
-            count,
-            first,
-            "rows name an agent without info row; they count on no gpu",
-        );
     }
 
     /// Adds `tid`, `stream_id` and `queue_id` as far as the source has them.
@@ -188,20 +89,12 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// The wanted columns in canonical order; those nobody could fill are null.
+    /// As [`TableBuilder::finish`].
     ///
     /// # Errors
     /// When columns have different heights, which is a defect.
-    pub fn finish(mut self) -> Result<Rows> {
-        let columns = self
-            .wanted
-            .iter()
-            .map(|declaration| {
-                self.columns.remove(declaration.name).unwrap_or_else(|| null_column(declaration, self.height))
-            })
-            .collect();
-        let frame = DataFrame::new(self.height, columns)?;
-        Ok(Rows { frame: frame.lazy(), anomalies: self.anomalies, damage: self.damage })
+    pub fn finish(self) -> Result<Rows> {
+        self.builder.finish()
     }
 }
 
@@ -212,20 +105,4 @@ pub fn damage(context: &ReadContext<'_>, base: &str, cause: &str, rows: u64) -> 
         part: format!("rocpd_{base}"),
         cause: format!("{cause} after {rows} rows"),
     }
-}
-
-/// How many rows are marked, and the id of the first.
-pub fn count_first(marks: impl Iterator<Item = bool>, ids: &Int64Chunked) -> (usize, Option<i64>) {
-    let mut count = 0;
-    let mut first: Option<i64> = None;
-    for (marked, id) in marks.zip(ids.iter()) {
-        if marked {
-            count += 1;
-            first = match (first, id) {
-                (Some(first), Some(id)) => Some(first.min(id)),
-                (first, id) => first.or(id),
-            };
-        }
-    }
-    (count, first)
 }

@@ -3,10 +3,10 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::assembly::{Assembly, count_first};
+use super::assembly::Assembly;
 use super::column::{integer, real, text};
-use super::id_index::IdIndex;
 use super::lookups::Texts;
+use crate::input::common::{IdIndex, count_first};
 use crate::trace::frames::{categorical, dictionary_column};
 use crate::trace::source::Severity;
 

@@ -3,10 +3,11 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::assembly::{Assembly, count_first};
+use super::assembly::Assembly;
 use super::column::{Columns, Wanted, integer};
 use super::hint;
 use super::lookups::Events;
+use crate::input::common::{count_first, or_else, zeros};
 use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;
 
@@ -99,7 +100,7 @@ fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked)
     }
     let categories = assembly.context.categories;
     let symbols = assembly.symbols.get(assembly.database, categories)?;
-    let resolved = symbols.resolve(&kernel_ids, categories);
+    let resolved = symbols.names.resolve(&symbols.index, &kernel_ids, categories);
     for (name, dictionary) in
         [("kernel_name", &resolved.kernel_name), ("short_name", &resolved.short_name), ("category", &resolved.category)]
     {
@@ -165,17 +166,4 @@ pub fn note_missing_events(assembly: &mut Assembly<'_>, events: &Events, event_i
         first,
         "rows name an event without row; they have no category and no correlation id",
     );
-}
-
-/// `values` with nulls replaced by those of `other`.
-pub fn or_else(values: &Int64Chunked, other: &Int64Chunked) -> Int64Chunked {
-    if values.null_count() == 0 {
-        return values.clone();
-    }
-    values.iter().zip(other.iter()).map(|(value, other)| value.or(other)).collect_ca(values.name().clone())
-}
-
-/// A column of zeros.
-pub fn zeros(height: usize) -> Int64Chunked {
-    Int64Chunked::full("".into(), 0, height)
 }

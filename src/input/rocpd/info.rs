@@ -65,11 +65,11 @@ pub fn read_kernel_symbols(assembly: &mut Assembly<'_>) -> Result<()> {
     assembly.set_height(columns.height);
     assembly.put("kernel_id", columns.integers("id").into_series());
     for (name, values) in [
-        ("kernel_name", &symbols.kernel_name),
-        ("short_name", &symbols.short_name),
-        ("base_name", &symbols.base_name),
-        ("mangled_name", &symbols.mangled_name),
-        ("category", &symbols.category),
+        ("kernel_name", &symbols.names.kernel_name),
+        ("short_name", &symbols.names.short_name),
+        ("base_name", &symbols.names.base_name),
+        ("mangled_name", &symbols.names.mangled_name),
+        ("category", &symbols.names.category),
     ] {
         assembly.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
     }

@@ -7,7 +7,7 @@ use polars::prelude::*;
 
 use super::column::{Columns, Wanted, integer, text};
 use super::database::Database;
-use super::id_index::IdIndex;
+use crate::input::common::IdIndex;
 
 /// Texts by id.
 pub struct Texts {

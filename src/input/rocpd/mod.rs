@@ -9,7 +9,6 @@ mod counters;
 mod database;
 mod dispatches;
 mod hint;
-mod id_index;
 mod info;
 mod lookups;
 mod process;

@@ -6,13 +6,13 @@ use anyhow::Result;
 use polars::prelude::*;
 use serde_json::Value;
 
-use super::assembly::{Assembly, count_first};
+use super::assembly::Assembly;
 use super::column::{Columns, Wanted, integer, text};
 use super::database::Database;
-use super::dispatches::{note_missing_events, or_else, put_event_ids, zeros};
+use super::dispatches::{note_missing_events, put_event_ids};
 use super::hint;
-use super::id_index::IdIndex;
 use super::lookups::{Events, Texts, index_of};
+use crate::input::common::{IdIndex, count_first, or_else, zeros};
 use crate::trace::domain::domain_of_category;
 use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
 use crate::trace::source::Severity;

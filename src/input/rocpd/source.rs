@@ -14,7 +14,7 @@ use super::regions::{WITH_LENGTH, WITHOUT_LENGTH};
 use super::symbols::SymbolCache;
 use super::{counters, dispatches, info, regions, transfers};
 use crate::input::Found;
-use crate::trace::facts::Role;
+use crate::input::common::is_left_out;
 use crate::trace::frames::empty_frame;
 use crate::trace::schema::{Column, Table};
 use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Severity, Source};
@@ -90,15 +90,6 @@ fn note_unknown(partition: &super::container::Partition, shown: &str, notes: &mu
         let detail = format!("the file {stated}; what is known of 3.0.0 was read, columns beyond it were not");
         note("unknown_version", Severity::Warning, "processes", 1, detail);
     }
-}
-
-/// Whether a table of this process has no rows by its role: a counter pass is a serialised repetition, so that only its
-/// counters and their dispatches are used; a trace without counters has none.
-fn is_left_out(context: &ReadContext<'_>, table: &str) -> bool {
-    let of_counters = matches!(table, "counter_dispatches" | "counters" | "counter_instances");
-    let of_activity =
-        matches!(table, "kernels" | "memory_copies" | "memory_allocations" | "regions" | "marks" | "args");
-    (of_counters && !context.process.facts.has_counters) || (of_activity && context.process.role == Role::Counters)
 }
 
 impl Source for RocpdSource {

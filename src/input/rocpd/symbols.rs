@@ -3,31 +3,23 @@
 use std::sync::OnceLock;
 
 use anyhow::Result;
-use polars::prelude::*;
 use serde_json::Value;
 
 use super::column::{Columns, integer, text};
 use super::database::Database;
-use super::id_index::IdIndex;
 use super::lookups::index_of;
+use crate::input::common::{IdIndex, SymbolNames, placeholder};
 use crate::trace::categories::Categories as CategoryRules;
-use crate::trace::kernel_names::{base_name, short_name, strip_kd};
+use crate::trace::kernel_names::strip_kd;
 
 /// The symbols of one partition.
 pub struct Symbols {
     /// Integer columns of the table.
     pub columns: Columns,
-    /// Full display names.
-    pub kernel_name: Vec<Option<String>>,
-    /// Short names.
-    pub short_name: Vec<Option<String>>,
-    /// Base names.
-    pub base_name: Vec<Option<String>>,
-    /// Mangled names without `.kd`.
-    pub mangled_name: Vec<Option<String>>,
-    /// Categories.
-    pub category: Vec<Option<String>>,
-    index: IdIndex,
+    /// Names and categories.
+    pub names: SymbolNames,
+    /// Positions of the symbols by kernel id.
+    pub index: IdIndex,
 }
 
 impl Symbols {
@@ -45,15 +37,7 @@ impl Symbols {
         ];
         let columns = database.read("info_kernel_symbol", &wanted, 1)?;
         let ids = columns.integers("id");
-        let mut symbols = Self {
-            index: index_of(&ids),
-            kernel_name: Vec::with_capacity(columns.height),
-            short_name: Vec::with_capacity(columns.height),
-            base_name: Vec::with_capacity(columns.height),
-            mangled_name: Vec::with_capacity(columns.height),
-            category: Vec::with_capacity(columns.height),
-            columns,
-        };
+        let mut symbols = Self { index: index_of(&ids), names: SymbolNames::default(), columns };
         let (display, mangled) = (symbols.columns.texts("display_name"), symbols.columns.texts("kernel_name"));
         let details = symbols.columns.texts("extdata");
         for (((id, display), mangled), details) in
@@ -62,65 +46,10 @@ impl Symbols {
             let mangled = mangled.filter(|name| !name.is_empty());
             let full = display.filter(|name| !name.is_empty()).or(mangled.map(strip_kd));
             let full = full.map_or_else(|| placeholder(id.unwrap_or(-1)), str::to_owned);
-            symbols.push(full, truncated(details), mangled.map(|name| strip_kd(name).to_owned()), categories);
+            symbols.names.push(full, truncated(details), mangled.map(|name| strip_kd(name).to_owned()), categories);
         }
         Ok(symbols)
     }
-
-    fn push(&mut self, full: String, short: Option<String>, mangled: Option<String>, categories: &CategoryRules) {
-        let base = base_name(&full);
-        self.category.push(Some(categories.category(&base, &full).to_owned()));
-        self.short_name.push(Some(short.unwrap_or_else(|| short_name(&full))));
-        self.base_name.push(Some(base));
-        self.mangled_name.push(mangled);
-        self.kernel_name.push(Some(full));
-    }
-
-    /// Positions in the name columns for a column of kernel ids. Ids without symbol get a place of their own at the end
-    /// of the returned names.
-    pub fn resolve(&self, kernel_ids: &Int64Chunked, categories: &CategoryRules) -> Resolved {
-        let mut resolved = Resolved {
-            positions: Vec::with_capacity(kernel_ids.len()),
-            kernel_name: self.kernel_name.clone(),
-            short_name: self.short_name.clone(),
-            category: self.category.clone(),
-            missing: Vec::new(),
-        };
-        let mut missing = std::collections::BTreeMap::new();
-        for id in kernel_ids.iter() {
-            let id = id.unwrap_or(-1);
-            let position = self.index.position(id);
-            resolved.missing.push(position.is_none());
-            resolved.positions.push(position.unwrap_or_else(|| {
-                *missing.entry(id).or_insert_with(|| {
-                    let name = placeholder(id);
-                    resolved.category.push(Some(categories.category(&name, &name).to_owned()));
-                    resolved.short_name.push(Some(name.clone()));
-                    resolved.kernel_name.push(Some(name));
-                    resolved.kernel_name.len() - 1
-                })
-            }));
-        }
-        resolved
-    }
-}
-
-/// Names for a column of kernel ids.
-pub struct Resolved {
-    /// Position in the name lists for every row.
-    pub positions: Vec<usize>,
-    /// Full names.
-    pub kernel_name: Vec<Option<String>>,
-    /// Short names.
-    pub short_name: Vec<Option<String>>,
-    /// Categories.
-    pub category: Vec<Option<String>>,
-    /// Whether the symbol of the row is missing.
-    pub missing: Vec<bool>,
-}
-
-fn placeholder(id: i64) -> String {
-    format!("kernel_{id}")
 }
 
 fn truncated(details: Option<&str>) -> Option<String> {

@@ -3,12 +3,12 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::assembly::{Assembly, count_first};
+use super::assembly::Assembly;
 use super::column::{Columns, Wanted, integer, text};
-use super::dispatches::{or_else, put_correlation, zeros};
+use super::dispatches::put_correlation;
 use super::hint;
-use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
-use crate::trace::identity::{Gpu, Process};
+use crate::input::common::{count_first, direction_column, or_else, put_copy_gpus, zeros};
+use crate::trace::frames::text_column_from_dictionary;
 use crate::trace::source::Severity;
 
 const COPY_SOURCES: &[(&[&str], &str)] = &[
@@ -23,8 +23,6 @@ const COPY_SOURCES: &[(&[&str], &str)] = &[
     (&["start_ns", "end_ns", "duration_ns", "valid"], "end"),
     (&["graph_exec_id"], "graph_exec_id"),
 ];
-
-const DIRECTIONS: &[&str] = &["H2D", "D2H", "D2D", "P2P", "H2H", "NONE"];
 
 /// Assembles the copies.
 ///
@@ -45,14 +43,8 @@ pub fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
     if assembly.wants(&["direction"]) {
         let strings = assembly.lookups.strings(assembly.database, assembly.context.threads)?;
         let names = columns.integers("name_id");
-        let dictionary: Vec<Option<String>> =
-            DIRECTIONS.iter().map(|direction| Some((*direction).to_owned())).collect();
-        let process = assembly.context.process;
-        let codes = names.iter().zip(source.iter()).zip(destination.iter()).map(|((name, source), destination)| {
-            let direction = direction(strings.get(name), process, source, destination);
-            DIRECTIONS.iter().position(|known| *known == direction)
-        });
-        let column = dictionary_column("direction", &dictionary, codes)?;
+        let names = names.iter().map(|name| strings.get(name));
+        let column = direction_column(assembly.context.process, names, &source, &destination)?;
         assembly.put("direction", column);
     }
     assembly.put("bytes", columns.integers("size").into_series());
@@ -63,54 +55,6 @@ pub fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
     let graphs: Int64Chunked = graphs.iter().map(|graph| graph.filter(|graph| *graph != 0)).collect_ca("".into());
     assembly.put("graph_exec_id", graphs.into_series());
     Ok(())
-}
-
-/// The GPUs of a copy: the one it counts for, and the other one of a copy between two.
-type CopyGpus = (Option<Gpu>, Option<Gpu>);
-
-fn gpus(process: &Process, source: Option<i64>, destination: Option<i64>) -> CopyGpus {
-    let gpu_of = |agent: Option<i64>| agent.and_then(|agent| process.gpus.get(&agent)).copied();
-    match (gpu_of(source), gpu_of(destination)) {
-        (Some(source), Some(destination)) if source != destination => (Some(source), Some(destination)),
-        (source, destination) => (source.or(destination), None),
-    }
-}
-
-fn put_copy_gpus(assembly: &mut Assembly<'_>, source: &Int64Chunked, destination: &Int64Chunked) {
-    if !assembly.wants(&["gpu", "peer_gpu", "device"]) {
-        return;
-    }
-    let process = assembly.context.process;
-    let pairs: Vec<CopyGpus> =
-        source.iter().zip(destination.iter()).map(|(source, destination)| gpus(process, source, destination)).collect();
-    let column = |value: fn(&CopyGpus) -> Option<i64>| -> Series {
-        Int64Chunked::from_iter_options("".into(), pairs.iter().map(value)).into_series()
-    };
-    assembly.put("gpu", column(|(gpu, _)| gpu.map(|gpu| gpu.gpu)));
-    assembly.put("peer_gpu", column(|(_, peer)| peer.map(|peer| peer.gpu)));
-    assembly.put("device", column(|(gpu, _)| gpu.map(|gpu| gpu.device)));
-}
-
-/// The direction by the recorded name, else by the types of the agents; device to device between two GPUs is P2P.
-fn direction(name: Option<&str>, process: &Process, source: Option<i64>, destination: Option<i64>) -> &'static str {
-    let between_gpus = matches!(gpus(process, source, destination), (Some(_), Some(_)));
-    let name = name.unwrap_or_default().to_ascii_uppercase();
-    let place = |text: &str, agent: Option<i64>| match text {
-        _ if text.ends_with("HOST") => Some(false),
-        _ if text.ends_with("DEVICE") => Some(true),
-        _ => agent
-            .filter(|agent| process.facts.agents.iter().any(|facts| facts.agent_id == *agent))
-            .map(|agent| process.gpus.contains_key(&agent)),
-    };
-    let (from, to) = name.split_once("_TO_").unwrap_or(("", ""));
-    match (place(from, source), place(to, destination)) {
-        (Some(true), Some(true)) if between_gpus => "P2P",
-        (Some(true), Some(true)) => "D2D",
-        (Some(false), Some(true)) => "H2D",
-        (Some(true), Some(false)) => "D2H",
-        (Some(false), Some(false)) => "H2H",
-        _ => "NONE",
-    }
 }
 
 const ALLOCATION_SOURCES: &[(&[&str], &str)] = &[

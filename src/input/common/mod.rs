@@ -1,0 +1,15 @@
+//! What the adapters of several formats share.
+
+mod agents;
+mod copies;
+mod id_index;
+mod kernel_symbols;
+mod roles;
+mod table;
+
+pub use agents::{agent_details, detail};
+pub use copies::{direction_column, put_copy_gpus};
+pub use id_index::IdIndex;
+pub use kernel_symbols::{SymbolNames, placeholder};
+pub use roles::is_left_out;
+pub use table::{TableBuilder, count_first, or_else, zeros};

@@ -1,0 +1,179 @@
+//! `regions`, `marks` and `args` from the sections of calls.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::dispatches::Keyed;
+use super::integers::{Field, Integers};
+use super::kinds::Kinds;
+use super::reading::{Reading, ordinals};
+use super::records::Activity;
+use crate::input::common::{IdIndex, or_else, zeros};
+use crate::trace::domain::domain_of_category;
+use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
+use crate::trace::source::Severity;
+
+const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid", "time_ns"];
+const NAMES: &[&str] = &["domain", "category", "name", "message"];
+
+const FIELDS: &[Field<Activity>] = &[
+    Field { name: "kind", for_columns: NAMES, get: |r| r.kind.0 },
+    Field { name: "operation", for_columns: NAMES, get: |r| r.operation.0 },
+    Field { name: "tid", for_columns: &["tid"], get: |r| r.thread_id.0 },
+    Field {
+        name: "correlation_id",
+        for_columns: &["correlation_id", "message"],
+        get: |r| r.correlation_id.internal.nonzero(),
+    },
+    Field {
+        name: "parent_correlation_id",
+        for_columns: &["parent_correlation_id"],
+        get: |r| r.correlation_id.ancestor.nonzero(),
+    },
+    Field { name: "external_id", for_columns: &["external_id"], get: |r| r.correlation_id.external.nonzero() },
+    Field { name: "start", for_columns: TIMES, get: Activity::start },
+    Field { name: "end", for_columns: TIMES, get: Activity::end },
+];
+
+/// Calls of all sections in the order in which they are numbered.
+struct Calls {
+    rows: Integers,
+    /// Position in the list of sections for every row.
+    sections: Vec<usize>,
+}
+
+fn calls(reading: &mut Reading<'_>, keep: fn(&Activity) -> bool) -> Result<Calls> {
+    let capture = reading.capture;
+    let mut calls = Calls { rows: Integers::default(), sections: Vec::new() };
+    for (position, name) in capture.roles.calls.iter().enumerate() {
+        for section in capture.process.named(name) {
+            let read = Integers::read::<Activity, Activity>;
+            let rows = read(capture, section, &reading.builder, FIELDS, keep, &mut reading.findings)?;
+            calls.sections.extend(std::iter::repeat_n(position, rows.height));
+            calls.rows.append(rows)?;
+        }
+    }
+    Ok(calls)
+}
+
+/// Assembles the calls that have a length.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
+    let calls = calls(reading, Activity::has_length)?;
+    reading.builder.set_height(calls.rows.height);
+    let ids = ordinals(calls.rows.height);
+    reading.put("region_id", ids);
+    put_names(reading, &calls)?;
+    for name in ["tid", "correlation_id", "parent_correlation_id", "external_id"] {
+        reading.put(name, calls.rows.get(name));
+    }
+    reading.builder.put_times(&calls.rows.get("start"), &calls.rows.get("end"));
+    Ok(())
+}
+
+/// Assembles the calls without length.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
+    let calls = calls(reading, |call| !call.has_length())?;
+    reading.builder.set_height(calls.rows.height);
+    reading.put("mark_id", ordinals(calls.rows.height));
+    put_names(reading, &calls)?;
+    for name in ["tid", "correlation_id"] {
+        reading.put(name, calls.rows.get(name));
+    }
+    reading.put("time_ns", or_else(&calls.rows.get("start"), &zeros(calls.rows.height)));
+    Ok(())
+}
+
+/// Category and name of every distinct (section, kind, operation).
+#[derive(Default)]
+struct Names {
+    domains: Vec<Option<String>>,
+    categories: Vec<Option<String>>,
+    names: Vec<Option<String>>,
+    is_marker: Vec<bool>,
+    unknown: Vec<bool>,
+}
+
+impl Names {
+    fn push(&mut self, kinds: &Kinds, section: &str, kind: Option<i64>, operation: Option<i64>) {
+        let recorded = kinds.kind(kind).map(str::to_owned);
+        let name = kinds.operation(kind, operation).map(str::to_owned);
+        self.unknown.push(recorded.is_none() || name.is_none());
+        let key = section.rsplit('.').next().unwrap_or(section);
+        let category = recorded.unwrap_or_else(|| key.to_uppercase());
+        let domain = domain_of_category(&category);
+        self.is_marker.push(domain == "marker");
+        self.domains.push(Some(domain));
+        self.categories.push(Some(category));
+        let number = operation.map_or_else(|| "unknown".to_owned(), |number| format!("operation {number}"));
+        self.names.push(Some(name.unwrap_or(number)));
+    }
+}
+
+fn put_names(reading: &mut Reading<'_>, calls: &Calls) -> Result<()> {
+    if !reading.builder.wants(NAMES) {
+        return Ok(());
+    }
+    let capture = reading.capture;
+    let (kinds, findings) = capture.kinds()?;
+    reading.findings.extend(findings);
+    let (kind, operation) = (calls.rows.get("kind"), calls.rows.get("operation"));
+    let mut names = Names::default();
+    let mut known: BTreeMap<(usize, Option<i64>, Option<i64>), usize> = BTreeMap::new();
+    let codes: Vec<usize> = calls
+        .sections
+        .iter()
+        .zip(kind.iter().zip(operation.iter()))
+        .map(|(section, (kind, operation))| {
+            let next = known.len();
+            *known.entry((*section, kind, operation)).or_insert_with(|| {
+                let section = capture.roles.calls.get(*section).map_or("", String::as_str);
+                names.push(kinds, section, kind, operation);
+                next
+            })
+        })
+        .collect();
+    for (name, dictionary) in [("domain", &names.domains), ("category", &names.categories), ("name", &names.names)] {
+        reading.builder.put_with(name, || Ok(dictionary_column(name, dictionary, codes.iter().copied().map(Some))?))?;
+    }
+    let unknown = codes.iter().filter(|code| names.unknown.get(**code) == Some(&true)).count();
+    let sections: BTreeSet<&str> = known
+        .iter()
+        .filter(|(_, code)| names.unknown.get(**code) == Some(&true))
+        .filter_map(|((section, _, _), _)| capture.roles.calls.get(*section))
+        .map(String::as_str)
+        .collect();
+    let detail = format!(
+        "calls of {} have a kind or operation that the file does not name; they appear under the name of their section \
+         and as operation <n>",
+        sections.into_iter().collect::<Vec<&str>>().join(", ")
+    );
+    reading.builder.note("unknown_kind", Severity::Warning, unknown, None, &detail);
+    if reading.builder.wants(&["message"]) {
+        let is_marker = |code: &usize| names.is_marker.get(*code) == Some(&true);
+        let markers: Vec<bool> = codes.iter().map(is_marker).collect();
+        put_messages(reading, &calls.rows.get("correlation_id"), &markers)?;
+    }
+    Ok(())
+}
+
+/// Adds the texts of markers, which are listed by internal correlation id.
+fn put_messages(reading: &mut Reading<'_>, correlation: &Int64Chunked, is_marker: &[bool]) -> Result<()> {
+    let texts: Vec<Keyed> = reading.capture.gather("strings.marker_api", &mut reading.findings)?;
+    let index = IdIndex::new(&texts.iter().map(|Keyed(key, _)| *key).collect::<Vec<i64>>());
+    let texts: Vec<Option<String>> = texts.into_iter().map(|Keyed(_, text)| Some(text)).collect();
+    let codes = correlation
+        .iter()
+        .zip(is_marker)
+        .map(|(id, is_marker)| id.filter(|_| *is_marker).and_then(|id| index.position(id)));
+    let column = text_column_from_dictionary("message", &texts, codes)?;
+    reading.builder.put("message", column);
+    Ok(())
+}

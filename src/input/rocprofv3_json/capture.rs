@@ -1,0 +1,170 @@
+//! One process of a file: where its sections lie, how handles map to agents, and the small tables read once.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::Result;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::census::Census;
+use super::file::InputFile;
+use super::index::{ProcessIndex, Section};
+use super::kinds::Kinds;
+use super::parts::{Collected, Sink, read_object, read_section};
+use super::roles::Roles;
+use super::symbols::Symbols;
+use crate::trace::source::{Anomaly, Damage, Severity};
+
+/// A process of a file.
+pub struct Capture {
+    /// The file.
+    pub file: Arc<InputFile>,
+    /// Path as given or found, for messages.
+    pub path: String,
+    /// What is wrong with the file as a whole, so that anything may be missing.
+    pub structural: Vec<Damage>,
+    /// Its sections.
+    pub process: ProcessIndex,
+    /// What each section of records holds.
+    pub roles: Roles,
+    /// Agent id by handle.
+    pub agents: BTreeMap<i64, i64>,
+    /// Names of kinds and operations.
+    pub kinds: OnceLock<(Kinds, Findings)>,
+    /// Kernel symbols.
+    pub symbols: OnceLock<(Symbols, Findings)>,
+    /// Threads, queues, streams and numbers of calls.
+    pub census: OnceLock<(Census, Findings)>,
+}
+
+/// What was odd about sections that were read.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Things to know.
+    pub anomalies: Vec<Anomaly>,
+    /// Records that could not be read.
+    pub damage: Vec<Damage>,
+}
+
+impl Findings {
+    /// Adds those of another read.
+    pub fn extend(&mut self, other: &Self) {
+        self.anomalies.extend(other.anomalies.iter().cloned());
+        self.damage.extend(other.damage.iter().cloned());
+    }
+
+    fn lossy(&mut self, section: &str, count: usize) {
+        if count > 0 {
+            self.anomalies.push(Anomaly {
+                check_id: "invalid_utf8",
+                severity: Severity::Info,
+                table_name: section.to_owned(),
+                count: i64::try_from(count).unwrap_or(i64::MAX),
+                first_key: None,
+                detail: "texts hold bytes that are not UTF-8; they appear as U+FFFD".to_owned(),
+            });
+        }
+    }
+}
+
+impl Capture {
+    /// Reads the records of a section; what was odd goes to `findings`.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn records<S: Sink>(
+        &self,
+        section: &Section,
+        findings: &mut Findings,
+        sink: impl Fn() -> S + Sync,
+    ) -> Result<Vec<S::Output>> {
+        let collected = read_section(&self.file, section, sink)?;
+        findings.lossy(&section.name, collected.lossy);
+        findings.damage.extend(self.damage(section, &collected));
+        Ok(collected.parts)
+    }
+
+    fn damage<T>(&self, section: &Section, collected: &Collected<T>) -> Option<Damage> {
+        let cause = collected.first_cause.as_ref()?;
+        Some(Damage {
+            path: self.path.clone(),
+            part: section.name.clone(),
+            cause: format!("{} of {} records cannot be understood; {cause}", collected.bad, section.rows),
+        })
+    }
+
+    /// Gathers the records of all sections of that name.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn gather<T: FromRecord>(&self, name: &str, findings: &mut Findings) -> Result<Vec<T>> {
+        let mut all = Vec::new();
+        for section in self.process.named(name) {
+            let parts = self.records(section, findings, || Gather(Vec::new()))?;
+            all.extend(parts.into_iter().flatten());
+        }
+        Ok(all)
+    }
+
+    /// Reads the first object of that name.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn object<T: DeserializeOwned>(&self, name: &str, findings: &mut Findings) -> Result<Option<T>> {
+        let Some(section) = self.process.named(name).next() else { return Ok(None) };
+        let (value, lossy) = read_object(&self.file, section)?;
+        findings.lossy(name, usize::from(lossy));
+        if value.is_none() {
+            findings.damage.push(Damage {
+                path: self.path.clone(),
+                part: name.to_owned(),
+                cause: "cannot be understood".to_owned(),
+            });
+        }
+        Ok(value)
+    }
+
+    /// The value of a cache, made when first needed.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn cached<T>(
+        cache: &OnceLock<(T, Findings)>,
+        make: impl FnOnce(&mut Findings) -> Result<T>,
+    ) -> Result<(&T, &Findings)> {
+        if cache.get().is_none() {
+            let mut findings = Findings::default();
+            let value = make(&mut findings)?;
+            let _ = cache.set((value, findings));
+        }
+        match cache.get() {
+            Some((value, findings)) => Ok((value, findings)),
+            None => anyhow::bail!("internal: a cache is empty after it was filled"),
+        }
+    }
+}
+
+/// What is kept of a record of a small section.
+pub trait FromRecord: Sized + Send {
+    /// The record as the file spells it.
+    type Record<'de>: Deserialize<'de>;
+
+    /// What is kept.
+    fn from_record(record: Self::Record<'_>) -> Self;
+}
+
+struct Gather<T>(Vec<T>);
+
+impl<T: FromRecord> Sink for Gather<T> {
+    type Output = Vec<T>;
+    type Record<'de> = T::Record<'de>;
+
+    fn push(&mut self, record: Self::Record<'_>) {
+        self.0.push(T::from_record(record));
+    }
+
+    fn finish(self) -> Vec<T> {
+        self.0
+    }
+}

@@ -1,0 +1,213 @@
+//! Reads the records of a section part by part, in parallel, straight into what the caller collects.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use anyhow::Result;
+use rayon::prelude::*;
+use serde::Deserialize;
+use serde::de::{Deserializer as _, SeqAccess, Visitor};
+
+use super::bare_words::quiet;
+use super::file::InputFile;
+use super::index::{Part, Section};
+use super::scanner::{ROOT_KEY, Scanner};
+
+/// A part longer than this holds one record that is longer than any a profiler writes; it is not read.
+const LONGEST_PART: u64 = 64 << 20;
+
+/// Collects records of one part.
+pub trait Sink: Send {
+    /// A record as the file spells it.
+    type Record<'de>: Deserialize<'de>;
+    /// What became of the records of a part.
+    type Output: Send;
+
+    /// Takes a record.
+    fn push(&mut self, record: Self::Record<'_>);
+
+    /// The end of the part.
+    fn finish(self) -> Self::Output;
+}
+
+/// What was collected from a section, and what was odd.
+pub struct Collected<T> {
+    /// One for each part, in order.
+    pub parts: Vec<T>,
+    /// Places that are not UTF-8.
+    pub lossy: usize,
+    /// Records that could not be understood.
+    pub bad: usize,
+    /// Why the first of them could not.
+    pub first_cause: Option<String>,
+}
+
+struct OfPart<T> {
+    output: T,
+    lossy: usize,
+    bad: usize,
+    first_cause: Option<String>,
+}
+
+/// Reads a section.
+///
+/// # Errors
+/// When the file cannot be read. Records that cannot be understood are counted instead.
+pub fn read_section<S: Sink>(
+    file: &InputFile,
+    section: &Section,
+    sink: impl Fn() -> S + Sync,
+) -> Result<Collected<S::Output>> {
+    let parts: Vec<OfPart<S::Output>> =
+        section.parts().into_par_iter().map(|part| read_part(file, part, &sink)).collect::<Result<_>>()?;
+    let mut collected = Collected { parts: Vec::with_capacity(parts.len()), lossy: 0, bad: 0, first_cause: None };
+    for part in parts {
+        collected.parts.push(part.output);
+        collected.lossy += part.lossy;
+        collected.bad += part.bad;
+        collected.first_cause = collected.first_cause.or(part.first_cause);
+    }
+    Ok(collected)
+}
+
+fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Result<OfPart<S::Output>> {
+    let length = part.end.saturating_sub(part.start);
+    if length > LONGEST_PART {
+        let cause = format!("record {} is {length} bytes long", part.row);
+        let bad = usize::try_from(part.rows).unwrap_or(usize::MAX);
+        return Ok(OfPart { output: sink().finish(), lossy: 0, bad, first_cause: Some(cause) });
+    }
+    let mut bytes = vec![b'['];
+    file.read(part.start, part.end, &mut bytes)?;
+    while bytes.pop_if(|byte| byte.is_ascii_whitespace() || *byte == b',').is_some() {}
+    bytes.push(b']');
+    let (mut text, lossy) = match String::from_utf8_lossy(&bytes) {
+        Cow::Borrowed(text) => (Cow::Borrowed(text), 0),
+        Cow::Owned(text) => {
+            let count = text.matches(char::REPLACEMENT_CHARACTER).count();
+            (Cow::Owned(text), count)
+        }
+    };
+    if let Some(output) = parse(&text, sink) {
+        return Ok(OfPart { output, lossy, bad: 0, first_cause: None });
+    }
+    if let Some(quieted) = quiet(&text) {
+        text = Cow::Owned(quieted);
+        if let Some(output) = parse(&text, sink) {
+            return Ok(OfPart { output, lossy, bad: 0, first_cause: None });
+        }
+    }
+    Ok(one_by_one(&text, part.row, lossy, sink))
+}
+
+fn parse<S: Sink>(text: &str, sink: &impl Fn() -> S) -> Option<S::Output> {
+    let mut sink = sink();
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.deserialize_seq(Push(&mut sink, PhantomData)).ok()?;
+    deserializer.end().ok()?;
+    Some(sink.finish())
+}
+
+struct Push<'s, 'de, S>(&'s mut S, PhantomData<&'de ()>);
+
+impl<'de, S: Sink> Visitor<'de> for Push<'_, 'de, S> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("records")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut records: A) -> Result<(), A::Error> {
+        while let Some(record) = records.next_element::<S::Record<'de>>()? {
+            self.0.push(record);
+        }
+        Ok(())
+    }
+}
+
+/// Takes the part apart once more, record by record, and leaves out those that cannot be understood.
+fn one_by_one<S: Sink>(text: &str, first_row: u64, lossy: usize, sink: &impl Fn() -> S) -> OfPart<S::Output> {
+    let head = format!("{{\"{ROOT_KEY}\":[{{\"records\":");
+    let mut scanner = Scanner::new(0);
+    scanner.feed(head.as_bytes());
+    scanner.feed(text.as_bytes());
+    let index = scanner.finish();
+    let sections = index.processes.iter().flat_map(|process| &process.sections);
+    let mut sink = sink();
+    let (mut bad, mut first_cause) = (0, None);
+    for part in sections.flat_map(Section::parts) {
+        let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).saturating_sub(head.len());
+        let record = text.get(place(part.start)..place(part.end)).unwrap_or_default();
+        let record = record.trim_end_matches(|byte: char| byte.is_ascii_whitespace() || byte == ',');
+        let mut take = |record: &str| serde_json::from_str(record).map(|record| sink.push(record));
+        let Err(error) = take(record) else { continue };
+        first_cause.get_or_insert_with(|| format!("record {}: {error}", first_row.saturating_add(part.row)));
+        let pieces = run_together(record);
+        if pieces.len() > 1 {
+            bad += pieces.into_iter().filter(|piece| take(piece).is_err()).count();
+        } else {
+            bad += 1;
+        }
+    }
+    OfPart { output: sink.finish(), lossy, bad, first_cause }
+}
+
+/// Records that look like one because a bracket was lost: each begins as the first does, behind the end of another.
+fn run_together(text: &str) -> Vec<&str> {
+    let Some(quoted) = text.strip_prefix('{').map(str::trim_start).filter(|rest| rest.starts_with('"')) else {
+        return vec![text];
+    };
+    let Some(key) = quoted.find(':').and_then(|end| quoted.get(..end)) else { return vec![text] };
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for (at, _) in text.match_indices(key).skip(1) {
+        let before = text.get(start..at).unwrap_or_default().trim_end();
+        let Some(before) = before.strip_suffix('{').map(str::trim_end) else { continue };
+        let Some(piece) = before.strip_suffix(',').map(str::trim_end).filter(|piece| piece.ends_with('}')) else {
+            continue;
+        };
+        pieces.push(piece);
+        start = start.saturating_add(before.len());
+        start = text.get(start..).and_then(|rest| rest.find('{')).map_or(start, |skipped| start + skipped);
+    }
+    pieces.push(text.get(start..).unwrap_or_default());
+    pieces
+}
+
+/// Reads an object as one value; `None` if it cannot be understood. The flag tells whether it is not UTF-8.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_object<T: for<'de> Deserialize<'de>>(file: &InputFile, section: &Section) -> Result<(Option<T>, bool)> {
+    if section.end.saturating_sub(section.start) > LONGEST_PART {
+        return Ok((None, false));
+    }
+    let mut bytes = Vec::new();
+    file.read(section.start, section.end, &mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lossy = matches!(text, Cow::Owned(_));
+    let value = serde_json::from_str(&text).ok();
+    Ok((value.or_else(|| quiet(&text).and_then(|text| serde_json::from_str(&text).ok())), lossy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run_together;
+
+    #[test]
+    fn records_are_told_apart_by_their_first_key() {
+        let text = r#"{"size": 1, "info": {"size": 2, "x": {"y": 3}}, { "size": 4, "a": [{"b": 1}, {"b": 2}]},
+            {"size": 5}"#;
+        assert_eq!(
+            run_together(text),
+            [
+                r#"{"size": 1, "info": {"size": 2, "x": {"y": 3}}"#,
+                r#"{ "size": 4, "a": [{"b": 1}, {"b": 2}]}"#,
+                r#"{"size": 5}"#
+            ]
+        );
+        assert_eq!(run_together("[1, 2"), ["[1, 2"]);
+        assert_eq!(run_together("{\"\u{e9}"), ["{\"\u{e9}"]);
+    }
+}

@@ -1,0 +1,162 @@
+//! A process of a rocprofv3 JSON file as a source of canonical tables.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Result, bail};
+use polars::prelude::IntoLazy;
+
+use super::capture::{Capture, Findings};
+use super::file::InputFile;
+use super::index::FileIndex;
+use super::process::{agents, facts};
+use super::reading::Reading;
+use super::roles::{ALLOCATIONS, COPIES, GRAPH_LAUNCHES, HIP_EVENTS, PC_SAMPLES, Roles};
+use super::{args, calls, counters, dispatches, info, pc_samples, transfers};
+use crate::input::Found;
+use crate::input::common::is_left_out;
+use crate::trace::frames::{empty_frame, own_columns};
+use crate::trace::schema::{Column, Table};
+use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
+
+struct JsonSource(Capture);
+
+/// What a file holds.
+pub struct Opened {
+    /// Its processes.
+    pub processes: Vec<Found>,
+    /// Anomalies of the file as a whole.
+    pub notes: Vec<Anomaly>,
+    /// Parts of it that cannot be read.
+    pub damage: Vec<Damage>,
+}
+
+/// The processes of a file.
+///
+/// # Errors
+/// When the file cannot be read, or is damaged before the first process.
+pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
+    let file = Arc::new(InputFile::open(path)?);
+    let index = file.scan()?;
+    let mut damage = structural_damage(shown, &file, &index);
+    if let (true, Some(damage)) = (index.processes.is_empty(), damage.first()) {
+        bail!("{}", damage.cause);
+    }
+    let mut processes = Vec::new();
+    let mut findings = Findings::default();
+    let mut notes = Vec::new();
+    for process in index.processes {
+        let mut capture = Capture {
+            roles: Roles::of(&process, &file),
+            file: Arc::clone(&file),
+            path: shown.to_owned(),
+            structural: damage.clone(),
+            process,
+            agents: std::collections::BTreeMap::new(),
+            kinds: OnceLock::new(),
+            symbols: OnceLock::new(),
+            census: OnceLock::new(),
+        };
+        let (agents, handles) = agents(&capture, &mut findings)?;
+        capture.agents = handles;
+        let facts = facts(&capture, source, agents, &mut findings)?;
+        notes.extend(capture.roles.unknown.iter().map(|(section, rows)| Anomaly {
+            check_id: "unknown_section",
+            severity: if *rows > 0 { Severity::Warning } else { Severity::Info },
+            table_name: section.clone(),
+            count: i64::try_from(*rows).unwrap_or(i64::MAX),
+            first_key: Some(shown.to_owned()),
+            detail: "the records of this section are not known and were not read".to_owned(),
+        }));
+        processes.push(Found { facts, source: Arc::new(JsonSource(capture)) });
+    }
+    notes.append(&mut findings.anomalies);
+    damage.append(&mut findings.damage);
+    Ok(Opened { processes, notes, damage })
+}
+
+/// What is wrong with the file as a whole.
+fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Damage> {
+    let mut causes = Vec::new();
+    causes.extend(file.damage.clone());
+    if index.truncated {
+        causes.push(format!(
+            "the file ends in the middle, after {} bytes of JSON; the whole records before were read, collect again for \
+             the rest",
+            index.length
+        ));
+    }
+    if let Some(flaw) = index.flaw {
+        causes.push(format!("{} at byte {} of the JSON; records around it may be missing", flaw.what, flaw.at));
+    }
+    causes.into_iter().map(|cause| Damage { path: shown.to_owned(), part: String::new(), cause }).collect()
+}
+
+impl Source for JsonSource {
+    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
+        if is_left_out(context, table.name) {
+            return Ok(Rows::clean(empty_frame(columns).lazy()));
+        }
+        let mut reading = Reading::new(&self.0, context, table, columns);
+        match table.name {
+            "kernels" => dispatches::read(&mut reading, None)?,
+            "counter_dispatches" => dispatches::read(&mut reading, Some(context.process.pass))?,
+            "memory_copies" => transfers::read_copies(&mut reading)?,
+            "memory_allocations" => transfers::read_allocations(&mut reading)?,
+            "graph_launches" => transfers::read_graph_launches(&mut reading)?,
+            "hip_events" => transfers::read_hip_events(&mut reading)?,
+            "regions" => calls::read_regions(&mut reading)?,
+            "marks" => calls::read_marks(&mut reading)?,
+            "args" => args::read(&mut reading)?,
+            "counters" => counters::read_counters(&mut reading)?,
+            "counter_instances" => counters::read_instances(&mut reading)?,
+            "samples" => counters::read_samples(&mut reading)?,
+            "pc_samples" => pc_samples::read(&mut reading)?,
+            "queues" => info::read_ids(&mut reading, "queue_id")?,
+            "streams" => info::read_ids(&mut reading, "stream_id")?,
+            "threads" => info::read_threads(&mut reading)?,
+            "code_objects" => info::read_code_objects(&mut reading)?,
+            "kernel_symbols" => info::read_kernel_symbols(&mut reading)?,
+            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
+        }
+        reading.finish()
+    }
+
+    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        if is_left_out(context, table.name) {
+            return Ok(RowCount::default());
+        }
+        let capture = &self.0;
+        let indexed = |names: &[&str]| Ok(RowCount::whole(names.iter().map(|name| capture.process.rows(name)).sum()));
+        match table.name {
+            "memory_copies" => indexed(&[COPIES]),
+            "memory_allocations" => indexed(ALLOCATIONS),
+            "graph_launches" => indexed(GRAPH_LAUNCHES),
+            "hip_events" => indexed(&[HIP_EVENTS]),
+            "pc_samples" => indexed(PC_SAMPLES),
+            "kernels" | "counter_dispatches" => {
+                let mut reading = Reading::new(capture, context, table, &[]);
+                let rows = dispatches::count(&mut reading)?;
+                Ok(RowCount { rows, damage: reading.findings.damage })
+            }
+            "regions" | "marks" | "args" | "threads" | "queues" | "streams" => {
+                let (census, findings) = capture.census()?;
+                let rows = match table.name {
+                    "regions" => census.regions,
+                    "marks" => census.marks,
+                    "args" => census.args,
+                    "threads" => census.threads.len() as u64,
+                    "queues" => census.queues.len() as u64,
+                    _ => census.streams.len() as u64,
+                };
+                Ok(RowCount { rows, damage: findings.damage.clone() })
+            }
+            // These leave out or join rows, so that only reading tells.
+            _ => {
+                let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
+                let rows = self.read(context, table, &columns)?;
+                Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Kernel symbols of a process.
+
+use anyhow::Result;
+
+use super::capture::{Capture, Findings, FromRecord};
+use super::records::KernelSymbol;
+use crate::input::common::{IdIndex, SymbolNames, placeholder};
+use crate::trace::categories::Categories as CategoryRules;
+use crate::trace::kernel_names::strip_kd;
+
+/// The symbols, without the placeholder that the list begins with.
+pub struct Symbols {
+    /// Names and categories.
+    pub names: SymbolNames,
+    /// Positions by kernel id.
+    pub index: IdIndex,
+    /// Kernel ids.
+    pub ids: Vec<i64>,
+    /// The columns of [`Symbols::COLUMNS`].
+    pub columns: Vec<Vec<Option<i64>>>,
+}
+
+struct Row {
+    id: i64,
+    formatted: Option<String>,
+    demangled: Option<String>,
+    truncated: Option<String>,
+    mangled: Option<String>,
+    numbers: [Option<i64>; 6],
+    is_placeholder: bool,
+}
+
+impl FromRecord for Row {
+    type Record<'de> = KernelSymbol<'de>;
+
+    fn from_record(record: KernelSymbol<'_>) -> Self {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Self {
+            id: record.kernel_id.0.unwrap_or(-1),
+            formatted: owned(record.formatted_kernel_name.filled()),
+            demangled: owned(record.demangled_kernel_name.filled()),
+            truncated: owned(record.truncated_kernel_name.filled()),
+            mangled: owned(record.kernel_name.filled()),
+            is_placeholder: record.kernel_id.nonzero().is_none() && record.kernel_object.nonzero().is_none(),
+            numbers: [
+                record.arch_vgpr_count.0,
+                record.accum_vgpr_count.0,
+                record.sgpr_count.0,
+                record.group_segment_size.0,
+                record.private_segment_size.0,
+                record.code_object_id.0,
+            ],
+        }
+    }
+}
+
+impl Symbols {
+    /// Names of the integer columns.
+    pub const COLUMNS: [&'static str; 6] =
+        ["vgpr", "accum_vgpr", "sgpr", "lds_static_bytes", "scratch_static_bytes", "code_object_id"];
+
+    fn read(capture: &Capture, categories: &CategoryRules, findings: &mut Findings) -> Result<Self> {
+        let mut rows: Vec<Row> = capture.gather("kernel_symbols", findings)?;
+        rows.retain(|row| !row.is_placeholder);
+        let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+        let mut symbols = Self {
+            names: SymbolNames::default(),
+            index: IdIndex::new(&ids),
+            columns: vec![Vec::with_capacity(ids.len()); Self::COLUMNS.len()],
+            ids,
+        };
+        for row in rows {
+            for (column, number) in symbols.columns.iter_mut().zip(row.numbers) {
+                column.push(number);
+            }
+            let stripped = |name: Option<&String>| name.map(|name| strip_kd(name).to_owned());
+            let mangled = stripped(row.mangled.as_ref());
+            let full = row.formatted.or_else(|| stripped(row.demangled.as_ref())).or_else(|| mangled.clone());
+            symbols.names.push(full.unwrap_or_else(|| placeholder(row.id)), row.truncated, mangled, categories);
+        }
+        Ok(symbols)
+    }
+}
+
+impl Capture {
+    /// Kernel symbols.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn symbols(&self, categories: &CategoryRules) -> Result<(&Symbols, &Findings)> {
+        Self::cached(&self.symbols, |findings| Symbols::read(self, categories, findings))
+    }
+}

@@ -1,0 +1,201 @@
+//! `memory_copies`, `memory_allocations`, `graph_launches` and `hip_events`.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use super::integers::{Field, Integers, every};
+use super::reading::{Reading, ordinals, zero_as_null};
+use super::records::Activity;
+use super::roles::{ALLOCATIONS, COPIES, GRAPH_LAUNCHES, HIP_EVENTS};
+use crate::input::common::{direction_column, or_else, put_copy_gpus, zeros};
+use crate::trace::frames::dictionary_column;
+use crate::trace::source::Severity;
+
+const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
+const OPERATION: &[&str] = &["direction", "operation", "level"];
+const COPY_AGENTS: &[&str] = &["src_agent_id", "dst_agent_id", "direction", "gpu", "peer_gpu", "device"];
+
+const FIELDS: &[Field<Activity>] = &[
+    Field { name: "kind", for_columns: OPERATION, get: |r| r.kind.0 },
+    Field { name: "operation", for_columns: OPERATION, get: |r| r.operation.0 },
+    Field { name: "src_agent_id", for_columns: COPY_AGENTS, get: |r| r.src_agent_id.0 },
+    Field { name: "dst_agent_id", for_columns: COPY_AGENTS, get: |r| r.dst_agent_id.0 },
+    Field { name: "agent_id", for_columns: &["agent_id", "gpu", "device"], get: |r| r.agent_id.0 },
+    Field { name: "bytes", for_columns: &["bytes"], get: |r| r.bytes.0.or(r.allocation_size.0) },
+    Field { name: "address", for_columns: &["address"], get: |r| r.address.nonzero() },
+    Field { name: "flags", for_columns: &["flags"], get: |r| r.flags.0 },
+    Field { name: "queue_id", for_columns: &["queue_id"], get: |r| r.queue_id.0 },
+    Field { name: "source_queue_id", for_columns: &["source_queue_id"], get: |r| r.source_queue_id.0 },
+    Field { name: "stream_id", for_columns: &["stream_id"], get: |r| r.stream_id.0 },
+    Field { name: "tid", for_columns: &["tid"], get: |r| r.thread_id.0 },
+    Field { name: "correlation_id", for_columns: &["correlation_id"], get: |r| r.correlation_id.internal.nonzero() },
+    Field { name: "graph_exec_id", for_columns: &["graph_exec_id"], get: |r| r.graph_exec_id.nonzero() },
+    Field { name: "event_handle", for_columns: &["event_handle"], get: |r| r.hip_event_handle.0 },
+    Field { name: "kernels", for_columns: &["kernels"], get: |r| r.kernel_dispatch_count.0 },
+    Field { name: "start", for_columns: TIMES, get: Activity::start },
+    Field { name: "end", for_columns: TIMES, get: Activity::end },
+];
+
+/// Reads the sections in order and puts the columns that are copied as they are.
+fn rows(reading: &mut Reading<'_>, names: &[&str]) -> Result<Integers> {
+    Ok(rows_of_two(reading, names)?.0)
+}
+
+/// As [`rows`], with the number of rows of the sections of the first name.
+fn rows_of_two(reading: &mut Reading<'_>, names: &[&str]) -> Result<(Integers, usize)> {
+    let mut all = Integers::default();
+    let mut of_first = 0;
+    for name in names {
+        for section in reading.capture.process.named(name) {
+            let read = Integers::read::<Activity, Activity>;
+            all.append(read(reading.capture, section, &reading.builder, FIELDS, every, &mut reading.findings)?)?;
+        }
+        if Some(name) == names.first() {
+            of_first = all.height;
+        }
+    }
+    reading.builder.set_height(all.height);
+    let copied = ["queue_id", "source_queue_id", "stream_id", "tid", "correlation_id", "graph_exec_id", "event_handle"];
+    for name in copied.into_iter().chain(["kernels", "address", "flags"]) {
+        reading.put(name, all.get(name));
+    }
+    reading.builder.put_times(&all.get("start"), &all.get("end"));
+    Ok((all, of_first))
+}
+
+/// Names of the operations of rows, as codes into a list.
+fn operations(reading: &mut Reading<'_>, rows: &Integers) -> Result<(Vec<Option<String>>, Vec<usize>)> {
+    let (kinds, findings) = reading.capture.kinds()?;
+    reading.findings.extend(findings);
+    let mut names: Vec<Option<String>> = Vec::new();
+    let mut known: BTreeMap<(Option<i64>, Option<i64>), usize> = BTreeMap::new();
+    let (kind, operation) = (rows.get("kind"), rows.get("operation"));
+    let codes = kind.iter().zip(operation.iter()).map(|key| {
+        *known.entry(key).or_insert_with(|| {
+            names.push(kinds.operation(key.0, key.1).map(str::to_uppercase));
+            names.len() - 1
+        })
+    });
+    let codes: Vec<usize> = codes.collect();
+    let unknown = codes.iter().filter(|code| matches!(names.get(**code), Some(None))).count();
+    reading.builder.note(
+        "unknown_kind",
+        Severity::Warning,
+        unknown,
+        None,
+        "rows have a kind or operation that the file does not name",
+    );
+    Ok((names, codes))
+}
+
+/// Assembles the copies.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = rows(reading, &[COPIES])?;
+    let ids = ordinals(rows.height);
+    reading.put("bytes", rows.get("bytes"));
+    if reading.builder.wants(COPY_AGENTS) {
+        let source = reading.agents(&rows.get("src_agent_id"), &ids);
+        let destination = reading.agents(&rows.get("dst_agent_id"), &ids);
+        put_copy_gpus(&mut reading.builder, &source, &destination);
+        if reading.builder.wants(&["direction"]) {
+            let (names, codes) = operations(reading, &rows)?;
+            let names = codes.iter().map(|code| names.get(*code).and_then(Option::as_deref));
+            let process = reading.builder.context.process;
+            let column = direction_column(process, names, &source, &destination)?;
+            reading.builder.put("direction", column);
+        }
+        reading.put("src_agent_id", source);
+        reading.put("dst_agent_id", destination);
+    }
+    reading.put("copy_id", ids);
+    Ok(())
+}
+
+/// Assembles the allocations, frees and scratch operations.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
+    let (rows, plain) = rows_of_two(reading, ALLOCATIONS)?;
+    let ids = ordinals(rows.height);
+    reading.put_agent(&rows.get("agent_id"), &ids);
+    reading.put("bytes", or_else(&rows.get("bytes"), &zeros(rows.height)));
+    if reading.builder.wants(&["operation", "level"]) {
+        let (names, codes) = operations(reading, &rows)?;
+        let words: Vec<(&str, &str)> = codes
+            .iter()
+            .enumerate()
+            .map(|(row, code)| {
+                allocation(names.get(*code).and_then(Option::as_deref).unwrap_or_default(), row >= plain)
+            })
+            .collect();
+        for (name, dictionary, word) in [
+            ("operation", OPERATIONS, (|words: &(&'static str, &'static str)| words.0) as fn(&_) -> &'static str),
+            ("level", LEVELS, |words| words.1),
+        ] {
+            let codes = words.iter().map(|words| dictionary.iter().position(|known| *known == word(words)));
+            let dictionary: Vec<Option<String>> = dictionary.iter().map(|word| Some((*word).to_owned())).collect();
+            let column = dictionary_column(name, &dictionary, codes)?;
+            reading.builder.put(name, column);
+        }
+    }
+    reading.put("alloc_id", ids);
+    Ok(())
+}
+
+const OPERATIONS: &[&str] = &["ALLOC", "FREE", "REALLOC", "RECLAIM", "UNKNOWN"];
+const LEVELS: &[&str] = &["REAL", "VIRTUAL", "SCRATCH"];
+
+/// Operation and level of an allocation by the name of its operation, such as `MEMORY_ALLOCATION_VMEM_FREE`.
+fn allocation(name: &str, is_scratch: bool) -> (&'static str, &'static str) {
+    let operation = match name.rsplit('_').next().unwrap_or(name) {
+        "ALLOCATE" | "ALLOC" => "ALLOC",
+        "FREE" => "FREE",
+        "REALLOC" | "REALLOCATE" => "REALLOC",
+        "RECLAIM" => "RECLAIM",
+        _ => "UNKNOWN",
+    };
+    let level = match (is_scratch, name.contains("VMEM")) {
+        (true, _) => "SCRATCH",
+        (false, true) => "VIRTUAL",
+        (false, false) => "REAL",
+    };
+    (operation, level)
+}
+
+/// Assembles the graph launches.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = rows(reading, GRAPH_LAUNCHES)?;
+    let ids = ordinals(rows.height);
+    reading.put_agent(&rows.get("agent_id"), &ids);
+    reading.put("graph_launch_id", ids);
+    Ok(())
+}
+
+/// Assembles the HIP events.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
+    let rows = rows(reading, &[HIP_EVENTS])?;
+    let ids = ordinals(rows.height);
+    reading.put_agent(&rows.get("agent_id"), &ids);
+    reading.put("source_queue_id", zero_as_null(&rows.get("source_queue_id")));
+    if reading.builder.wants(&["operation"]) {
+        let (mut names, codes) = operations(reading, &rows)?;
+        for name in &mut names {
+            name.get_or_insert_with(|| "UNKNOWN".to_owned());
+        }
+        let column = dictionary_column("operation", &names, codes.into_iter().map(Some))?;
+        reading.builder.put("operation", column);
+    }
+    reading.put("hip_event_id", ids);
+    Ok(())
+}
