@@ -21,3 +21,4 @@ mod queries;
 mod rocprofv3_documents;
 mod rocprofv3_json;
 mod settings;
+mod two_sources;
