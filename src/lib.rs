@@ -1,4 +1,4 @@
-//! wavesieve sifts GPU traces: it loads rocpd databases of any number of ranks into canonical tables, answers questions
+//! wavesieve sifts GPU traces: it loads rocpd databases and rocprofv3 JSON of any number of ranks into canonical tables, answers questions
 //! about them with vectorised queries, and writes Parquet, CSV, JSON or tables for the terminal.
 //!
 //! The parts and the direction of their dependencies: `cli → export → engine → trace ← input`.
