@@ -138,8 +138,9 @@ pub fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments)
         });
     }
     if !global.quiet {
+        let what = if no_rows { "no rows" } else { "no match" };
         for sentence in &sentences {
-            messages::say(format_args!("no rows: {sentence}"));
+            messages::say(format_args!("{what}: {sentence}"));
         }
     }
     Ok(!sentences.is_empty())

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
-use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat, len, lit};
+use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat, lit};
 use rayon::prelude::*;
 
 use super::categories::Categories as CategoryRules;
@@ -276,9 +276,9 @@ impl Trace {
         if self.choice.row_filters().any(|filter| selection::is_touched(&self.choice, filter, table)) {
             let key = table.column_names().nth(2).into_iter().collect();
             let mut tables = self.process_frames(member, &Request::from([(table.name, key)]))?;
-            let rows = tables.remove(table.name).unwrap_or_default().select([len()]).collect()?;
-            let rows = rows.columns().first().and_then(|count| count.u32().ok()?.get(0));
-            return Ok(u64::from(rows.unwrap_or(0)));
+            // Not by asking for their number: of a join whose rows are not wanted, polars cannot give it.
+            let rows = tables.remove(table.name).unwrap_or_default().collect()?;
+            return Ok(rows.height() as u64);
         }
         match table.name {
             "processes" => Ok(1),
