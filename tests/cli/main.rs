@@ -13,6 +13,7 @@ mod dataset;
 mod documentation;
 mod examples;
 mod facts;
+mod filters;
 mod goldens;
 mod manners;
 mod negative;
