@@ -257,19 +257,10 @@ fn write_part(
     let mut out = BufWriter::with_capacity(1 << 20, file);
     match format {
         TableFormat::Parquet => parquet_file::write_table(frame, table, &member.process.facts, &mut out)?,
-        TableFormat::Csv => delimited::write(&plain(frame)?, b',', &mut out)?,
-        TableFormat::Json => json::write_array(&plain(frame)?, &mut out)?,
+        TableFormat::Csv => delimited::write(frame, b',', &mut out)?,
+        TableFormat::Json => json::write_array(frame, &mut out)?,
         TableFormat::Arrow => columnar::write_arrow(frame, &mut out)?,
     }
     out.flush().with_context(|| format!("cannot write {}", path.display()))?;
     Ok(fs::metadata(path)?.len())
-}
-
-/// The same rows with dictionaries as the texts they stand for.
-fn plain(frame: &DataFrame) -> PolarsResult<DataFrame> {
-    let columns = frame.columns().iter().map(|column| match column.dtype() {
-        DataType::Categorical(_, _) => column.cast(&DataType::String),
-        _ => Ok(column.clone()),
-    });
-    DataFrame::new(frame.height(), columns.collect::<PolarsResult<_>>()?)
 }
