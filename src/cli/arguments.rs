@@ -19,7 +19,8 @@ use crate::trace::schema::Table;
 /// Where the trace is and how its ranks are told apart.
 #[derive(Args, Clone, Debug)]
 pub struct InputArguments {
-    /// Files, directories (searched recursively) and glob patterns: rocpd databases, or a dataset
+    /// Files, directories (searched recursively) and glob patterns: rocpd databases, rocprofv3 JSON, or a
+    /// dataset
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// The same as INPUT, for command lines written for rocpd

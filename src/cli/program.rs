@@ -11,7 +11,8 @@ use super::settings::{Settings, selected};
 use super::{check, completions, config, convert, help, info, man, messages, schema, sql, suggest, table};
 use crate::engine::Registry;
 
-const ABOUT: &str = "Sifts GPU traces: rocpd databases of any number of ranks into tables, answers and Parquet";
+const ABOUT: &str =
+    "Sifts GPU traces: rocpd databases and rocprofv3 JSON of any number of ranks into tables, answers and Parquet";
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
