@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::common::{Run, listing, number, real, records, run, succeed};
-use crate::rocprofv3_documents::{FINI, INIT, call, counted, document, process};
+use crate::rocprofv3_documents::{FINI, INIT, call, counted, dispatch, document, process};
 
 /// A directory for the files of one test.
 struct Place(tempfile::TempDir);
@@ -451,6 +451,39 @@ fn a_counter_pass_beside_its_trace() {
     };
     assert_eq!((count("processes"), count("kernels"), count("regions"), count("pc_samples")), (2, 3, 3, 4));
     assert_eq!((count("counter_dispatches"), count("counters")), (3, 1));
+}
+
+#[test]
+fn keys_given_twice_count_once() {
+    let place = Place::new();
+    let mut twice = process(1);
+    let symbol = twice["kernel_symbols"][1].clone();
+    twice["kernel_symbols"].as_array_mut().unwrap().push(symbol);
+    twice["buffer_records"]["kernel_dispatch"].as_array_mut().unwrap().push(dispatch(1, 8, 901, 1_500_000, 1_500_500));
+    twice["callback_records"]["counter_collection"] = json!([counted(1, &[(55, json!(3))])]);
+    let file = place.write("a.json", document(&[twice]).to_string());
+    let calls = |name: &str| records(&["table", "kernel_summary", &file, "--name", name])[0]["calls"].clone();
+    for name in ["full", "short", "base", "mangled"] {
+        assert_eq!(calls(name), 2, "{name}: two dispatches of the kernel with two symbols");
+    }
+    let summary = records(&["table", "counter_summary", &file, "--by", "kernel_name"]);
+    assert_eq!((&summary[0]["dispatches"], &summary[0]["total"]), (&json!(1), &json!(3.0)));
+    has_anomaly(&file, "repeated_record", "kernel_symbols", 1);
+    has_anomaly(&file, "repeated_record", "counter_dispatches", 1);
+    has_anomaly(&file, "repeated_dispatch", "kernels", 1);
+    assert!(succeed(&["info", &file]).contains("counter_dispatches 3"));
+}
+
+#[test]
+fn a_counted_dispatch_without_id_is_kept() {
+    let place = Place::new();
+    let mut counts = process(1);
+    let mut nameless = counted(4, &[(55, json!(3))]);
+    nameless["dispatch_data"]["dispatch_info"].as_object_mut().unwrap().remove("dispatch_id");
+    counts["callback_records"]["counter_collection"] = json!([nameless]);
+    let file = place.write("a.json", document(&[counts]).to_string());
+    assert_eq!(number("SELECT COUNT(*) AS n FROM kernels", &file), 4);
+    assert_eq!(number("SELECT COUNT(*) AS n FROM counter_dispatches", &file), 4);
 }
 
 #[test]

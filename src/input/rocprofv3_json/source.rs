@@ -66,7 +66,7 @@ pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
             table_name: section.clone(),
             count: i64::try_from(*rows).unwrap_or(i64::MAX),
             first_key: Some(shown.to_owned()),
-            detail: "the records of this section are not known and were not read".to_owned(),
+            detail: format!("records of {section} are of an unknown kind and were not read"),
         }));
         processes.push(Found { facts, source: Arc::new(JsonSource(capture)) });
     }
@@ -136,7 +136,7 @@ impl Source for JsonSource {
             "pc_samples" => indexed(PC_SAMPLES),
             "kernels" | "counter_dispatches" => {
                 let mut reading = Reading::new(capture, context, table, &[]);
-                let rows = dispatches::count(&mut reading)?;
+                let rows = dispatches::count(&mut reading, table.name == "counter_dispatches")?;
                 Ok(RowCount { rows, damage: reading.findings.damage })
             }
             "regions" | "marks" | "args" | "threads" | "queues" | "streams" => {
