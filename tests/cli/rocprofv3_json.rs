@@ -293,6 +293,7 @@ fn what_is_odd_is_read_and_noted() {
         [json!({"domain": "future", "category": "FUTURE_API", "name": "operation 5"})]
     );
     has_anomaly(&file, "unknown_section", "buffer_records.new_things", 2);
+    assert!(run(&["table", "top", &file]).stderr.contains("buffer_records.new_things"));
     has_anomaly(&file, "invalid_utf8", "kernel_symbols", 1);
     has_anomaly(&file, "missing_agent", "kernels", 1);
     has_anomaly(&file, "unknown_kind", "regions", 1);
@@ -484,6 +485,50 @@ fn a_counted_dispatch_without_id_is_kept() {
     let file = place.write("a.json", document(&[counts]).to_string());
     assert_eq!(number("SELECT COUNT(*) AS n FROM kernels", &file), 4);
     assert_eq!(number("SELECT COUNT(*) AS n FROM counter_dispatches", &file), 4);
+}
+
+#[test]
+fn arguments_stay_with_their_calls() {
+    let place = Place::new();
+    let mut odd = process(1);
+    let with_args = |id: i64, args: Value| {
+        let mut call = call(1, 0, id, 1_150_000 + id, 1_160_000 + id);
+        call["args"] = args;
+        call
+    };
+    let named = |name: &str| json!([{"type": "int", "name": name, "value": "1"}]);
+    let mut bare = with_args(500, named("bare"));
+    bare["correlation_id"] = json!(500);
+    odd["buffer_records"]["hip_api"] =
+        json!([with_args(501, json!({"by_name": 7})), bare, with_args(502, json!([5])), with_args(503, named("last"))]);
+    let text = document(&[odd]).to_string();
+    let file = place.write("a.json", &text);
+    let sql = "SELECT r.correlation_id, a.name, a.value FROM args AS a JOIN regions AS r ON r.region_id = a.owner_id \
+        ORDER BY r.region_id, a.position";
+    assert_eq!(
+        rows(sql, &file),
+        [
+            json!({"correlation_id": 501, "name": "by_name", "value": "7"}),
+            json!({"correlation_id": 500, "name": "bare", "value": "1"}),
+            json!({"correlation_id": 502, "name": "", "value": null}),
+            json!({"correlation_id": 503, "name": "last", "value": "1"}),
+        ]
+    );
+    assert!(succeed(&["info", &file]).contains("args 4"));
+    // A call that is refused takes its arguments with it.
+    let file = place.write("a.json", text.replacen("\"kind\":1,", "\"kind\":1,\"kind\":1,", 2));
+    let answer = run(&["sql", sql, &file, "-f", "csv"]);
+    assert_eq!((answer.code, answer.stdout.lines().last()), (5, Some("503,last,1")), "{}", answer.stderr);
+}
+
+#[test]
+fn half_a_character_is_replaced() {
+    let place = Place::new();
+    let text = document(&[process(1)]).to_string().replace("void scale", "void \\udcff\\ud83d\\ude00scale");
+    let file = place.write("a.json", text);
+    let name = rows("SELECT kernel_name FROM kernels ORDER BY dispatch_id LIMIT 1", &file);
+    assert_eq!(name, [json!({"kernel_name": "void \u{fffd}\u{1f600}scale<float>(float*, int)"})]);
+    has_anomaly(&file, "invalid_utf8", "kernel_symbols", 2);
 }
 
 #[test]
