@@ -532,6 +532,29 @@ fn half_a_character_is_replaced() {
 }
 
 #[test]
+fn captures_of_the_same_size_are_told_apart() {
+    let place = Place::new();
+    let nameless = |end: i64| {
+        let mut process = process(1);
+        process.as_object_mut().unwrap().remove("metadata");
+        process["buffer_records"]["kernel_dispatch"][0] = dispatch(1, 8, 901, 1_200_000, end);
+        process
+    };
+    let file = place.write("a.json", document(&[nameless(1_200_500), nameless(1_200_700)]).to_string());
+    assert_eq!(number("SELECT COUNT(*) AS n FROM processes", &file), 2);
+    assert_eq!(run(&["info", &file]).stderr, "");
+}
+
+#[test]
+fn processes_of_a_file_are_ranked_by_pid() {
+    let place = Place::new();
+    let processes: Vec<Value> = [12, 10, 14, 11, 13].into_iter().map(process).collect();
+    let file = place.write("a.json", document(&processes).to_string());
+    let pids: Vec<Value> = rows("SELECT pid FROM processes ORDER BY rank", &file);
+    assert_eq!(pids, [10, 11, 12, 13, 14].map(|pid| json!({"pid": pid})));
+}
+
+#[test]
 fn captures_given_twice() {
     let place = Place::new();
     let text = document(&[process(1)]).to_string();
