@@ -488,6 +488,29 @@ fn a_counted_dispatch_without_id_is_kept() {
 }
 
 #[test]
+fn counter_values_that_are_left_out_are_noted() {
+    let place = Place::new();
+    let mut counts = process(1);
+    counts["callback_records"]["counter_collection"] = json!([counted(1, &[(55, json!(3)), (55, json!("NaN"))])]);
+    let file = place.write("a.json", document(&[counts]).to_string());
+    has_anomaly(&file, "missing_value", "counters", 1);
+}
+
+#[test]
+fn counter_passes_without_known_ranks_are_pointed_out() {
+    let place = Place::new();
+    let mut pass = process(2);
+    pass["callback_records"]["counter_collection"] = json!([counted(1, &[(55, json!(3))])]);
+    place.write("rank0_trace.json", document(&[process(1)]).to_string());
+    place.write("rank0_counters.json", document(&[pass]).to_string());
+    let directory = place.0.path().to_str().unwrap();
+    let query = ["table", "kernel_summary", directory];
+    assert!(run(&query).stderr.contains("--rank-from"), "{}", run(&query).stderr);
+    let named = run(&[&query[..], &["--rank-from", "rank(\\d+)"]].concat());
+    assert_eq!((named.code, named.stderr.as_str()), (0, ""));
+}
+
+#[test]
 fn arguments_stay_with_their_calls() {
     let place = Place::new();
     let mut odd = process(1);
