@@ -28,7 +28,7 @@ mod symbols;
 mod transfers;
 mod values;
 
-pub use file::{GZIP_MAGIC, decompressed_head};
+pub use file::{GZIP_MAGIC, Spool, decompressed_head};
 pub use scanner::ROOT_KEY;
 pub use source::find;
 
