@@ -51,7 +51,7 @@ pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     if mentions(sql, NUMBERS) {
         context.register(NUMBERS, numbers().context("cannot build the table of numbers")?);
     }
-    let failed = |error: PolarsError| QueryError::Sql { reason: first_line(&error.to_string()) };
+    let failed = |error: PolarsError| QueryError::Sql { reason: reason_of(&error.to_string()) };
     let plan = context.execute(sql).map_err(failed)?;
     // polars counts the rows of a union in a type that only a wider build has; without this optimisation it does not.
     let frame = match plan.clone().collect() {
@@ -72,9 +72,13 @@ pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     Ok(Answer { frame, columns })
 }
 
-/// The reason without the query plan that the engine adds below it.
-fn first_line(message: &str) -> String {
-    message.lines().next().unwrap_or_default().trim_end_matches('.').to_owned()
+/// The reason without the query plan that the engine adds below it, and what helps.
+fn reason_of(message: &str) -> String {
+    let reason = message.lines().next().unwrap_or_default().trim_end_matches('.');
+    if reason.contains("got `cat`") || reason.contains("got: cat") {
+        return format!("{reason}; text functions and LIKE take a column of type cat as CAST(column AS VARCHAR)");
+    }
+    reason.to_owned()
 }
 
 /// Rounds floats and turns dictionary columns into text, so that every way out sees the same values.

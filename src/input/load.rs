@@ -50,12 +50,13 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     let mut others: Vec<(String, String)> = Vec::new();
     let mut unnamed: Vec<(String, String)> = Vec::new();
     let mut lost: Vec<(String, String)> = Vec::new();
+    let mut spool = rocprofv3_json::Spool::default();
     for candidate in discover(inputs)? {
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
             Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)),
             Recognised::RocprofJson => {
-                rocprofv3_json::find(&candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+                rocprofv3_json::find(&candidate.path, &shown, &file_name(&candidate), &mut spool).map(|opened| {
                     inherited.extend(opened.damage);
                     (opened.processes, opened.notes)
                 })

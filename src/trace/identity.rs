@@ -52,7 +52,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     let mut warnings = Vec::new();
     let mut order: Vec<(usize, ProcessFacts)> = facts.into_iter().enumerate().collect();
     order.sort_by_cached_key(|(_, facts)| {
-        (natural_key(&facts.path), facts.guid.clone(), facts.content_hash.clone(), facts.pid)
+        (natural_key(&facts.path), facts.guid.clone(), facts.pid, facts.content_hash.clone())
     });
 
     let claims: Vec<Option<i64>> =
@@ -70,6 +70,17 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
         recorded_claims(&order, &mut warnings)
     };
 
+    let unranked = |counters: bool| {
+        let unclaimed = order.iter().zip(&claims).filter(|(_, claim)| claim.is_none());
+        unclaimed.filter(|((_, facts), _)| carries_counters(facts) == counters).count()
+    };
+    if let (1.., 1..) = (unranked(true), unranked(false)) {
+        warnings.push(format!(
+            "{} of the processes without a known rank carry counters: each counts as a rank of its own, kernels included; if \
+             they are counter passes of the others, name the ranks with --rank-from REGEX",
+            unranked(true)
+        ));
+    }
     let ranks = fill_ranks(&order, &claims);
     let mut ranked: Vec<(usize, ProcessFacts, i64)> =
         order.into_iter().zip(ranks).map(|((position, facts), rank)| (position, facts, rank)).collect();

@@ -220,3 +220,15 @@ fn details_go_to_standard_error_and_change_nothing() {
     }
     assert_eq!(run(&["info", "fixtures/two_nodes", "-v", "-q"]).code, 2);
 }
+
+#[test]
+fn text_functions_on_dictionaries_are_explained() {
+    for sql in [
+        "SELECT UPPER(kernel_name) AS n FROM kernels",
+        "SELECT kernel_name FROM kernels WHERE kernel_name LIKE '%gemm%'",
+    ] {
+        let answer = run(&["sql", sql, "fixtures/two_nodes"]);
+        assert_eq!(answer.code, 2);
+        assert!(answer.stderr.contains("CAST(column AS VARCHAR)"), "{}", answer.stderr);
+    }
+}
