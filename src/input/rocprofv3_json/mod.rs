@@ -14,6 +14,7 @@ mod index;
 mod info;
 mod integers;
 mod kinds;
+mod leap;
 mod loose;
 mod parts;
 mod pc_samples;
