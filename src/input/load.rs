@@ -9,7 +9,7 @@ use super::dataset;
 use super::discover::{Candidate, discover};
 use super::error::InputError;
 use super::recognise::{Recognised, recognise};
-use super::{rocpd, rocprofv3_json};
+use super::{rocpd, rocprofv3_json, rpd};
 use crate::trace::categories::Categories;
 use crate::trace::facts::ProcessFacts;
 use crate::trace::identity::assign;
@@ -25,6 +25,16 @@ pub struct Found {
     pub facts: ProcessFacts,
     /// Reads its tables.
     pub source: Arc<dyn Source>,
+}
+
+/// What a file holds.
+pub struct Opened {
+    /// Its processes.
+    pub processes: Vec<Found>,
+    /// Anomalies of the file as a whole.
+    pub notes: Vec<Anomaly>,
+    /// Parts of it that cannot be read.
+    pub damage: Vec<Damage>,
 }
 
 /// How to read inputs.
@@ -60,6 +70,10 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
                     (opened.processes, opened.notes)
                 })
             }
+            Recognised::Rpd(file) => rpd::find(&file, &candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+                inherited.extend(opened.damage);
+                (opened.processes, opened.notes)
+            }),
             Recognised::Dataset => dataset::find(&candidate.path, &options.categories).map(|found| {
                 let (processes, damage, selection) = found;
                 inherited.extend(damage);
@@ -76,7 +90,7 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
             Recognised::Empty(reason) => {
                 if candidate.named {
                     others.push((shown, reason));
-                } else if is_named_like(&candidate, &[".db", "_results.json", "_results.json.gz"]) {
+                } else if is_named_like(&candidate, &[".db", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"]) {
                     lost.push((shown, reason));
                 }
                 continue;

@@ -3,18 +3,22 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
+use super::common::sqlite::{DatabaseFile, open, table_names};
 use super::dataset::is_dataset;
-use super::rocpd;
 use super::rocprofv3_json::{GZIP_MAGIC, ROOT_KEY, decompressed_head};
+use super::rpd;
 
 /// What was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Recognised {
     /// A rocpd database of schema 3.
     Rocpd,
     /// A rocprofv3 JSON file, plain or compressed.
     RocprofJson,
+    /// An RPD database, decompressed if it was compressed.
+    Rpd(Arc<DatabaseFile>),
     /// A dataset written by `convert`.
     Dataset,
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
@@ -49,9 +53,9 @@ pub fn recognise(path: &Path) -> Recognised {
         return Recognised::Damaged(format!("cannot be read: {error}"));
     }
     if head.starts_with(SQLITE_MAGIC) {
-        sqlite(path)
+        sqlite(DatabaseFile::in_place(path))
     } else if head.starts_with(GZIP_MAGIC) {
-        compressed(&decompressed_head(path, HEAD_BYTES))
+        compressed(path, &decompressed_head(path, HEAD_BYTES))
     } else {
         by_head(&head)
     }
@@ -87,20 +91,27 @@ fn is_rocprof_json(text: &str) -> bool {
 }
 
 /// What is in a gzip file, by the first bytes of its content.
-fn compressed(head: &[u8]) -> Recognised {
+fn compressed(path: &Path, head: &[u8]) -> Recognised {
     let text = String::from_utf8_lossy(head);
     if is_rocprof_json(&text) {
         Recognised::RocprofJson
     } else if head.starts_with(SQLITE_MAGIC) {
-        let reason = "a compressed SQLite database, which is not supported yet; decompress it with `gunzip`";
-        Recognised::Other(reason.to_owned())
+        // What is in it is only known when all of it is there.
+        match DatabaseFile::decompressed(path).map(sqlite) {
+            Ok(Recognised::Rocpd) => {
+                let reason = "a compressed rocpd database, which is not supported yet; decompress it with `gunzip`";
+                Recognised::Other(reason.to_owned())
+            }
+            Ok(recognised) => recognised,
+            Err(error) => Recognised::Damaged(format!("{error:#}")),
+        }
     } else {
-        Recognised::Foreign("a gzip file without rocprofv3 JSON in it".to_owned())
+        Recognised::Foreign("a gzip file without rocprofv3 JSON or an RPD database in it".to_owned())
     }
 }
 
-fn sqlite(path: &Path) -> Recognised {
-    let names = match rocpd::open(path).and_then(|connection| rocpd::table_names(&connection)) {
+fn sqlite(file: DatabaseFile) -> Recognised {
+    let names = match open(file.path()).and_then(|connection| table_names(&connection)) {
         Ok(names) => names,
         Err(error) => return Recognised::Damaged(format!("a damaged SQLite database: {error:#}")),
     };
@@ -109,8 +120,11 @@ fn sqlite(path: &Path) -> Recognised {
     let other = |what: &str| Recognised::Other(what.to_owned());
     if names.iter().any(|name| name.strip_prefix("rocpd_metadata_").is_some_and(|uuid| uuid.len() == 36)) {
         Recognised::Rocpd
-    } else if has("rocpd_api") && has("rocpd_op") {
-        other("an RPD database, rocpd's predecessor, which is not supported yet; name rocpd databases")
+    } else if rpd::is_rpd(&names) {
+        if rpd::holds_nothing(&file) {
+            return other("an RPD database in which nothing was recorded; collect again while the GPU works");
+        }
+        Recognised::Rpd(Arc::new(file))
     } else if begins("rocpd_metadata") {
         other("a rocpd database of an early spelling (no underscore before the id), which is not supported yet")
     } else if begins("rocpd_") {

@@ -5,7 +5,9 @@ mod copies;
 mod id_index;
 mod kernel_symbols;
 mod roles;
+pub mod sqlite;
 mod table;
+mod texts;
 
 pub use agents::{agent_details, detail};
 pub use copies::{direction_column, put_copy_gpus};
@@ -13,3 +15,4 @@ pub use id_index::IdIndex;
 pub use kernel_symbols::{SymbolNames, placeholder};
 pub use roles::is_left_out;
 pub use table::{TableBuilder, count_first, or_else, zeros};
+pub use texts::{Texts, index_of};

@@ -4,8 +4,8 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
-use super::column::{integer, real, text};
-use super::lookups::Texts;
+use crate::input::common::Texts;
+use crate::input::common::sqlite::{integer, real, text};
 use crate::input::common::{IdIndex, count_first};
 use crate::trace::frames::{categorical, dictionary_column};
 use crate::trace::source::Severity;

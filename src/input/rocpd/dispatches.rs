@@ -4,9 +4,9 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
-use super::column::{Columns, Wanted, integer};
 use super::hint;
 use super::lookups::Events;
+use crate::input::common::sqlite::{Columns, Wanted, integer};
 use crate::input::common::{count_first, or_else, zeros};
 use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
-use super::column::{Columns, integer, text};
+use crate::input::common::sqlite::{Columns, integer, text};
 use crate::trace::frames::dictionary_column;
 
 /// Assembles `queues` or `streams`.
@@ -47,7 +47,7 @@ pub fn read_code_objects(assembly: &mut Assembly<'_>) -> Result<()> {
     Ok(())
 }
 
-fn read(assembly: &mut Assembly<'_>, base: &str, wanted: &[super::column::Wanted]) -> Result<Columns> {
+fn read(assembly: &mut Assembly<'_>, base: &str, wanted: &[crate::input::common::sqlite::Wanted]) -> Result<Columns> {
     let columns = assembly.database.read(base, wanted, 1)?;
     assembly.absorb(base, &columns);
     assembly.set_height(columns.height);

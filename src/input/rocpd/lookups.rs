@@ -5,46 +5,9 @@ use std::sync::OnceLock;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::column::{Columns, Wanted, integer, text};
 use super::database::Database;
-use crate::input::common::IdIndex;
-
-/// Texts by id.
-pub struct Texts {
-    index: IdIndex,
-    values: Vec<Option<String>>,
-}
-
-impl Texts {
-    /// Texts of two columns.
-    pub fn of(ids: &Int64Chunked, values: &StringChunked) -> Self {
-        let index = index_of(ids);
-        Self { index, values: values.iter().map(|value| value.map(str::to_owned)).collect() }
-    }
-
-    /// All texts in the order of their positions.
-    pub fn values(&self) -> &[Option<String>] {
-        &self.values
-    }
-
-    /// Position of an id in [`Texts::values`].
-    pub fn position(&self, id: Option<i64>) -> Option<usize> {
-        id.and_then(|id| self.index.position(id))
-    }
-
-    /// The text of an id.
-    pub fn get(&self, id: Option<i64>) -> Option<&str> {
-        self.position(id).and_then(|position| self.values.get(position)).and_then(Option::as_deref)
-    }
-}
-
-/// An index over a column of ids without nulls.
-pub fn index_of(ids: &Int64Chunked) -> IdIndex {
-    match ids.cont_slice() {
-        Ok(ids) => IdIndex::new(ids),
-        Err(_) => IdIndex::new(&ids.iter().flatten().collect::<Vec<i64>>()),
-    }
-}
+use crate::input::common::sqlite::{Columns, Wanted, integer, text};
+use crate::input::common::{IdIndex, Texts, index_of};
 
 /// Strings and threads of one partition, read when first needed.
 pub struct Lookups {

@@ -1,9 +1,6 @@
 //! rocpd databases, schema 3: SQLite files with one set of tables per capture. Only base tables are read, never views.
 
 mod assembly;
-mod bulk;
-mod careful;
-mod column;
 mod container;
 mod counters;
 mod database;
@@ -17,5 +14,4 @@ mod source;
 mod symbols;
 mod transfers;
 
-pub use container::{open, table_names};
 pub use source::find;

@@ -5,7 +5,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::Value;
 
-use super::container::{Partition, TableShape, quoted};
+use super::container::Partition;
+use crate::input::common::sqlite::{TableShape, exists, quoted};
 use crate::input::common::{agent_details, detail};
 use crate::trace::facts::{AgentFacts, ProcessFacts};
 
@@ -40,7 +41,8 @@ pub fn processes(
     path: &str,
     source: &str,
 ) -> Result<Vec<FoundProcess>> {
-    let has_counters = exists(connection, partition, "pmc_event") && exists(connection, partition, "kernel_dispatch");
+    let holds = |base| partition.table(base).is_some_and(|table| exists(connection, table));
+    let has_counters = holds("pmc_event") && holds("kernel_dispatch");
     let base = ProcessFacts {
         guid: partition.guid.clone(),
         content_hash: partition.suffix.clone(),
@@ -79,13 +81,6 @@ pub fn processes(
         found.push(FoundProcess { row: None, facts });
     }
     Ok(found)
-}
-
-fn exists(connection: &Connection, partition: &Partition, base: &str) -> bool {
-    partition.table(base).is_some_and(|table| {
-        let sql = format!(include_str!("sql/exists.sql"), table = quoted(&table.name));
-        connection.query_row(&sql, [], |_| Ok(())).is_ok()
-    })
 }
 
 /// Visits the rows of an info table with those of the wanted columns that it has.

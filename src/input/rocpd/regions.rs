@@ -7,12 +7,12 @@ use polars::prelude::*;
 use serde_json::Value;
 
 use super::assembly::Assembly;
-use super::column::{Columns, Wanted, integer, text};
 use super::database::Database;
 use super::dispatches::{note_missing_events, put_event_ids};
 use super::hint;
-use super::lookups::{Events, Texts, index_of};
-use crate::input::common::{IdIndex, count_first, or_else, zeros};
+use super::lookups::Events;
+use crate::input::common::sqlite::{Columns, Wanted, integer, text};
+use crate::input::common::{IdIndex, Texts, count_first, index_of, or_else, zeros};
 use crate::trace::domain::domain_of_category;
 use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
 use crate::trace::source::Severity;

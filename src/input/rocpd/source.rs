@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
-use super::assembly::{Assembly, damage};
-use super::container::{open, partitions};
+use super::assembly::Assembly;
+use super::container::partitions;
 use super::database::Database;
 use super::lookups::Lookups;
 use super::process::processes;
@@ -15,6 +15,7 @@ use super::symbols::SymbolCache;
 use super::{counters, dispatches, info, regions, transfers};
 use crate::input::Found;
 use crate::input::common::is_left_out;
+use crate::input::common::sqlite::{damage, note_open_log, open};
 use crate::trace::frames::empty_frame;
 use crate::trace::schema::{Column, Table};
 use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Severity, Source};
@@ -47,24 +48,6 @@ pub fn find(path: &Path, shown: &str, source: &str) -> Result<(Vec<Found>, Vec<A
         }
     }
     Ok((found, notes))
-}
-
-/// Warns of a write-ahead log or rollback journal beside the database: the profiler has not finished the file.
-fn note_open_log(path: &Path, shown: &str, notes: &mut Vec<Anomaly>) {
-    for ending in ["-wal", "-journal"] {
-        let mut log = path.as_os_str().to_owned();
-        log.push(ending);
-        if std::fs::metadata(Path::new(&log)).is_ok_and(|log| log.len() > 0) {
-            notes.push(Anomaly {
-                check_id: "open_log",
-                severity: Severity::Warning,
-                table_name: "processes".to_owned(),
-                count: 1,
-                first_key: Some(shown.to_owned()),
-                detail: format!("a {ending} file lies beside the database and is not read; rows in it are missing"),
-            });
-        }
-    }
 }
 
 fn note_unknown(partition: &super::container::Partition, shown: &str, notes: &mut Vec<Anomaly>) {
@@ -144,7 +127,7 @@ impl Source for RocpdSource {
         for (base, condition) in parts {
             let (rows, cause) = self.database.count(base, condition)?;
             count.rows += rows;
-            count.damage.extend(cause.map(|cause| damage(context, base, &cause, rows)));
+            count.damage.extend(cause.map(|cause| damage(context, &format!("rocpd_{base}"), &cause, rows)));
         }
         Ok(count)
     }

@@ -145,8 +145,8 @@ fn integer_of_real(real: f64) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::column::{integer, real, text};
     use super::*;
-    use crate::input::rocpd::column::{integer, real, text};
 
     #[test]
     fn other_types_are_kept_and_counted() {
