@@ -20,5 +20,7 @@ mod promises;
 mod queries;
 mod rocprofv3_documents;
 mod rocprofv3_json;
+mod rpd;
+mod rpd_agreement;
 mod settings;
 mod two_sources;

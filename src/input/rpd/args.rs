@@ -5,7 +5,7 @@ use polars::prelude::*;
 use serde_json::Value;
 
 use super::calls::Words;
-use super::reading::{Reading, all_of};
+use super::reading::Reading;
 use crate::input::common::Texts;
 use crate::input::common::sqlite::{integer, text};
 use crate::trace::frames::constant_cat;
@@ -64,7 +64,7 @@ pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &str) -> Result<Held<'
 /// When the file cannot be opened.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let wanted = [integer("args_id"), integer("apiName_id"), integer("domain_id")];
-    let calls = reading.read("api", &wanted, &all_of([reading.owner.condition()]))?;
+    let calls = reading.read_own(&wanted, Vec::new())?;
     let texts = texts_of(reading, "")?;
     let mut words = Words::new(reading)?;
     let (ids, args) = (calls.integers("id"), calls.integers("args_id"));

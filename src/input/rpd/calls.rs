@@ -66,8 +66,8 @@ impl<'a> Words<'a> {
 /// # Errors
 /// When the file cannot be opened.
 pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
-    let condition = all_of([vec![reading.owner.condition(), WITH_LENGTH.to_owned()], reading.hinted()].concat());
-    let calls = read(reading, &condition)?;
+    let conditions = [vec![WITH_LENGTH.to_owned()], reading.hinted()].concat();
+    let calls = read(reading, conditions)?;
     reading.put("region_id", calls.integers("id").into_series());
     reading.put_times(&calls.integers("start"), &calls.integers("end"));
     if reading.wants(&["call_stack"]) {
@@ -81,8 +81,7 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
 /// # Errors
 /// When the file cannot be opened.
 pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
-    let condition = all_of([reading.owner.condition(), WITHOUT_LENGTH.to_owned()]);
-    let calls = read(reading, &condition)?;
+    let calls = read(reading, vec![WITHOUT_LENGTH.to_owned()])?;
     reading.put("mark_id", calls.integers("id").into_series());
     reading.put("time_ns", or_else(&calls.integers("start"), &zeros(calls.height)).into_series());
     Ok(())
@@ -98,9 +97,9 @@ pub fn count(reading: &Reading<'_>, with_length: bool) -> Result<RowCount> {
 }
 
 /// Reads the calls and adds what regions and marks share. The id of a call is its correlation id.
-fn read(reading: &mut Reading<'_>, condition: &str) -> Result<Columns> {
+fn read(reading: &mut Reading<'_>, conditions: Vec<String>) -> Result<Columns> {
     let wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
-    let calls = reading.read("api", &wanted, condition)?;
+    let calls = reading.read_own(&wanted, conditions)?;
     reading.set_height(calls.height);
     let ids = calls.integers("id");
     reading.put("correlation_id", ids.clone().into_series());

@@ -66,7 +66,7 @@ pub fn read_streams(reading: &mut Reading<'_>) -> Result<()> {
 /// # Errors
 /// When the file cannot be opened.
 pub fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
-    let calls = reading.read("api", &[integer("tid")], &reading.owner.condition())?;
+    let calls = reading.read_own(&[integer("tid")], Vec::new())?;
     let threads: BTreeSet<i64> = calls.integers("tid").iter().flatten().collect();
     reading.set_height(threads.len());
     reading.put_integers("tid", threads.into_iter().map(Some));

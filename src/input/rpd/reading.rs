@@ -116,18 +116,34 @@ impl<'a> Reading<'a> {
         Self { capture, owner, builder: TableBuilder::new(context, table, wanted) }
     }
 
-    /// Reads the row id and the `wanted` columns of a source table, and notes what was odd. A missing table has no rows.
+    /// Reads the row id and the `wanted` columns of the calls of this process.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn read_own(&mut self, wanted: &[Wanted], conditions: Vec<String>) -> Result<Columns> {
+        let condition = all_of([vec![self.owner.condition()], conditions].concat());
+        self.read_noting("api", wanted, &condition, true)
+    }
+
+    /// Reads the row id and the `wanted` columns of a source table that all processes of the file share. A missing table
+    /// has no rows. What is odd is noted once for the file.
     ///
     /// # Errors
     /// When the file cannot be opened.
     pub fn read(&mut self, base: &str, wanted: &[Wanted], condition: &str) -> Result<Columns> {
+        self.read_noting(base, wanted, condition, self.owner.is_main)
+    }
+
+    fn read_noting(&mut self, base: &str, wanted: &[Wanted], condition: &str, note: bool) -> Result<Columns> {
         let Some(table) = self.capture.container.table(base) else { return Ok(Columns::default()) };
         // Tables of arguments have no id of their own.
         let key = if table.has("id") { "id" } else { "rowid" };
         let selection = Selection { table, key, condition };
         let columns = sqlite::read(self.capture.file.path(), selection, wanted, self.context.threads)?;
-        let table_name = self.table_name();
-        self.note_all(misfits(table_name, &table.name, &columns));
+        if note {
+            let table_name = self.table_name();
+            self.note_all(misfits(table_name, &table.name, &columns));
+        }
         if let Some(cause) = &columns.damage {
             let damage = damage(self.context, &table.name, cause, columns.height as u64);
             self.report_damage([damage]);
