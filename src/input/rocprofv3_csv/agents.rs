@@ -6,6 +6,7 @@ use anyhow::Result;
 use csv::ByteRecord;
 
 use super::census::Census;
+use super::file::line_at;
 use super::group::CsvFile;
 use super::header::spelling;
 use super::rows::start;
@@ -52,7 +53,7 @@ pub fn read(file: &CsvFile) -> Result<List> {
         match agent {
             Some(agent) => list.agents.push(agent),
             None => {
-                let line = record.position().map_or(0, csv::Position::line);
+                let line = line_at(&file.path, record.position().map_or(0, csv::Position::byte)).unwrap_or(0);
                 list.damage.get_or_insert_with(|| {
                     format!(
                         "{}:{line}: an agent cannot be understood and is left out; {} of {} fields, or no number",

@@ -6,7 +6,7 @@ use anyhow::Result;
 use csv::{ByteRecord, Position};
 
 use super::columns::{COLUMNS, Col, Content};
-use super::file::{Records, open};
+use super::file::{Records, line_at, open};
 use super::group::CsvFile;
 use super::header::Header;
 use super::kinds::Kind;
@@ -90,7 +90,7 @@ pub fn start(file: &CsvFile) -> Result<(ByteRecord, Records)> {
 /// # Errors
 /// When the file cannot be opened.
 pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
-    let (_, mut records) = start(file)?;
+    let (first, mut records) = start(file)?;
     let mut flaws = Flaws::default();
     let mut record = ByteRecord::new();
     let mut numbers = [None; COLUMNS];
@@ -115,10 +115,14 @@ pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) ->
                 flaws.lossy += u64::from(std::str::from_utf8(record.as_slice()).is_err());
                 visit(&Row { record: &record, header, numbers: &numbers, value });
             }
+            // Files that were joined end to end repeat their header.
+            Err(_) if record == first => {}
             Err(reason) => {
                 flaws.bad += 1;
                 flaws.first.get_or_insert_with(|| {
-                    let line = record.position().map_or(0, Position::line);
+                    let place = record.position().map_or(0, Position::byte);
+                    let line =
+                        line_at(&file.path, place).unwrap_or_else(|_| record.position().map_or(0, Position::line));
                     format!("{}:{line}: {reason}{}", file.shown, unclosed(&record))
                 });
             }
