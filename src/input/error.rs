@@ -32,7 +32,8 @@ pub enum InputError {
 
 fn explain(reasons: &[(String, String)]) -> String {
     match reasons {
-        [] => "no trace found; name rocpd databases, rocprofv3 JSON files, directories that hold them, or a dataset"
+        [] => "no trace found; name rocpd databases, rocprofv3 JSON or CSV files, directories that hold them, or a \
+               dataset"
             .to_owned(),
         [(path, reason)] => format!("{path}: {reason}"),
         many => {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::dataset::is_dataset;
 use super::rocpd;
+use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::{GZIP_MAGIC, ROOT_KEY, decompressed_head};
 
 /// What was found.
@@ -15,6 +16,10 @@ pub enum Recognised {
     Rocpd,
     /// A rocprofv3 JSON file, plain or compressed.
     RocprofJson,
+    /// A file of rocprofv3 CSV, plain or compressed.
+    RocprofCsv,
+    /// Statistics that rocprofv3 derived from a trace.
+    CsvSummary(String),
     /// A dataset written by `convert`.
     Dataset,
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
@@ -78,7 +83,20 @@ fn by_head(head: &[u8]) -> Recognised {
         let reason = format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"");
         Recognised::Foreign(reason)
     } else {
-        Recognised::Foreign("no trace: neither a SQLite database, nor rocprofv3 JSON, nor a dataset".to_owned())
+        let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor a dataset";
+        csv(head).unwrap_or_else(|| Recognised::Foreign(reason.to_owned()))
+    }
+}
+
+/// What the header of a CSV file tells, if it is one of rocprofv3.
+fn csv(head: &[u8]) -> Option<Recognised> {
+    match head_of(head) {
+        HeadOf::Records => Some(Recognised::RocprofCsv),
+        HeadOf::Summary => {
+            let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
+            Some(Recognised::CsvSummary(reason.to_owned()))
+        }
+        HeadOf::Other => None,
     }
 }
 
@@ -95,7 +113,8 @@ fn compressed(head: &[u8]) -> Recognised {
         let reason = "a compressed SQLite database, which is not supported yet; decompress it with `gunzip`";
         Recognised::Other(reason.to_owned())
     } else {
-        Recognised::Foreign("a gzip file without rocprofv3 JSON in it".to_owned())
+        let reason = "a gzip file without rocprofv3 JSON or CSV in it";
+        csv(head).unwrap_or_else(|| Recognised::Foreign(reason.to_owned()))
     }
 }
 

@@ -19,6 +19,7 @@ mod manners;
 mod negative;
 mod promises;
 mod queries;
+mod rocprofv3_csv;
 mod rocprofv3_documents;
 mod rocprofv3_json;
 mod settings;
