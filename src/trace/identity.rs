@@ -18,7 +18,7 @@ pub struct Process {
     pub node: i64,
     /// Ordinary trace or counter pass.
     pub role: Role,
-    /// Ordinal among the counter-carrying processes of its rank.
+    /// Ordinal of its first counter pass among those of the processes of its rank.
     pub pass: i64,
     /// GPU index and device number by agent id.
     pub gpus: BTreeMap<i64, Gpu>,
@@ -92,7 +92,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
         let pass = if counters {
             let next = passes.entry(rank).or_insert(0);
             let pass = *next;
-            *next += 1;
+            *next = next.saturating_add(1).saturating_add(facts.replay_passes.max(0));
             pass
         } else {
             0
