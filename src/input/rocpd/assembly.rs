@@ -62,7 +62,7 @@ impl<'a> Assembly<'a> {
             first_key: Some(misfit.first_id.to_string()),
             detail: format!(
                 "column {} of rocpd_{base} holds {} values; integers above 2^63 keep their bits, texts that are no \
-                 numbers and damaged values are null",
+                 numbers are null",
                 misfit.column, misfit.found
             ),
         }));

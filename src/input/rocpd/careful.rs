@@ -78,19 +78,19 @@ impl Cells {
     }
 
     fn text(&mut self, id: i64, value: ValueRef<'_>) -> Option<String> {
-            match value {
-                ValueRef::Null => None,
-                ValueRef::Integer(integer) => Some(integer.to_string()),
-                ValueRef::Real(real) => Some(real.to_string()),
-                ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-                ValueRef::Blob(bytes) => {
-                    let text = text_of_blob(bytes);
-                    if text.is_none() {
-                        self.misfit(id, 2, "damaged LZ4");
-                    }
-                    text
+        match value {
+            ValueRef::Null => None,
+            ValueRef::Integer(integer) => Some(integer.to_string()),
+            ValueRef::Real(real) => Some(real.to_string()),
+            ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            ValueRef::Blob(bytes) => {
+                let text = text_of_blob(bytes);
+                if text.is_none() {
+                    self.misfit(id, 2, "damaged LZ4");
                 }
+                text
             }
+        }
     }
 
     fn integer(&mut self, id: i64, value: ValueRef<'_>) -> Option<i64> {

@@ -21,8 +21,12 @@ pub fn has_counters(connection: &Connection, partition: &Partition) -> bool {
         condition = condition,
         dispatches = dispatches
     );
-    let any =
-        format!(include_str!("sql/any_value_is_counter.sql"), values = values, condition = condition, dispatches = dispatches);
+    let any = format!(
+        include_str!("sql/any_value_is_counter.sql"),
+        values = values,
+        condition = condition,
+        dispatches = dispatches
+    );
     [first, any].iter().any(|sql| connection.query_row(sql, [], |_| Ok(())).is_ok())
 }
 

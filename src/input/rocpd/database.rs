@@ -8,7 +8,7 @@ use super::column::{Columns, Kind, Wanted, integer};
 use super::container::{Partition, TableShape, open, quoted};
 use super::dialect::is_track_based;
 use super::readable::Readable;
-use super::tracks::{self, OF_TRACK, TrackCache};
+use super::tracks::{self, OF_TRACK, TrackCache, Tracks};
 use super::{bulk, careful};
 use crate::input::sqlite_uri::read_only_uri;
 
@@ -48,6 +48,14 @@ impl Database {
         &self.partition
     }
 
+    /// The tracks of the partition.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn tracks(&self) -> Result<&Tracks> {
+        self.tracks.get(self)
+    }
+
     /// The same partition with the rows of all its processes.
     pub fn of_all_processes(&self) -> Self {
         Self { owner: None, ..self.clone() }
@@ -81,7 +89,7 @@ impl Database {
         }
         let mut columns = self.read_table(table, &present, condition, threads)?;
         if !on_tracks.is_empty() {
-            tracks::add(&mut columns, self.tracks.get(self)?, &on_tracks);
+            tracks::add(&mut columns, self.tracks()?, &on_tracks);
         }
         Ok(columns)
     }
@@ -108,6 +116,14 @@ impl Database {
             }
         }
         Ok(careful::read(&connection, &select(table, present, &condition), present))
+    }
+
+    /// Whether a table has a row that can be read, of whatever process.
+    pub fn has_rows(&self, base: &str) -> bool {
+        self.partition.table(base).is_some_and(|table| {
+            let sql = format!(include_str!("sql/exists.sql"), table = quoted(&table.name));
+            open(self.file.path()).is_ok_and(|connection| connection.query_row(&sql, [], |_| Ok(())).is_ok())
+        })
     }
 
     /// Number of rows of a table, 0 when it is missing. Behind a damaged page only the rows before it are counted, and
@@ -146,8 +162,12 @@ impl Database {
         // Tracks of schema 4.1.0 name the process by its own id.
         let row = owner.row;
         let pids = if is_track_based(&self.partition) { format!("{row}, {}", owner.pid) } else { row.to_string() };
-        let condition =
-            format!(include_str!("sql/on_tracks_of.sql"), track = quoted(&track.name), pids = pids, first = owner.first);
+        let condition = format!(
+            include_str!("sql/on_tracks_of.sql"),
+            track = quoted(&track.name),
+            pids = pids,
+            first = owner.first
+        );
         Some(condition.trim_end().to_owned())
     }
 }

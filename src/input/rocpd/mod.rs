@@ -1,5 +1,6 @@
 //! rocpd databases, schema 3: SQLite files with one set of tables per capture. Only base tables are read, never views.
 
+mod args;
 mod assembly;
 mod bulk;
 mod careful;
@@ -10,14 +11,19 @@ mod counters;
 mod database;
 mod dialect;
 mod dispatches;
+mod event_columns;
 mod hint;
 mod info;
 mod json_text;
+mod launches;
 mod lookups;
+mod marks;
+mod pc_samples;
 mod probe;
 mod process;
 mod readable;
 mod regions;
+mod samples;
 mod source;
 mod symbols;
 mod tracks;

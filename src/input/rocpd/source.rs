@@ -14,7 +14,7 @@ use super::process::processes;
 use super::readable::{Log, Readable};
 use super::regions::{WITH_LENGTH, WITHOUT_LENGTH};
 use super::symbols::SymbolCache;
-use super::{counters, dispatches, info, regions, transfers};
+use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use crate::input::Found;
 use crate::input::common::is_left_out;
 use crate::trace::frames::empty_frame;
@@ -96,8 +96,12 @@ impl Source for RocpdSource {
             "memory_copies" => transfers::read_copies(&mut assembly)?,
             "memory_allocations" => transfers::read_allocations(&mut assembly)?,
             "regions" => regions::read_regions(&mut assembly)?,
-            "marks" => regions::read_marks(&mut assembly)?,
-            "args" => regions::read_args(&mut assembly)?,
+            "marks" => marks::read_marks(&mut assembly)?,
+            "args" => args::read_args(&mut assembly)?,
+            "samples" => samples::read(&mut assembly)?,
+            "pc_samples" => pc_samples::read(&mut assembly)?,
+            "graph_launches" => launches::read_graph_launches(&mut assembly)?,
+            "hip_events" => launches::read_hip_events(&mut assembly)?,
             "counters" => counters::read_counters(&mut assembly)?,
             "counter_instances" => counters::read_instances(&mut assembly)?,
             "queues" => info::read_named(&mut assembly, "info_queue", "queue_id")?,
@@ -105,27 +109,36 @@ impl Source for RocpdSource {
             "threads" => info::read_threads(&mut assembly)?,
             "code_objects" => info::read_code_objects(&mut assembly)?,
             "kernel_symbols" => info::read_kernel_symbols(&mut assembly)?,
-            // Tables that schema 3.0.0 cannot fill.
             _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
         }
         assembly.finish()
     }
 
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
-        let used = !is_left_out(context, table.name);
+        if is_left_out(context, table.name) {
+            return Ok(RowCount::default());
+        }
+        // Which samples carry values takes a join to tell, and compressed details say nothing to SQL.
+        let countable = if self.database.has_rows("pmc_event") { None } else { pc_samples::countable(&self.database) };
+        let uncounted = countable.map(|counted| format!("({counted}) IS NOT 1")).unwrap_or_default();
         let parts: &[(&str, &str)] = match table.name {
-            "kernels" | "counter_dispatches" if used => &[("kernel_dispatch", "")],
-            "memory_copies" if used => &[("memory_copy", "")],
-            "memory_allocations" if used => &[("memory_allocate", "")],
-            "regions" if used => &[("region", WITH_LENGTH)],
-            "marks" if used => &[("sample", ""), ("region", WITHOUT_LENGTH)],
+            "kernels" => &[("kernel_dispatch", dispatches::first_runs(&self.database))],
+            "counter_dispatches" => &[("kernel_dispatch", "")],
+            "memory_copies" => &[("memory_copy", "")],
+            "memory_allocations" => &[("memory_allocate", "")],
+            "regions" => &[("region", WITH_LENGTH)],
+            "marks" if countable.is_some() => &[("sample", &uncounted), ("region", WITHOUT_LENGTH)],
+            "pc_samples" if countable.is_some() => &[("sample", countable.unwrap_or_default())],
+            "samples" if countable.is_some() => &[],
+            "graph_launches" => &[("graph_launch", "")],
+            "hip_events" => &[("hip_event", "")],
             "queues" => &[("info_queue", "")],
             "streams" => &[("info_stream", "")],
             "threads" => &[("info_thread", "")],
             "code_objects" => &[("info_code_object", "")],
             "kernel_symbols" => &[("info_kernel_symbol", "")],
             // These leave out or join rows, so that only reading tells.
-            "args" | "counters" | "counter_instances" if used => {
+            "args" | "counters" | "counter_instances" | "samples" | "marks" | "pc_samples" => {
                 let columns: Vec<&'static Column> = table.columns.iter().skip(2).take(2).collect();
                 let rows = self.read(context, table, &columns)?;
                 return Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage });

@@ -42,13 +42,8 @@ impl TrackCache {
         if let Some(tracks) = self.0.get() {
             return Ok(tracks);
         }
-        let wanted = [
-            integer("name_id"),
-            integer("tid"),
-            integer("agent_id"),
-            integer("queue_id"),
-            integer("stream_id"),
-        ];
+        let wanted =
+            [integer("name_id"), integer("tid"), integer("agent_id"), integer("queue_id"), integer("stream_id")];
         let columns = database.read("track", &wanted, 1)?;
         let tracks = Tracks { index: index_of(&columns.integers("id")), columns };
         Ok(self.0.get_or_init(|| tracks))
