@@ -216,6 +216,14 @@ mod tests {
     }
 
     #[test]
+    fn replays_have_pass_numbers_of_their_own() {
+        let replayed = ProcessFacts { replay_passes: 2, ..facts("b", Some(5), true) };
+        let assignment = assign(vec![facts("a", Some(5), true), replayed, facts("c", Some(5), true)], None);
+        let passes: Vec<i64> = assignment.processes.iter().map(|(_, process)| process.pass).collect();
+        assert_eq!(passes, [0, 1, 4]);
+    }
+
+    #[test]
     fn counters_alone_are_a_trace() {
         let assignment = assign(vec![facts("a", None, true)], None);
         assert_eq!(assignment.processes.first().map(|(_, process)| process.role), Some(Role::Trace));

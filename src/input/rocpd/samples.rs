@@ -23,6 +23,9 @@ const UNKNOWN: &str = "unknown";
 /// # Errors
 /// When the file cannot be opened.
 pub fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bool>> {
+    if samples.height == 0 {
+        return Ok(Vec::new());
+    }
     let wanted = [integer("event_id"), integer("sample_id")];
     let values = assembly.database.read("pmc_event", &wanted, assembly.context.threads)?;
     assembly.absorb("pmc_event", &values);
@@ -189,13 +192,13 @@ fn is_of(track: &str, name: &str) -> bool {
 }
 
 fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
-    if values.height == 0 {
+    let named = values.integers("sample_id");
+    if named.null_count() == values.height {
         return Ok(());
     }
     let all = assembly.database.of_all_processes().read("sample", &[], assembly.context.threads)?;
     let known = index_of(&all.integers("id"));
-    let lost = values.integers("sample_id");
-    let lost = lost.iter().map(|sample| sample.is_some_and(|sample| known.position(sample).is_none()));
+    let lost = named.iter().map(|sample| sample.is_some_and(|sample| known.position(sample).is_none()));
     let (count, first) = count_first(lost, &values.integers("id"));
     let detail = "values name a sample without row; they are left out";
     assembly.note("missing_sample", Severity::Warning, count, first, detail);

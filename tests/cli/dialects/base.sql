@@ -13,7 +13,7 @@ INSERT INTO rocpd_info_code_object{suffix} (id, nid, pid, agent_id) VALUES (1, 1
 INSERT INTO rocpd_info_kernel_symbol{suffix} (id, nid, pid, code_object_id, kernel_name, display_name)
     VALUES (1, 1, 1, 1, '_Z4axpyPf.kd', 'axpy(float*)');
 INSERT INTO rocpd_event{suffix} (id, category_id, stack_id, parent_stack_id, correlation_id)
-    VALUES (1, 3, 11, 0, 0), (2, 3, 12, 0, 0), (3, 4, 11, 11, 0), (4, 4, 12, 12, 0), (5, 6, 13, 13, 0), (6, 7, 14, 0, 0);
+    VALUES (1, 3, 11, 0, 0), (2, 3, 12, 0, 0), (3, 4, 11, 11, 0), (4, 4, 12, 12, 0), (5, 6, 11, 11, 0), (6, 7, 14, 0, 0);
 INSERT INTO rocpd_region{suffix} (id, nid, pid, tid, start, "end", name_id, event_id)
     VALUES (1, 1, 1, 1, 1100000000, 1100010000, 2, 1), (2, 1, 1, 2, 1200000000, 1200010000, 2, 2);
 INSERT INTO rocpd_kernel_dispatch{suffix} (id, nid, pid, tid, agent_id, kernel_id, dispatch_id, queue_id, stream_id, start, "end",
@@ -21,7 +21,7 @@ INSERT INTO rocpd_kernel_dispatch{suffix} (id, nid, pid, tid, agent_id, kernel_i
     VALUES (1, 1, 1, 1, 2, 1, 1, 1, 1, 1100020000, 1100030000, 256, 1, 1, 1024, 1, 1, 1, 3),
            (2, 1, 1, 2, 3, 1, 2, 2, 1, 1200020000, 1200030000, 256, 1, 1, 1024, 1, 1, 1, 4);
 INSERT INTO rocpd_memory_copy{suffix} (id, nid, pid, tid, start, "end", name_id, dst_agent_id, src_agent_id, size, stream_id, event_id)
-    VALUES (1, 1, 1, 1, 1050000000, 1050010000, 5, 2, 1, 4096, 1, 5);
+    VALUES (1, 1, 1, 1, 1100012000, 1100018000, 5, 2, 1, 4096, 1, 5);
 INSERT INTO rocpd_track{suffix} (id, nid, pid, tid, name_id) VALUES (1, 1, 1, 1, 7);
 INSERT INTO rocpd_sample{suffix} (id, track_id, timestamp, event_id) VALUES (1, 1, 1300000000, 6);
 UPDATE rocpd_event{suffix} SET extdata = '{"message":"step"}' WHERE id = 6;

@@ -75,8 +75,7 @@ fn a_hot_journal_is_rolled_back_in_a_copy() {
     let writer = Connection::open(&path).unwrap();
     // A cache of a page makes SQLite write the file in the middle of the transaction, as when a writer is killed there.
     writer.execute_batch("PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;").unwrap();
-    partition(&[&MORE.repeat(1), "UPDATE rocpd_string{suffix} SET string = string || hex(randomblob(3000))"])
-        .write(&writer);
+    partition(&[MORE, "UPDATE rocpd_string{suffix} SET string = string || hex(randomblob(3000))"]).write(&writer);
     partition(&["DELETE FROM rocpd_kernel_dispatch{suffix}; DELETE FROM rocpd_region{suffix};"]).write(&writer);
     let killed = tempfile::tempdir().unwrap();
     for (file, _) in listing(directory.path()) {

@@ -27,14 +27,14 @@ INSERT INTO rocpd_info_process{suffix} (id, nid, pid, start, "end") VALUES (1, 1
 INSERT INTO rocpd_info_thread{suffix} (id, nid, pid, tid, name) VALUES (1, 1, 1, 6001, 'main'), (6001, 1, 2, 6002, 'other');
 INSERT INTO rocpd_info_agent{suffix} (id, nid, pid, type, absolute_index, type_index, name, generic_name)
     VALUES (1, 1, 1, 'CPU', 0, 0, 'my cpu', 'EPYC'), (2, 1, 1, 'GPU', 1, 0, 'my gpu', 'gfx942'), (3, 1, 2, 'GPU', 2, 0, 'my gpu', 'gfx942');
-INSERT INTO rocpd_info_kernel_symbol{suffix} (id, display_name) VALUES (1, 'axpy(float*)');
-INSERT INTO rocpd_info_pmc{suffix} (id, name, units) VALUES (1, 'Power', 'W');
+INSERT INTO rocpd_info_kernel_symbol{suffix} (id, nid, pid, display_name) VALUES (1, 1, 1, 'axpy(float*)'), (2, 1, 2, 'gemm');
+INSERT INTO rocpd_info_pmc{suffix} (id, nid, pid, name, units) VALUES (1, 1, 1, 'Power', 'W');
 INSERT INTO rocpd_track{suffix} (id, nid, pid, tid, agent_id, queue_id, stream_id, name_id)
     VALUES (1, 1, 5001, 6001, NULL, NULL, NULL, 4), (2, 1, 5001, 6001, 2, 31, 41, NULL), (3, 1, 5002, 6002, 3, 32, 42, NULL), (4, 1, 5001, NULL, 2, NULL, NULL, 5);
 INSERT INTO rocpd_event{suffix} (id, category_id, stack_id) VALUES (1, 1, 11), (2, 1, 12), (3, 2, 11), (4, 2, 13), (5, NULL, 0);
 INSERT INTO rocpd_region{suffix} (id, track_id, start, "end", name_id, event_id) VALUES (1, 1, 1100000000, 1100010000, 1, 1);
 INSERT INTO rocpd_sample{suffix} (id, track_id, name_id, timestamp, event_id) VALUES (1, 1, 2, 1200000000, 2), (2, 4, NULL, 1300000000, 5);
 INSERT INTO rocpd_pmc_event{suffix} (event_id, pmc_id, value) VALUES (5, 1, 300);
-INSERT INTO rocpd_kernel_dispatch{suffix} VALUES (1, NULL, 2, 1, 1, 1100020000, 1100030000, 64, 1, 1, 64, 1, 1, 3), (2, NULL, 3, 1, 1, 1100020000, 1100030000, 64, 1, 1, 64, 1, 1, 4);
+INSERT INTO rocpd_kernel_dispatch{suffix} VALUES (1, NULL, 2, 1, 1, 1100020000, 1100030000, 64, 1, 1, 64, 1, 1, 3), (2, NULL, 3, 2, 1, 1100020000, 1100030000, 64, 1, 1, 64, 1, 1, 4);
 INSERT INTO rocpd_memory_copy{suffix} VALUES (1, NULL, 2, 1400000000, 1400010000, 3, 1, 2, 512, NULL);
 INSERT INTO rocpd_memory_allocate{suffix} VALUES (1, NULL, 2, NULL, NULL, 'ALLOC', 'REAL', 1050000000, 1050010000, 4096, 512, NULL);
