@@ -11,7 +11,7 @@ use super::rocprofv3_json::{GZIP_MAGIC, ROOT_KEY, decompressed_head};
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recognised {
-    /// A rocpd database of schema 3.
+    /// A rocpd database of a dialect that can be read.
     Rocpd,
     /// A rocprofv3 JSON file, plain or compressed.
     RocprofJson,

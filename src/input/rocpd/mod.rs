@@ -1,4 +1,5 @@
-//! rocpd databases, schema 3: SQLite files with one set of tables per capture. Only base tables are read, never views.
+//! rocpd databases: SQLite files with one set of tables per capture. Only base tables are read, never views, and columns are
+//! detected, so that the dialects of schema 3 and the drafts of schema 4 differ in few places.
 
 mod args;
 mod assembly;

@@ -119,7 +119,8 @@ impl Source for RocpdSource {
             return Ok(RowCount::default());
         }
         // Which samples carry values takes a join to tell, and compressed details say nothing to SQL.
-        let countable = if self.database.has_rows("pmc_event") { None } else { pc_samples::countable(&self.database) };
+        let sampled = matches!(table.name, "marks" | "samples" | "pc_samples") && !self.database.has_rows("pmc_event");
+        let countable = if sampled { pc_samples::countable(&self.database) } else { None };
         let uncounted = countable.map(|counted| format!("({counted}) IS NOT 1")).unwrap_or_default();
         let parts: &[(&str, &str)] = match table.name {
             "kernels" => &[("kernel_dispatch", dispatches::first_runs(&self.database))],
