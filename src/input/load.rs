@@ -57,7 +57,10 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     for candidate in discover(inputs)? {
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
-            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)),
+            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+                inherited.extend(opened.damage);
+                (opened.processes, opened.notes)
+            }),
             Recognised::RocprofJson => {
                 rocprofv3_json::find(&candidate.path, &shown, &file_name(&candidate), &mut spool).map(|opened| {
                     inherited.extend(opened.damage);

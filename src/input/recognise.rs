@@ -5,14 +5,14 @@ use std::io::Read;
 use std::path::Path;
 
 use super::dataset::is_dataset;
-use super::rocpd;
+use super::rocpd::{self, Probe};
 use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::{GZIP_MAGIC, ROOT_KEY, decompressed_head};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recognised {
-    /// A rocpd database of schema 3.
+    /// A rocpd database of a dialect that can be read.
     Rocpd,
     /// A rocprofv3 JSON file, plain or compressed.
     RocprofJson,
@@ -119,19 +119,17 @@ fn compressed(head: &[u8]) -> Recognised {
 }
 
 fn sqlite(path: &Path) -> Recognised {
-    let names = match rocpd::open(path).and_then(|connection| rocpd::table_names(&connection)) {
-        Ok(names) => names,
+    let names = match rocpd::probe(path) {
+        Ok(Probe::Readable) => return Recognised::Rocpd,
+        Ok(Probe::Unsupported(reason)) => return Recognised::Other(reason),
+        Ok(Probe::Other(names)) => names,
         Err(error) => return Recognised::Damaged(format!("a damaged SQLite database: {error:#}")),
     };
     let has = |name: &str| names.iter().any(|table| table == name);
     let begins = |prefix: &str| names.iter().any(|table| table.starts_with(prefix));
     let other = |what: &str| Recognised::Other(what.to_owned());
-    if names.iter().any(|name| name.strip_prefix("rocpd_metadata_").is_some_and(|uuid| uuid.len() == 36)) {
-        Recognised::Rocpd
-    } else if has("rocpd_api") && has("rocpd_op") {
+    if has("rocpd_api") && has("rocpd_op") {
         other("an RPD database, rocpd's predecessor, which is not supported yet; name rocpd databases")
-    } else if begins("rocpd_metadata") {
-        other("a rocpd database of an early spelling (no underscore before the id), which is not supported yet")
     } else if begins("rocpd_") {
         other("a rocpd database without metadata; the profiler was stopped before it finished, collect again")
     } else if has("KERN") || (has("HIP") && has("OPS")) {

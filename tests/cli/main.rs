@@ -10,6 +10,7 @@
 
 mod common;
 mod dataset;
+mod dialects;
 mod documentation;
 mod examples;
 mod facts;
