@@ -57,12 +57,21 @@ if [ -d "$WAVESIEVE_DATA" ]; then
 else
   echo "WARNING: $WAVESIEVE_DATA is absent: the oracle runs on the fixtures only (set WAVESIEVE_DATA)" >&2
 fi
+documents=(fixtures/two_nodes_json fixtures/counters_json)
+if [ -d "$WAVESIEVE_DATA" ]; then documents+=("$WAVESIEVE_DATA/rocprofv3-json"); fi
 status=0
-"$venv/bin/python" tests/oracle/run.py --binary "$binary" --inputs "${inputs[@]}" || status=1
+"$venv/bin/python" tests/oracle/run.py --binary "$binary" --inputs "${inputs[@]}" "${documents[@]}" || status=1
 "$venv/bin/python" tests/oracle/sqlite_check.py --binary "$binary" --inputs "${inputs[@]}" || status=1
+filtered=(fixtures/two_nodes_json fixtures/hostile fixtures/merged fixtures/counters)
+if [ -d "$WAVESIEVE_DATA" ]; then
+  filtered+=("$WAVESIEVE_DATA/rocpd-markers" "$WAVESIEVE_DATA/rocpd-pmc")
+  "$venv/bin/python" tests/oracle/tracelens.py --binary "$binary" \
+    --json "$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz" --answers "$WAVESIEVE_DATA/tracelens-908" || status=1
+fi
+"$venv/bin/python" tests/oracle/filters.py --binary "$binary" --inputs "${filtered[@]}" || status=1
 datasets="$(mktemp -d)"
 trap 'rm -rf "$datasets"' EXIT
-for input in "${inputs[@]}"; do
+for input in "${inputs[@]}" "${documents[@]}"; do
   "$binary" convert "$input" -o "$datasets/$(basename "$input")" --quiet
 done
 "$venv/bin/python" tests/oracle/readers.py "$datasets"/* || status=1

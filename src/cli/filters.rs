@@ -1,5 +1,7 @@
 //! The options that choose what an answer is about, and what is said about them.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use regex::Regex;
 
@@ -33,7 +35,7 @@ pub struct FilterArguments {
     #[arg(long = "gpu", value_name = "LIST", help_heading = "Filters")]
     gpus: Option<NumberSet>,
     /// Kernels whose full or short name this regular expression matches
-    #[arg(long, value_name = "REGEX", value_parser = pattern, help_heading = "Filters")]
+    #[arg(long, value_name = "REGEX", value_parser = pattern, allow_hyphen_values = true, help_heading = "Filters")]
     kernel: Option<Regex>,
     /// Kernels of these categories
     #[arg(long = "category", value_name = "NAME,…", value_delimiter = ',', help_heading = "Filters")]
@@ -51,7 +53,8 @@ pub struct FilterArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_duration_ns, help_heading = "Filters")]
     min_duration: Option<i64>,
     /// Rows that meet a condition in SQL: of the table a query is about, or of every table with its columns
-    #[arg(long = "where", value_name = "SQL", value_parser = Condition::parse, help_heading = "Filters")]
+    #[arg(long = "where", value_name = "SQL", value_parser = Condition::parse, allow_hyphen_values = true,
+          help_heading = "Filters")]
     condition: Option<Condition>,
 }
 
@@ -96,15 +99,16 @@ pub fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, 
         return;
     }
     let choice = trace.choice();
-    let events: Vec<&'static Table> = tables.filter(|name| !DESCRIPTIONS.contains(name)).filter_map(table).collect();
+    let read: Vec<&'static Table> = tables.filter_map(table).collect();
+    let events = || read.iter().filter(|table| !DESCRIPTIONS.contains(&table.name));
     for filter in choice.row_filters().filter(|filter| *filter != Filter::Where) {
         let untouched: Vec<&str> =
-            events.iter().filter(|table| !is_touched(choice, filter, table)).map(|table| table.name).collect();
+            events().filter(|table| !is_touched(choice, filter, table)).map(|table| table.name).collect();
         if !untouched.is_empty() {
             messages::say(format_args!("note: {} leaves all rows of {}", filter.flag(), untouched.join(", ")));
         }
     }
-    if choice.has(Filter::Where) && !events.iter().any(|table| is_touched(choice, Filter::Where, table)) {
+    if choice.has(Filter::Where) && !read.iter().any(|table| is_touched(choice, Filter::Where, table)) {
         messages::say("note: no table that is read has the columns of --where, which has no effect");
     }
 }
@@ -125,6 +129,7 @@ pub fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments)
     if filters.is_empty() {
         return Ok(false);
     }
+    note_lost_ranks(trace, global);
     let mut sentences = unmatched(trace, no_rows)?;
     if sentences.is_empty() && no_rows {
         sentences.push(match filters.as_slice() {
@@ -133,9 +138,29 @@ pub fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments)
         });
     }
     if !global.quiet {
+        let what = if no_rows { "no rows" } else { "no match" };
         for sentence in &sentences {
-            messages::say(format_args!("no rows: {sentence}"));
+            messages::say(format_args!("{what}: {sentence}"));
         }
     }
     Ok(!sentences.is_empty())
+}
+
+/// Says which ranks have nothing in a window that others have: a marker may be in some of them only.
+fn note_lost_ranks(trace: &Trace, global: &GlobalArguments) {
+    let (mut known, mut lost) = (BTreeSet::new(), BTreeSet::new());
+    for (member, resolved) in trace.members().iter().zip(trace.resolved()) {
+        let ranks = if resolved.nothing { &mut lost } else { &mut known };
+        ranks.insert(member.process.rank);
+    }
+    let ranks: Vec<String> = lost.difference(&known).map(i64::to_string).collect();
+    if let (false, false, false, Some(window)) =
+        (global.quiet, known.is_empty(), ranks.is_empty(), trace.choice().written(Filter::Window))
+    {
+        let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
+        messages::say(format_args!(
+            "note: {noun} {} lack the window {window}, nothing is kept of them",
+            ranks.join(", ")
+        ));
+    }
 }

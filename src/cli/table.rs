@@ -121,8 +121,8 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
 /// Says why an answer has no rows, if it is because the trace has none of what the query is about.
 fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments) -> Result<bool, Failure> {
     let Some(subject) = query.declaration.needs.first().and_then(|name| schema::table(name)) else { return Ok(false) };
-    if subject.origin == schema::Origin::Derived {
-        return Ok(query.declaration.kind != "health");
+    if query.declaration.kind == "health" {
+        return Ok(false);
     }
     let mut filled = Vec::new();
     for table in schema::tables().iter().filter(|table| table.origin == schema::Origin::Source) {
@@ -133,14 +133,17 @@ fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments) -> 
             }
         }
     }
-    if filled.contains(&subject.name) {
-        return Ok(false);
-    }
-    if !global.quiet {
+    let of_segments = query.declaration.needs.iter().any(|table| table == "gpu_segments");
+    let reason = if subject.origin == schema::Origin::Source && !filled.contains(&subject.name) {
         let (subject, filled) = (subject.name, filled.join(", "));
-        messages::say(format_args!(
-            "no rows: {subject} is empty; this trace has {filled}; `wavesieve check` says how to collect more"
-        ));
+        format!("{subject} is empty; this trace has {filled}; `wavesieve check` says how to collect more")
+    } else if subject.origin == schema::Origin::Derived || of_segments {
+        "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
+    } else {
+        return Ok(false);
+    };
+    if !global.quiet {
+        messages::say(format_args!("no rows: {reason}"));
     }
     Ok(true)
 }

@@ -1,7 +1,13 @@
 //! Runs statements on polars.
 
+use std::collections::BTreeMap;
+use std::panic::{self, AssertUnwindSafe};
+
 use anyhow::Context as _;
-use polars::prelude::{ChunkApply, DataFrame, DataType, IntoColumn, IntoSeries, PlSmallStr, PolarsError};
+use polars::prelude::{
+    ChunkApply, DataFrame, DataType, Expr, IntoColumn, IntoSeries, LazyFrame, PlSmallStr, PolarsError, PolarsResult,
+    col,
+};
 use polars::sql::SQLContext;
 
 use super::error::QueryError;
@@ -44,21 +50,12 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
 /// When the statement cannot be run.
 pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     let frames = trace.frames(&mentioned(sql))?;
-    let mut context = SQLContext::new();
-    for (name, frame) in frames {
-        context.register(name, frame);
-    }
-    if mentions(sql, NUMBERS) {
-        context.register(NUMBERS, numbers().context("cannot build the table of numbers")?);
-    }
-    let failed = |error: PolarsError| QueryError::Sql { reason: first_line(&error.to_string()) };
-    let plan = context.execute(sql).map_err(failed)?;
-    // polars counts the rows of a union in a type that only a wider build has; without this optimisation it does not.
-    let frame = match plan.clone().collect() {
-        Err(error) if error.to_string().contains("UInt128") => plan.with_projection_pushdown(false).collect(),
-        collected => collected,
+    let frame = match execute(&frames, sql) {
+        // Text functions take no dictionaries; the texts themselves are slower, and always work.
+        Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, sql),
+        executed => executed,
     };
-    let frame = frame.map_err(failed)?;
+    let frame = frame.map_err(|error| QueryError::Sql { reason: reason_of(&error.to_string()) })?;
     let frame = presentable(frame)?;
     let columns = frame
         .columns()
@@ -72,8 +69,55 @@ pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     Ok(Answer { frame, columns })
 }
 
+fn execute(frames: &BTreeMap<&'static str, LazyFrame>, sql: &str) -> PolarsResult<DataFrame> {
+    guarded(|| {
+        let mut context = SQLContext::new();
+        for (name, frame) in frames {
+            context.register(name, frame.clone());
+        }
+        if mentions(sql, NUMBERS) {
+            context.register(NUMBERS, numbers()?);
+        }
+        let plan = context.execute(sql)?;
+        // polars counts the rows of a union in a type that only a wider build has; without this optimisation it does
+        // not.
+        match plan.clone().collect() {
+            Err(error) if error.to_string().contains("UInt128") => plan.with_projection_pushdown(false).collect(),
+            collected => collected,
+        }
+    })
+}
+
+/// Turns a panic of the engine, as over functions called without arguments, into an error.
+fn guarded(run: impl FnOnce() -> PolarsResult<DataFrame>) -> PolarsResult<DataFrame> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let result = panic::catch_unwind(AssertUnwindSafe(run));
+    panic::set_hook(hook);
+    result.unwrap_or_else(|cause| {
+        let text = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
+        let text = text.unwrap_or("for an unknown reason").lines().next().unwrap_or_default();
+        Err(PolarsError::ComputeError(format!("the engine gave up on it: {text}").into()))
+    })
+}
+
+fn wants_text(message: &str) -> bool {
+    message.contains("got `cat`") || message.contains("got: cat")
+}
+
+/// The tables with the texts that their dictionaries stand for.
+fn with_texts(frames: BTreeMap<&'static str, LazyFrame>) -> anyhow::Result<BTreeMap<&'static str, LazyFrame>> {
+    let with_texts = |mut frame: LazyFrame| -> PolarsResult<LazyFrame> {
+        let schema = frame.collect_schema()?;
+        let dictionaries = schema.iter().filter(|(_, data_type)| matches!(data_type, DataType::Categorical(_, _)));
+        let texts: Vec<Expr> = dictionaries.map(|(name, _)| col(name.clone()).cast(DataType::String)).collect();
+        Ok(frame.with_columns(texts))
+    };
+    frames.into_iter().map(|(name, frame)| Ok((name, with_texts(frame)?))).collect()
+}
+
 /// The reason without the query plan that the engine adds below it.
-fn first_line(message: &str) -> String {
+fn reason_of(message: &str) -> String {
     message.lines().next().unwrap_or_default().trim_end_matches('.').to_owned()
 }
 

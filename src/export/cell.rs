@@ -25,9 +25,10 @@ impl Cell {
             AnyValue::Int64(value) => Self::Integer(value),
             AnyValue::Float64(value) => Self::Float(value),
             AnyValue::Boolean(value) => Self::Bool(value),
-            AnyValue::String(text) => Self::Text(text.to_owned()),
-            AnyValue::StringOwned(text) => Self::Text(text.to_string()),
-            other => other.extract::<i64>().map_or_else(|| Self::Text(other.to_string()), Self::Integer),
+            other => match other.get_str() {
+                Some(text) => Self::Text(text.to_owned()),
+                None => other.extract::<i64>().map_or_else(|| Self::Text(other.to_string()), Self::Integer),
+            },
         }
     }
 

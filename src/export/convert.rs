@@ -16,7 +16,7 @@ use super::{columnar, delimited, json, parquet_file};
 use crate::input::{MANIFEST, Manifest, StoredProcess, part_path};
 use crate::trace::frames::own_columns;
 use crate::trace::health::Checks;
-use crate::trace::schema::{Origin, Table, tables};
+use crate::trace::schema::{Origin, Table, table, tables};
 use crate::trace::selection::Filter;
 use crate::trace::{Member, Request, Trace, all_columns, derive};
 
@@ -135,7 +135,14 @@ fn write_process(
         for table in tables() {
             put(table, chosen(trace, member, table)?)?;
         }
-        return Ok((stored(member, rows), written));
+        let mut process = stored(member, rows);
+        // The table of processes is made of these again when the dataset is read.
+        let times = chosen(trace, member, table("processes").context("internal: no table of processes")?)?;
+        if times.height() > 0 {
+            let time = |name: &str| -> Result<Option<i64>> { Ok(times.column(name)?.i64()?.get(0)) };
+            (process.facts.start_ns, process.facts.end_ns) = (time("start_ns")?, time("end_ns")?);
+        }
+        return Ok((process, written));
     }
     for table in tables().iter().filter(|table| table.origin == Origin::Source) {
         let read = trace.read_all(member, table)?;

@@ -7,6 +7,7 @@ mod error;
 mod load;
 mod recognise;
 mod rocpd;
+mod rocprofv3_csv;
 mod rocprofv3_json;
 mod rpd;
 

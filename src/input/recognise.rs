@@ -7,18 +7,24 @@ use std::sync::Arc;
 
 use super::common::sqlite::{DatabaseFile, open, table_names};
 use super::dataset::is_dataset;
+use super::rocpd::{self, Probe};
+use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::{GZIP_MAGIC, ROOT_KEY, decompressed_head};
 use super::rpd;
 
 /// What was found.
 #[derive(Clone, Debug)]
 pub enum Recognised {
-    /// A rocpd database of schema 3.
+    /// A rocpd database of a dialect that can be read.
     Rocpd,
     /// A rocprofv3 JSON file, plain or compressed.
     RocprofJson,
     /// An RPD database, decompressed if it was compressed.
     Rpd(Arc<DatabaseFile>),
+    /// A file of rocprofv3 CSV, plain or compressed.
+    RocprofCsv,
+    /// Statistics that rocprofv3 derived from a trace.
+    CsvSummary(String),
     /// A dataset written by `convert`.
     Dataset,
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
@@ -82,7 +88,20 @@ fn by_head(head: &[u8]) -> Recognised {
         let reason = format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"");
         Recognised::Foreign(reason)
     } else {
-        Recognised::Foreign("no trace: neither a SQLite database, nor rocprofv3 JSON, nor a dataset".to_owned())
+        let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor a dataset";
+        csv(head).unwrap_or_else(|| Recognised::Foreign(reason.to_owned()))
+    }
+}
+
+/// What the header of a CSV file tells, if it is one of rocprofv3.
+fn csv(head: &[u8]) -> Option<Recognised> {
+    match head_of(head) {
+        HeadOf::Records => Some(Recognised::RocprofCsv),
+        HeadOf::Summary => {
+            let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
+            Some(Recognised::CsvSummary(reason.to_owned()))
+        }
+        HeadOf::Other => None,
     }
 }
 
@@ -106,27 +125,30 @@ fn compressed(path: &Path, head: &[u8]) -> Recognised {
             Err(error) => Recognised::Damaged(format!("{error:#}")),
         }
     } else {
-        Recognised::Foreign("a gzip file without rocprofv3 JSON or an RPD database in it".to_owned())
+        let reason = "a gzip file without rocprofv3 JSON or CSV or an RPD database in it";
+        csv(head).unwrap_or_else(|| Recognised::Foreign(reason.to_owned()))
     }
 }
 
 fn sqlite(file: DatabaseFile) -> Recognised {
-    let names = match open(file.path()).and_then(|connection| table_names(&connection)) {
-        Ok(names) => names,
+    let other = |what: &str| Recognised::Other(what.to_owned());
+    let in_place = open(file.path()).and_then(|connection| table_names(&connection));
+    if in_place.is_ok_and(|names| rpd::is_rpd(&names)) {
+        if rpd::holds_nothing(&file) {
+            return other("an RPD database in which nothing was recorded; collect again while the GPU works");
+        }
+        return Recognised::Rpd(Arc::new(file));
+    }
+    let names = match rocpd::probe(file.path()) {
+        Ok(Probe::Readable) => return Recognised::Rocpd,
+        Ok(Probe::Unsupported(reason)) => return Recognised::Other(reason),
+        Ok(Probe::Other(names)) => names,
         Err(error) => return Recognised::Damaged(format!("a damaged SQLite database: {error:#}")),
     };
     let has = |name: &str| names.iter().any(|table| table == name);
     let begins = |prefix: &str| names.iter().any(|table| table.starts_with(prefix));
-    let other = |what: &str| Recognised::Other(what.to_owned());
-    if names.iter().any(|name| name.strip_prefix("rocpd_metadata_").is_some_and(|uuid| uuid.len() == 36)) {
-        Recognised::Rocpd
-    } else if rpd::is_rpd(&names) {
-        if rpd::holds_nothing(&file) {
-            return other("an RPD database in which nothing was recorded; collect again while the GPU works");
-        }
-        Recognised::Rpd(Arc::new(file))
-    } else if begins("rocpd_metadata") {
-        other("a rocpd database of an early spelling (no underscore before the id), which is not supported yet")
+    if rpd::is_rpd(&names) {
+        other("an RPD database whose tables are still in the log beside it; open and close it once with `sqlite3`")
     } else if begins("rocpd_") {
         other("a rocpd database without metadata; the profiler was stopped before it finished, collect again")
     } else if has("KERN") || (has("HIP") && has("OPS")) {

@@ -10,14 +10,17 @@
 
 mod common;
 mod dataset;
+mod dialects;
 mod documentation;
 mod examples;
 mod facts;
+mod filters;
 mod goldens;
 mod manners;
 mod negative;
 mod promises;
 mod queries;
+mod rocprofv3_csv;
 mod rocprofv3_documents;
 mod rocprofv3_json;
 mod rpd;

@@ -220,3 +220,21 @@ fn details_go_to_standard_error_and_change_nothing() {
     }
     assert_eq!(run(&["info", "fixtures/two_nodes", "-v", "-q"]).code, 2);
 }
+
+#[test]
+fn text_functions_take_dictionaries() {
+    for sql in [
+        "SELECT COUNT(*) AS n FROM kernels WHERE UPPER(category) = 'COMMUNICATION'",
+        "SELECT COUNT(*) AS n FROM kernels WHERE kernel_name LIKE '%nccl%'",
+    ] {
+        assert_eq!(succeed(&["sql", sql, "fixtures/two_nodes", "-f", "csv"]), "n\n24\n");
+    }
+}
+
+#[test]
+fn an_engine_that_gives_up_is_an_error() {
+    let answer = run(&["sql", "SELECT GREATEST() FROM kernels", "fixtures/two_nodes"]);
+    assert_eq!(answer.code, 2);
+    assert!(answer.stderr.starts_with("error: cannot run the statement: the engine gave up"), "{}", answer.stderr);
+    assert!(!answer.stderr.contains("panicked"), "{}", answer.stderr);
+}

@@ -206,3 +206,17 @@ fn whole_numbers_are_a_table() {
     let sql = "SELECT COUNT(*) AS n, MIN(n) AS least, MAX(n) AS greatest FROM numbers";
     assert_eq!(succeed(&["sql", sql, NODES, "-f", "csv"]), "n,least,greatest\n65536,0,65535\n");
 }
+
+#[test]
+fn work_on_no_known_gpu_is_explained() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("7_results.json");
+    let mut process = crate::rocprofv3_documents::process(7);
+    process["agents"] = serde_json::json!([]);
+    std::fs::write(&file, serde_json::json!({ "rocprofiler-sdk-tool": [process] }).to_string()).unwrap();
+    for query in ["busy", "gpu_timeline", "time_breakdown"] {
+        let answer = run(&["table", query, file.to_str().unwrap(), "-f", "csv"]);
+        assert_eq!(answer.code, 3, "{query}: {}", answer.stderr);
+        assert!(answer.stderr.contains("on a GPU that is known"), "{query}: {}", answer.stderr);
+    }
+}

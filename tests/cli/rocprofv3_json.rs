@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::common::{Run, listing, number, real, records, run, succeed};
-use crate::rocprofv3_documents::{FINI, INIT, call, counted, document, process};
+use crate::rocprofv3_documents::{FINI, INIT, call, counted, dispatch, document, process};
 
 /// A directory for the files of one test.
 struct Place(tempfile::TempDir);
@@ -293,6 +293,7 @@ fn what_is_odd_is_read_and_noted() {
         [json!({"domain": "future", "category": "FUTURE_API", "name": "operation 5"})]
     );
     has_anomaly(&file, "unknown_section", "buffer_records.new_things", 2);
+    assert!(run(&["table", "top", &file]).stderr.contains("buffer_records.new_things"));
     has_anomaly(&file, "invalid_utf8", "kernel_symbols", 1);
     has_anomaly(&file, "missing_agent", "kernels", 1);
     has_anomaly(&file, "unknown_kind", "regions", 1);
@@ -451,6 +452,129 @@ fn a_counter_pass_beside_its_trace() {
     };
     assert_eq!((count("processes"), count("kernels"), count("regions"), count("pc_samples")), (2, 3, 3, 4));
     assert_eq!((count("counter_dispatches"), count("counters")), (3, 1));
+}
+
+#[test]
+fn keys_given_twice_count_once() {
+    let place = Place::new();
+    let mut twice = process(1);
+    let symbol = twice["kernel_symbols"][1].clone();
+    twice["kernel_symbols"].as_array_mut().unwrap().push(symbol);
+    twice["buffer_records"]["kernel_dispatch"].as_array_mut().unwrap().push(dispatch(1, 8, 901, 1_500_000, 1_500_500));
+    twice["callback_records"]["counter_collection"] = json!([counted(1, &[(55, json!(3))])]);
+    let file = place.write("a.json", document(&[twice]).to_string());
+    let calls = |name: &str| records(&["table", "kernel_summary", &file, "--name", name])[0]["calls"].clone();
+    for name in ["full", "short", "base", "mangled"] {
+        assert_eq!(calls(name), 2, "{name}: two dispatches of the kernel with two symbols");
+    }
+    let summary = records(&["table", "counter_summary", &file, "--by", "kernel_name"]);
+    assert_eq!((&summary[0]["dispatches"], &summary[0]["total"]), (&json!(1), &json!(3.0)));
+    has_anomaly(&file, "repeated_record", "kernel_symbols", 1);
+    has_anomaly(&file, "repeated_record", "counter_dispatches", 1);
+    has_anomaly(&file, "repeated_dispatch", "kernels", 1);
+    assert!(succeed(&["info", &file]).contains("counter_dispatches 3"));
+}
+
+#[test]
+fn a_counted_dispatch_without_id_is_kept() {
+    let place = Place::new();
+    let mut counts = process(1);
+    let mut nameless = counted(4, &[(55, json!(3))]);
+    nameless["dispatch_data"]["dispatch_info"].as_object_mut().unwrap().remove("dispatch_id");
+    counts["callback_records"]["counter_collection"] = json!([nameless]);
+    let file = place.write("a.json", document(&[counts]).to_string());
+    assert_eq!(number("SELECT COUNT(*) AS n FROM kernels", &file), 4);
+    assert_eq!(number("SELECT COUNT(*) AS n FROM counter_dispatches", &file), 4);
+}
+
+#[test]
+fn counter_values_that_are_left_out_are_noted() {
+    let place = Place::new();
+    let mut counts = process(1);
+    counts["callback_records"]["counter_collection"] = json!([counted(1, &[(55, json!(3)), (55, json!("NaN"))])]);
+    let file = place.write("a.json", document(&[counts]).to_string());
+    has_anomaly(&file, "missing_value", "counters", 1);
+}
+
+#[test]
+fn counter_passes_without_known_ranks_are_pointed_out() {
+    let place = Place::new();
+    let mut pass = process(2);
+    pass["callback_records"]["counter_collection"] = json!([counted(1, &[(55, json!(3))])]);
+    place.write("rank0_trace.json", document(&[process(1)]).to_string());
+    place.write("rank0_counters.json", document(&[pass]).to_string());
+    let directory = place.0.path().to_str().unwrap();
+    let query = ["table", "kernel_summary", directory];
+    assert!(run(&query).stderr.contains("--rank-from"), "{}", run(&query).stderr);
+    let named = run(&[&query[..], &["--rank-from", "rank(\\d+)"]].concat());
+    assert_eq!((named.code, named.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn arguments_stay_with_their_calls() {
+    let place = Place::new();
+    let mut odd = process(1);
+    let with_args = |id: i64, args: Value| {
+        let mut call = call(1, 0, id, 1_150_000 + id, 1_160_000 + id);
+        call["args"] = args;
+        call
+    };
+    let named = |name: &str| json!([{"type": "int", "name": name, "value": "1"}]);
+    let mut bare = with_args(500, named("bare"));
+    bare["correlation_id"] = json!(500);
+    odd["buffer_records"]["hip_api"] =
+        json!([with_args(501, json!({"by_name": 7})), bare, with_args(502, json!([5])), with_args(503, named("last"))]);
+    let text = document(&[odd]).to_string();
+    let file = place.write("a.json", &text);
+    let sql = "SELECT r.correlation_id, a.name, a.value FROM args AS a JOIN regions AS r ON r.region_id = a.owner_id \
+        ORDER BY r.region_id, a.position";
+    assert_eq!(
+        rows(sql, &file),
+        [
+            json!({"correlation_id": 501, "name": "by_name", "value": "7"}),
+            json!({"correlation_id": 500, "name": "bare", "value": "1"}),
+            json!({"correlation_id": 502, "name": "", "value": null}),
+            json!({"correlation_id": 503, "name": "last", "value": "1"}),
+        ]
+    );
+    assert!(succeed(&["info", &file]).contains("args 4"));
+    // A call that is refused takes its arguments with it.
+    let file = place.write("a.json", text.replacen("\"kind\":1,", "\"kind\":1,\"kind\":1,", 2));
+    let answer = run(&["sql", sql, &file, "-f", "csv"]);
+    assert_eq!((answer.code, answer.stdout.lines().last()), (5, Some("503,last,1")), "{}", answer.stderr);
+}
+
+#[test]
+fn half_a_character_is_replaced() {
+    let place = Place::new();
+    let text = document(&[process(1)]).to_string().replace("void scale", "void \\udcff\\ud83d\\ude00scale");
+    let file = place.write("a.json", text);
+    let name = rows("SELECT kernel_name FROM kernels ORDER BY dispatch_id LIMIT 1", &file);
+    assert_eq!(name, [json!({"kernel_name": "void \u{fffd}\u{1f600}scale<float>(float*, int)"})]);
+    has_anomaly(&file, "invalid_utf8", "kernel_symbols", 2);
+}
+
+#[test]
+fn captures_of_the_same_size_are_told_apart() {
+    let place = Place::new();
+    let nameless = |end: i64| {
+        let mut process = process(1);
+        process.as_object_mut().unwrap().remove("metadata");
+        process["buffer_records"]["kernel_dispatch"][0] = dispatch(1, 8, 901, 1_200_000, end);
+        process
+    };
+    let file = place.write("a.json", document(&[nameless(1_200_500), nameless(1_200_700)]).to_string());
+    assert_eq!(number("SELECT COUNT(*) AS n FROM processes", &file), 2);
+    assert_eq!(run(&["info", &file]).stderr, "");
+}
+
+#[test]
+fn processes_of_a_file_are_ranked_by_pid() {
+    let place = Place::new();
+    let processes: Vec<Value> = [12, 10, 14, 11, 13].into_iter().map(process).collect();
+    let file = place.write("a.json", document(&processes).to_string());
+    let pids: Vec<Value> = rows("SELECT pid FROM processes ORDER BY rank", &file);
+    assert_eq!(pids, [10, 11, 12, 13, 14].map(|pid| json!({"pid": pid})));
 }
 
 #[test]

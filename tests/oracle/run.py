@@ -2,8 +2,10 @@
 
 import argparse
 import json
+import os
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import datafusion
@@ -160,9 +162,8 @@ def compare_query(tally, binary, source, dataset, engines, query, options):
     return len(direct)
 
 
-def compare_input(tally, binary, source, work, queries, rows_seen):
-    """Converts an input and compares every query over it."""
-    dataset = Path(work) / f"dataset-{len(list(Path(work).iterdir()))}"
+def compare_input(tally, binary, source, dataset, queries, rows_seen):
+    """Converts an input to a dataset and compares every query over both."""
     try:
         if run_binary(binary, ["convert", source, "-o", dataset]) is None:
             raise BinaryError("convert found no trace")
@@ -189,8 +190,14 @@ def main():
         queries = [query for query in queries if query in arguments.queries]
     rows_seen = dict.fromkeys(queries, 0)
     with tempfile.TemporaryDirectory(dir=arguments.work) as work:
-        for source in arguments.inputs or default_inputs():
-            compare_input(tally, arguments.binary, source, work, queries, rows_seen)
+        # Most of the time goes into other processes; the engines of an input stay in one thread.
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            comparisons = [
+                pool.submit(compare_input, tally, arguments.binary, source, Path(work) / f"dataset-{n}", queries, rows_seen)
+                for n, source in enumerate(arguments.inputs or default_inputs())
+            ]
+        for comparison in comparisons:
+            comparison.result()
     for query, rows in rows_seen.items():
         if rows == 0:
             tally.check(query, "no input gave it a row, so nothing was compared")

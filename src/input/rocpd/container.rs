@@ -10,12 +10,14 @@ use crate::input::common::sqlite::{TableShape, metadata, shape, table_names};
 /// The tables of one capture (one guid) in a database.
 #[derive(Clone, Debug)]
 pub struct Partition {
-    /// What every table name ends in, such as `_00000096_88a3_…`.
+    /// What every table name ends in, such as `_00000096_88a3_…`, or 32 hexadecimal digits in the early spelling.
     pub suffix: String,
     /// The dashed guid.
     pub guid: Option<String>,
     /// Schema version the metadata state.
     pub schema_version: Option<String>,
+    /// How the metadata say that JSON columns are compressed.
+    pub compression: Option<String>,
     tables: BTreeMap<String, TableShape>,
 }
 
@@ -25,38 +27,11 @@ impl Partition {
         self.tables.get(base)
     }
 
-    /// Base names of the tables nobody knows.
-    pub fn unknown_tables(&self) -> impl Iterator<Item = &str> {
-        self.tables.keys().map(String::as_str).filter(|base| !KNOWN_TABLES.contains(base))
+    /// Base names of all tables.
+    pub fn table_bases(&self) -> impl Iterator<Item = &str> {
+        self.tables.keys().map(String::as_str)
     }
 }
-
-/// Base names of schema 3.x. `rocpd_` in front and the suffix behind are left out.
-const KNOWN_TABLES: &[&str] = &[
-    "metadata",
-    "string",
-    "info_node",
-    "info_process",
-    "info_thread",
-    "info_agent",
-    "info_queue",
-    "info_stream",
-    "info_pmc",
-    "info_code_object",
-    "info_kernel_symbol",
-    "track",
-    "event",
-    "event_operation",
-    "arg",
-    "pmc_event",
-    "region",
-    "sample",
-    "kernel_dispatch",
-    "memory_copy",
-    "memory_allocate",
-    "graph_launch",
-    "hip_event",
-];
 
 /// Lists the partitions of a database, in the order of their suffixes.
 ///
@@ -64,8 +39,7 @@ const KNOWN_TABLES: &[&str] = &[
 /// When the list of tables cannot be read.
 pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
     let names = table_names(connection)?;
-    let suffixes: BTreeSet<&str> =
-        names.iter().filter_map(|name| name.strip_prefix("rocpd_metadata")).filter(|s| is_suffix(s)).collect();
+    let suffixes: BTreeSet<&str> = names.iter().filter_map(|name| suffix_of(name)).collect();
     suffixes
         .into_iter()
         .map(|suffix| {
@@ -76,20 +50,31 @@ pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
                     tables.insert(base.to_owned(), shape(connection, name)?);
                 }
             }
-            let mut partition = Partition { suffix: suffix.to_owned(), guid: None, schema_version: None, tables };
+            let mut partition =
+                Partition { suffix: suffix.to_owned(), guid: None, schema_version: None, compression: None, tables };
             let metadata = partition.table("metadata").and_then(|table| metadata(connection, table).ok());
             let metadata = metadata.unwrap_or_default();
             partition.guid = metadata.get("guid").cloned().or_else(|| guid_of_suffix(suffix));
             partition.schema_version = metadata.get("schema_version").cloned();
+            partition.compression = metadata.get("compression").cloned();
             Ok(partition)
         })
         .collect()
 }
 
+/// What the table names of a partition end in, by the name of its metadata table.
+pub fn suffix_of(name: &str) -> Option<&str> {
+    name.strip_prefix("rocpd_metadata").filter(|suffix| is_suffix(suffix))
+}
+
+/// An underscore and a uuid whose dashes are underscores, or in the early spelling the digits of a uuid alone.
 fn is_suffix(suffix: &str) -> bool {
-    suffix.len() == 37 && suffix.starts_with('_') && suffix.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+    match suffix.strip_prefix('_') {
+        Some(uuid) => uuid.len() == 36 && uuid.chars().all(|c| c == '_' || c.is_ascii_alphanumeric()),
+        None => suffix.len() == 32 && suffix.chars().all(|c| c.is_ascii_hexdigit()),
+    }
 }
 
 fn guid_of_suffix(suffix: &str) -> Option<String> {
-    suffix.strip_prefix('_').map(|guid| guid.replace('_', "-"))
+    Some(suffix.strip_prefix('_').map_or_else(|| suffix.to_owned(), |guid| guid.replace('_', "-")))
 }

@@ -1,32 +1,60 @@
 //! Reads columns of the tables of one partition.
 
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 
 use super::container::Partition;
-use crate::input::common::sqlite::{self, Columns, Selection, TableShape, Wanted};
+use super::dialect::is_track_based;
+use super::readable::Readable;
+use super::tracks::{self, OF_TRACK, TrackCache, Tracks};
+use crate::input::common::sqlite::{self, Columns, Selection, TableShape, Wanted, exists, integer, quoted};
 
 /// Key of every table.
 const KEY: &str = "id";
 
+/// The process that rows belong to, in a partition that holds several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Row id in `info_process`.
+    pub row: i64,
+    /// Process id of the operating system.
+    pub pid: i64,
+    /// Whether it takes the rows on tracks of no process too.
+    pub first: bool,
+}
+
 /// One partition of a database file.
 #[derive(Clone, Debug)]
 pub struct Database {
-    path: PathBuf,
+    file: Arc<Readable>,
     partition: Partition,
-    process_row: Option<i64>,
+    owner: Option<Owner>,
+    tracks: Arc<TrackCache>,
 }
 
 impl Database {
-    /// A partition of the file at `path`. With `process_row`, activity tables are restricted to rows of that process.
-    pub fn new(path: &Path, partition: Partition, process_row: Option<i64>) -> Self {
-        Self { path: path.to_owned(), partition, process_row }
+    /// A partition of a file. With an `owner`, activity tables are restricted to rows of that process.
+    pub fn new(file: Arc<Readable>, partition: Partition, owner: Option<Owner>) -> Self {
+        Self { file, partition, owner, tracks: Arc::default() }
     }
 
     /// The partition.
     pub fn partition(&self) -> &Partition {
         &self.partition
+    }
+
+    /// The tracks of the partition.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn tracks(&self) -> Result<&Tracks> {
+        self.tracks.get(self)
+    }
+
+    /// The same partition with the rows of all its processes.
+    pub fn of_all_processes(&self) -> Self {
+        Self { owner: None, ..self.clone() }
     }
 
     /// Reads the row id and the `wanted` columns of a table; those it lacks stay absent. A missing table has no rows.
@@ -37,7 +65,8 @@ impl Database {
         self.read_where(base, wanted, "", threads)
     }
 
-    /// As [`Database::read`], with a condition in SQL over the columns of the table.
+    /// As [`Database::read`], with a condition in SQL over the columns of the table. Threads, queues, streams and agents
+    /// that only the track of a row has are those of the track.
     ///
     /// # Errors
     /// When the file cannot be opened.
@@ -45,8 +74,29 @@ impl Database {
         let Some(table) = self.partition.table(base).filter(|table| table.has(KEY)) else {
             return Ok(Columns::default());
         };
+        let on_tracks: Vec<&'static str> = wanted
+            .iter()
+            .map(|wanted| wanted.name)
+            .filter(|name| !table.has(name) && table.has("track_id") && OF_TRACK.contains(name))
+            .collect();
+        let mut wanted = wanted.to_vec();
+        if !on_tracks.is_empty() && !wanted.contains(&integer("track_id")) {
+            wanted.push(integer("track_id"));
+        }
         let condition = self.condition(table, condition);
-        sqlite::read(&self.path, Selection { table, key: KEY, condition: &condition }, wanted, threads)
+        let selection = Selection { table, key: KEY, condition: &condition };
+        let mut columns = sqlite::read(self.file.path(), selection, &wanted, threads)?;
+        if !on_tracks.is_empty() {
+            tracks::add(&mut columns, self.tracks()?, &on_tracks);
+        }
+        Ok(columns)
+    }
+
+    /// Whether a table has a row that can be read, of whatever process.
+    pub fn has_rows(&self, base: &str) -> bool {
+        self.partition
+            .table(base)
+            .is_some_and(|table| sqlite::open(self.file.path()).is_ok_and(|connection| exists(&connection, table)))
     }
 
     /// Number of rows of a table, 0 when it is missing. Behind a damaged page only the rows before it are counted, and
@@ -57,12 +107,31 @@ impl Database {
     pub fn count(&self, base: &str, condition: &str) -> Result<(u64, Option<String>)> {
         let Some(table) = self.partition.table(base) else { return Ok((0, None)) };
         let condition = self.condition(table, condition);
-        sqlite::count(&self.path, Selection { table, key: KEY, condition: &condition })
+        sqlite::count(self.file.path(), Selection { table, key: KEY, condition: &condition })
     }
 
     fn condition(&self, table: &TableShape, condition: &str) -> String {
-        let own = self.process_row.filter(|_| table.has("pid")).map(|row| format!("pid = {row}"));
+        let own = self.owner.and_then(|owner| self.owned(table, owner));
         let given = Some(condition).filter(|condition| !condition.is_empty()).map(|condition| format!("({condition})"));
         own.into_iter().chain(given).collect::<Vec<String>>().join(" AND ")
+    }
+
+    /// Which rows of a table are those of a process, where they tell.
+    fn owned(&self, table: &TableShape, owner: Owner) -> Option<String> {
+        let is_track = self.partition.table("track").is_some_and(|track| track.name == table.name);
+        if table.has("pid") && !is_track {
+            return Some(format!("pid = {}", owner.row));
+        }
+        let track = self.partition.table("track").filter(|track| table.has("track_id") && track.has("pid"))?;
+        // Tracks of schema 4.1.0 name the process by its own id.
+        let row = owner.row;
+        let pids = if is_track_based(&self.partition) { format!("{row}, {}", owner.pid) } else { row.to_string() };
+        let condition = format!(
+            include_str!("sql/on_tracks_of.sql"),
+            track = quoted(&track.name),
+            pids = pids,
+            first = owner.first
+        );
+        Some(condition.trim_end().to_owned())
     }
 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
+use crate::input::common::or_else;
 use crate::input::common::sqlite::{Columns, integer, text};
 use crate::trace::frames::dictionary_column;
 
@@ -24,7 +25,7 @@ pub fn read_named(assembly: &mut Assembly<'_>, base: &str, key: &'static str) ->
 /// When the file cannot be opened.
 pub fn read_threads(assembly: &mut Assembly<'_>) -> Result<()> {
     let columns = read(assembly, "info_thread", &[integer("tid"), text("name"), integer("start"), integer("end")])?;
-    let tids = assembly.lookups.thread_ids(assembly.database, &columns.integers("id"))?;
+    let tids = or_else(&columns.integers("tid"), &columns.integers("id"));
     assembly.put("tid", tids.into_series());
     assembly.put("name", columns.texts("name").into_series());
     assembly.put("start_ns", columns.integers("start").into_series());

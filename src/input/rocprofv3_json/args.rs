@@ -5,7 +5,7 @@ use polars::prelude::*;
 
 use super::parts::Sink;
 use super::reading::Reading;
-use super::records::{Activity, CallWithArgs};
+use super::records::CallWithArgs;
 use crate::trace::frames::{categorical, constant_cat};
 use crate::trace::source::Severity;
 
@@ -27,18 +27,13 @@ impl Sink for Args {
     type Record<'de> = CallWithArgs<'de>;
 
     fn push(&mut self, record: CallWithArgs<'_>) {
-        let times = Activity {
-            start_timestamp: record.start_timestamp,
-            end_timestamp: record.end_timestamp,
-            timestamp: record.timestamp,
-            ..Activity::default()
-        };
-        if !times.has_length() {
-            self.orphans += record.args.len();
+        let args = record.args.0;
+        if !record.call.has_length() {
+            self.orphans += args.len();
             return;
         }
         self.regions += 1;
-        for (position, arg) in (0..).zip(record.args) {
+        for (position, arg) in (0..).zip(args) {
             self.owners.push(self.regions);
             self.positions.push(position);
             self.types.push(arg.type_name.0.map(Into::into));

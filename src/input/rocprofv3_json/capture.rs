@@ -55,14 +55,24 @@ impl Findings {
     }
 
     fn lossy(&mut self, section: &str, count: usize) {
+        let detail = "texts hold bytes that are not UTF-8; they appear as U+FFFD";
+        self.note("invalid_utf8", Severity::Info, section, count, detail);
+    }
+
+    /// Notes records that were left out because others of the same key are there.
+    pub fn repeated(&mut self, section: &str, count: usize, detail: &str) {
+        self.note("repeated_record", Severity::Warning, section, count, detail);
+    }
+
+    fn note(&mut self, check_id: &'static str, severity: Severity, section: &str, count: usize, detail: &str) {
         if count > 0 {
             self.anomalies.push(Anomaly {
-                check_id: "invalid_utf8",
-                severity: Severity::Info,
+                check_id,
+                severity,
                 table_name: section.to_owned(),
                 count: i64::try_from(count).unwrap_or(i64::MAX),
                 first_key: None,
-                detail: "texts hold bytes that are not UTF-8; they appear as U+FFFD".to_owned(),
+                detail: detail.to_owned(),
             });
         }
     }

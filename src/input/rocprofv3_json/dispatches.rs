@@ -61,7 +61,7 @@ fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut Find
             let new: BooleanChunked = counted
                 .get("dispatch_id")
                 .iter()
-                .map(|id| Some(id.is_some_and(|id| seen.insert(id))))
+                .map(|id| Some(id.is_none_or(|id| seen.insert(id))))
                 .collect_ca("".into());
             all.append(counted.filter(&new)?)?;
         }
@@ -75,7 +75,10 @@ fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut Find
 /// When the file cannot be read.
 pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     let capture = reading.capture;
-    let rows = dispatches(capture, &reading.builder, &mut reading.findings)?;
+    let mut rows = dispatches(capture, &reading.builder, &mut reading.findings)?;
+    if pass.is_some() {
+        rows = without_repeated(rows, &mut reading.findings)?;
+    }
     reading.builder.set_height(rows.height);
     if let Some(pass) = pass {
         reading.put("pass", Int64Chunked::full("pass".into(), pass, rows.height));
@@ -100,15 +103,35 @@ pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     Ok(())
 }
 
-/// How many dispatches there are.
+/// The first dispatch of each id: those of a pass are joined with their counters by it, and a second one would count
+/// every value again.
+fn without_repeated(rows: Integers, findings: &mut Findings) -> Result<Integers> {
+    let mut seen = BTreeSet::new();
+    let ids = rows.get("dispatch_id");
+    let first: BooleanChunked = ids.iter().map(|id| Some(id.is_none_or(|id| seen.insert(id)))).collect_ca("".into());
+    let before = rows.height;
+    let rows = rows.filter(&first)?;
+    findings.repeated(
+        "counter_dispatches",
+        before.saturating_sub(rows.height),
+        "dispatch ids occur more than once in a pass; the first dispatch counts",
+    );
+    Ok(rows)
+}
+
+/// How many dispatches there are; of those of a pass the first of each id.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn count(reading: &mut Reading<'_>) -> Result<u64> {
-    if reading.capture.process.rows(COUNTERS) == 0 {
+pub fn count(reading: &mut Reading<'_>, of_pass: bool) -> Result<u64> {
+    if reading.capture.process.rows(COUNTERS) == 0 && !of_pass {
         return Ok(reading.capture.process.rows(DISPATCHES));
     }
-    Ok(dispatches(reading.capture, &reading.builder, &mut reading.findings)?.height as u64)
+    let mut rows = dispatches(reading.capture, &reading.builder, &mut reading.findings)?;
+    if of_pass {
+        rows = without_repeated(rows, &mut reading.findings)?;
+    }
+    Ok(rows.height as u64)
 }
 
 fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &Int64Chunked) -> Result<()> {

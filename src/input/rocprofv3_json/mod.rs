@@ -14,6 +14,8 @@ mod index;
 mod info;
 mod integers;
 mod kinds;
+mod leap;
+mod loose;
 mod parts;
 mod pc_samples;
 mod process;
@@ -22,11 +24,12 @@ mod records;
 mod roles;
 mod scanner;
 mod source;
+mod surrogates;
 mod symbols;
 mod transfers;
 mod values;
 
-pub use file::{GZIP_MAGIC, decompressed_head};
+pub use file::{GZIP_MAGIC, Spool, decompressed_head};
 pub use scanner::ROOT_KEY;
 pub use source::find;
 

@@ -13,6 +13,7 @@ use super::bare_words::quiet;
 use super::file::InputFile;
 use super::index::{Part, Section};
 use super::scanner::{ROOT_KEY, Scanner};
+use super::surrogates::mend;
 
 /// A part longer than this holds one record that is longer than any a profiler writes; it is not read.
 const LONGEST_PART: u64 = 64 << 20;
@@ -82,7 +83,7 @@ fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Re
     file.read(part.start, part.end, &mut bytes)?;
     while bytes.pop_if(|byte| byte.is_ascii_whitespace() || *byte == b',').is_some() {}
     bytes.push(b']');
-    let (mut text, lossy) = match String::from_utf8_lossy(&bytes) {
+    let (mut text, mut lossy) = match String::from_utf8_lossy(&bytes) {
         Cow::Borrowed(text) => (Cow::Borrowed(text), 0),
         Cow::Owned(text) => {
             let count = text.matches(char::REPLACEMENT_CHARACTER).count();
@@ -94,6 +95,13 @@ fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Re
     }
     if let Some(quieted) = quiet(&text) {
         text = Cow::Owned(quieted);
+        if let Some(output) = parse(&text, sink) {
+            return Ok(OfPart { output, lossy, bad: 0, first_cause: None });
+        }
+    }
+    if let Some((mended, count)) = mend(&text) {
+        text = Cow::Owned(mended);
+        lossy += count;
         if let Some(output) = parse(&text, sink) {
             return Ok(OfPart { output, lossy, bad: 0, first_cause: None });
         }
@@ -187,8 +195,12 @@ pub fn read_object<T: for<'de> Deserialize<'de>>(file: &InputFile, section: &Sec
     file.read(section.start, section.end, &mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let lossy = matches!(text, Cow::Owned(_));
-    let value = serde_json::from_str(&text).ok();
-    Ok((value.or_else(|| quiet(&text).and_then(|text| serde_json::from_str(&text).ok())), lossy))
+    if let Ok(value) = serde_json::from_str(&text) {
+        return Ok((Some(value), lossy));
+    }
+    let text = quiet(&text).unwrap_or_else(|| text.into_owned());
+    let (text, lossy) = mend(&text).map_or((text, lossy), |(mended, _)| (mended, true));
+    Ok((serde_json::from_str(&text).ok(), lossy))
 }
 
 #[cfg(test)]

@@ -81,16 +81,17 @@ pub fn facts(
     })
 }
 
-/// A hash of the metadata, and of how many records and bytes every section has.
+/// A hash of how many records and bytes every section has, and of the bytes at both ends of each: captures without
+/// metadata can have the same sizes.
 fn content_hash(capture: &Capture) -> Result<String> {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;
-    const LONGEST: u64 = 1 << 20;
+    const LONGEST: u64 = 1 << 14;
     let mut bytes = Vec::new();
     for section in &capture.process.sections {
-        if section.name == "metadata" {
-            capture.file.read(section.start, section.end.min(section.start.saturating_add(LONGEST)), &mut bytes)?;
-        }
+        let (start, end) = (section.start, section.end.max(section.start));
+        capture.file.read(start, end.min(start.saturating_add(LONGEST)), &mut bytes)?;
+        capture.file.read(start.max(end.saturating_sub(LONGEST)), end, &mut bytes)?;
         bytes.extend(section.name.bytes());
         bytes.extend(section.rows.to_le_bytes());
         bytes.extend(section.end.saturating_sub(section.start).to_le_bytes());

@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 
+use super::loose::{Args, loosely};
 use super::values::{Int, Length, Real, Text, or_default};
 
-/// `correlation_id` of a record.
+/// `correlation_id` of a record; a bare number is the internal one.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Correlation {
@@ -29,7 +30,7 @@ pub struct Activity {
     pub kind: Int,
     pub operation: Int,
     pub thread_id: Int,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "loosely")]
     pub correlation_id: Correlation,
     pub start_timestamp: Int,
     pub end_timestamp: Int,
@@ -90,7 +91,7 @@ pub struct DispatchInfo {
 #[serde(default)]
 pub struct Dispatch {
     pub thread_id: Int,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "loosely")]
     pub correlation_id: Correlation,
     pub start_timestamp: Int,
     pub end_timestamp: Int,
@@ -155,15 +156,15 @@ pub struct Arg<'a> {
     pub value: Text<'a>,
 }
 
-/// A call with its arguments.
+/// A call with its arguments. It is understood if and only if the call alone is, because regions are numbered by those
+/// that are.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct CallWithArgs<'a> {
-    pub start_timestamp: Int,
-    pub end_timestamp: Int,
-    pub timestamp: Int,
-    #[serde(borrow, deserialize_with = "or_default")]
-    pub args: Vec<Arg<'a>>,
+    #[serde(flatten)]
+    pub call: Activity,
+    #[serde(borrow)]
+    pub args: Args<'a>,
 }
 
 /// What the census of threads, queues, streams, regions and marks needs of any record.
@@ -173,7 +174,7 @@ pub struct Surveyed {
     pub kind: Int,
     pub operation: Int,
     pub thread_id: Int,
-    #[serde(deserialize_with = "or_default")]
+    #[serde(deserialize_with = "loosely")]
     pub correlation_id: Correlation,
     pub start_timestamp: Int,
     pub end_timestamp: Int,

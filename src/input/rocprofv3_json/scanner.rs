@@ -6,6 +6,7 @@
 
 use super::brackets::{Bracket, Brackets};
 use super::index::{FileIndex, Flaw, ProcessIndex, Section, Split};
+use super::leap::{BLOCK, leap};
 
 /// Key of the root object that holds the processes.
 pub const ROOT_KEY: &str = "rocprofiler-sdk-tool";
@@ -56,6 +57,7 @@ pub struct Scanner {
     in_key: bool,
     after_colon: bool,
     split_every: u64,
+    no_leap_before: u64,
     index: FileIndex,
 }
 
@@ -72,6 +74,7 @@ impl Scanner {
             in_key: false,
             after_colon: false,
             split_every,
+            no_leap_before: 0,
             index: FileIndex::default(),
         }
     }
@@ -79,7 +82,9 @@ impl Scanner {
     /// Takes the next bytes.
     pub fn feed(&mut self, block: &[u8]) {
         let mut rest = block;
-        while let Some(skipped) = self.next_of_interest(rest) {
+        loop {
+            rest = self.leap_ahead(rest);
+            let Some(skipped) = self.next_of_interest(rest) else { break };
             let (passed, from) = rest.split_at_checked(skipped).unwrap_or((rest, &[]));
             if self.in_key {
                 self.keep_key(passed);
@@ -94,6 +99,22 @@ impl Scanner {
             self.keep_key(rest);
         }
         self.at += rest.len() as u64;
+    }
+
+    /// Passes over the inside of a record as far as that can be done without a look at every byte; gives what is left.
+    fn leap_ahead<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let floor = match &self.leaf {
+            Some(leaf) if self.at >= self.no_leap_before && self.text != Text::Escaped && self.is_inside_record() => {
+                leaf.depth
+            }
+            _ => return bytes,
+        };
+        let leap = leap(bytes, self.text == Text::InString, floor, &mut self.brackets);
+        self.text = if leap.in_string { Text::InString } else { Text::Outside };
+        self.at += leap.bytes as u64;
+        // What stopped the leap lies in the next block.
+        self.no_leap_before = self.at + BLOCK as u64;
+        bytes.get(leap.bytes..).unwrap_or_default()
     }
 
     /// What was found, at the end of the file.

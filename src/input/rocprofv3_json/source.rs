@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use polars::prelude::IntoLazy;
 
 use super::capture::{Capture, Findings};
-use super::file::InputFile;
+use super::file::{InputFile, Spool};
 use super::index::FileIndex;
 use super::process::{agents, facts};
 use super::reading::Reading;
@@ -21,12 +21,12 @@ use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severit
 
 struct JsonSource(Capture);
 
-/// The processes of a file.
+/// The processes of a file; the text of a compressed one goes to the `spool`.
 ///
 /// # Errors
 /// When the file cannot be read, or is damaged before the first process.
-pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
-    let file = Arc::new(InputFile::open(path)?);
+pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool) -> Result<Opened> {
+    let file = Arc::new(InputFile::open(path, spool)?);
     let index = file.scan()?;
     let mut damage = structural_damage(shown, &file, &index);
     if let (true, Some(damage)) = (index.processes.is_empty(), damage.first()) {
@@ -56,7 +56,7 @@ pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
             table_name: section.clone(),
             count: i64::try_from(*rows).unwrap_or(i64::MAX),
             first_key: Some(shown.to_owned()),
-            detail: "the records of this section are not known and were not read".to_owned(),
+            detail: format!("records of {section} are of an unknown kind and were not read"),
         }));
         processes.push(Found { facts, source: Arc::new(JsonSource(capture)) });
     }
@@ -126,7 +126,7 @@ impl Source for JsonSource {
             "pc_samples" => indexed(PC_SAMPLES),
             "kernels" | "counter_dispatches" => {
                 let mut reading = Reading::new(capture, context, table, &[]);
-                let rows = dispatches::count(&mut reading)?;
+                let rows = dispatches::count(&mut reading, table.name == "counter_dispatches")?;
                 Ok(RowCount { rows, damage: reading.findings.damage })
             }
             "regions" | "marks" | "args" | "threads" | "queues" | "streams" => {

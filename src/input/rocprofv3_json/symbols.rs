@@ -1,5 +1,7 @@
 //! Kernel symbols of a process.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 
 use super::capture::{Capture, Findings, FromRecord};
@@ -62,6 +64,15 @@ impl Symbols {
     fn read(capture: &Capture, categories: &CategoryRules, findings: &mut Findings) -> Result<Self> {
         let mut rows: Vec<Row> = capture.gather("kernel_symbols", findings)?;
         rows.retain(|row| !row.is_placeholder);
+        let listed = rows.len();
+        // Queries join dispatches with symbols by kernel id: a second one would count every dispatch of it again.
+        let mut seen = BTreeSet::new();
+        rows.retain(|row| seen.insert(row.id));
+        findings.repeated(
+            "kernel_symbols",
+            listed - rows.len(),
+            "kernel ids occur more than once; the first symbol counts",
+        );
         let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
         let mut symbols = Self {
             names: SymbolNames::default(),

@@ -19,7 +19,7 @@ pub struct Real(pub Option<f64>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Text<'a>(pub Option<Cow<'a, str>>);
 
-/// Number of elements of an array, whatever they are.
+/// Number of elements of an array or members of an object, whatever they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Length(pub usize);
 
@@ -264,8 +264,12 @@ lenient!(Length, 'de, LengthVisitor, "an array", {
         skip(elements).map(Length)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Length, A::Error> {
-        handle::<A, IgnoredAny>(members).map(|_| Length(0))
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Length, A::Error> {
+        let mut count = 0;
+        while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(Length(count))
     }
 });
 

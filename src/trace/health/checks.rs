@@ -23,6 +23,9 @@ const CHECKED: &[(&str, Option<&str>)] = &[
     ("marks", None),
     ("graph_launches", None),
     ("hip_events", None),
+    ("counters", None),
+    ("samples", None),
+    ("pc_samples", None),
 ];
 
 /// All columns of the tables that are checked: a column that is not read cannot show what is odd about it.

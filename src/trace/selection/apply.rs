@@ -242,13 +242,18 @@ fn in_window(choice: &Choice, resolved: &Resolved, table: &Table) -> Expr {
     if !has_extent(table) {
         return both(from.map(|from| col("time_ns").gt_eq(lit(from))), to.map(|to| col("time_ns").lt_eq(lit(to))));
     }
-    let inside = both(from.map(|from| col("start_ns").gt_eq(lit(from))), to.map(|to| col("end_ns").lt_eq(lit(to))));
+    // Both times on both sides: an event that ends before it starts would lie in windows that it does not touch.
+    let within =
+        |column: &str| both(from.map(|from| col(column).gt_eq(lit(from))), to.map(|to| col(column).lt_eq(lit(to))));
+    let inside = within("start_ns").and(within("end_ns"));
     if choice.window_mode == WindowMode::Inside && table.origin == Origin::Source {
         return inside;
     }
     let touching = both(from.map(|from| col("end_ns").gt(lit(from))), to.map(|to| col("start_ns").lt(lit(to))));
     if table.origin == Origin::Derived {
-        return touching;
+        // What is accounted for has a length; in a window without one there is nothing of it.
+        let empty = from.zip(to).is_some_and(|(from, to)| from >= to);
+        return if empty { lit(false) } else { touching };
     }
     touching.or(col("start_ns").eq(col("end_ns")).and(inside))
 }
@@ -319,9 +324,72 @@ pub fn clipped_regions(resolved: &Resolved, frame: LazyFrame) -> LazyFrame {
     let choice = Choice { window: ":".parse().ok(), window_mode: super::window::WindowMode::Clip, ..Choice::default() };
     match schema::table("regions") {
         Some(table) => {
-            let frame = frame.filter(in_window(&choice, resolved, table));
+            // Calls that are cut to the same times are told apart by their order: the outer ones come first.
+            let order =
+                SortMultipleOptions::default().with_maintain_order(true).with_order_descending_multi([false, true]);
+            let frame = frame.filter(in_window(&choice, resolved, table)).sort(["start_ns", "end_ns"], order);
             cut(&choice, resolved, table, frame.with_columns([(col("end_ns") - col("start_ns")).alias("duration_ns")]))
         }
         None => frame,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::selection::WindowMode;
+
+    fn resolved(from: i64, to: i64) -> Resolved {
+        Resolved { window: (Some(from), Some(to)), ..Resolved::default() }
+    }
+
+    /// Starts and ends of rows of a table after a window.
+    fn windowed(table: &str, mode: WindowMode, window: (i64, i64), times: &[(i64, i64)]) -> Vec<(i64, i64)> {
+        let (starts, ends): (Vec<i64>, Vec<i64>) = times.iter().copied().unzip();
+        let valid: Vec<bool> = times.iter().map(|(start, end)| start <= end).collect();
+        let durations: Vec<i64> = times.iter().map(|(start, end)| end - start).collect();
+        let frame = df!("start_ns" => starts, "end_ns" => ends, "duration_ns" => durations, "valid" => valid).unwrap();
+        let choice = Choice { window: ":".parse().ok(), window_mode: mode, ..Choice::default() };
+        let resolved = resolved(window.0, window.1);
+        let table = schema::table(table).unwrap();
+        let kept = frame.lazy().filter(in_window(&choice, &resolved, table));
+        pairs(&cut(&choice, &resolved, table, kept).collect().unwrap())
+    }
+
+    fn pairs(frame: &DataFrame) -> Vec<(i64, i64)> {
+        let column = |name: &str| frame.column(name).unwrap().i64().unwrap().into_no_null_iter();
+        column("start_ns").zip(column("end_ns")).collect()
+    }
+
+    #[test]
+    fn an_event_that_ends_before_it_starts_is_in_no_window_that_it_does_not_touch() {
+        for mode in [WindowMode::Inside, WindowMode::Overlap, WindowMode::Clip] {
+            assert_eq!(windowed("kernels", mode, (60, 200), &[(100, 50), (100, 150)]), [(100, 150)], "{mode:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_without_length_has_no_segments() {
+        let segments = [(0, 10), (10, 30)];
+        assert_eq!(windowed("gpu_segments", WindowMode::Overlap, (20, 20), &segments), []);
+        assert_eq!(windowed("gpu_segments", WindowMode::Overlap, (5, 20), &segments), [(5, 10), (10, 20)]);
+        assert_eq!(
+            windowed("kernels", WindowMode::Clip, (20, 20), &[(20, 20), (10, 30), (0, 20)]),
+            [(20, 20), (20, 20)]
+        );
+    }
+
+    #[test]
+    fn of_calls_cut_to_the_same_times_the_outer_one_comes_first() {
+        let frame = df!(
+            "region_id" => [1_i64, 2, 3],
+            "start_ns" => [10_i64, 5, 0],
+            "end_ns" => [90_i64, 95, 100],
+            "valid" => [true, true, true]
+        );
+        let cut = clipped_regions(&resolved(20, 30), frame.unwrap().lazy()).collect().unwrap();
+        assert_eq!(pairs(&cut), [(20, 30); 3]);
+        let ids: Vec<i64> = cut.column("region_id").unwrap().i64().unwrap().into_no_null_iter().collect();
+        assert_eq!(ids, [3, 2, 1]);
     }
 }

@@ -39,6 +39,9 @@ impl Bound {
                 .ok_or_else(|| format!("{text} is no share of the span; write 0% to 100%"))?;
             return Ok(Self::Share(share));
         }
+        if matches!(text, "+" | "-") {
+            return Err(format!("{text} lacks a length of time; write one such as {text}1.5ms"));
+        }
         if let Some(rest) = text.strip_prefix('+') {
             return parse_duration_ns(rest).map(Self::AfterStart);
         }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use polars::prelude::Expr;
+use polars::prelude::{AggExpr, BooleanFunction, DataType, Expr, FunctionExpr, IntoLazy, StringFunction, col};
 use polars::sql::sql_expr;
 
-use crate::trace::schema::{Table, tables};
+use crate::trace::frames::empty_frame;
+use crate::trace::schema::{ColumnType, Table, tables};
 use crate::trace::similar::closest;
 
 /// A condition as written, and the columns it names.
@@ -23,11 +24,14 @@ impl Condition {
     /// # Errors
     /// When it is none, names no column, or names columns that no table has together.
     pub fn parse(written: &str) -> Result<Self, String> {
-        let expression = sql_expr(written).map_err(|error| {
-            let reason = error.to_string();
-            let reason = reason.lines().next().unwrap_or_default().trim_end_matches('.').to_owned();
-            format!("{written} is no condition ({reason}); write one such as \"duration_ns > 1000\"")
-        })?;
+        // No function of one row goes without arguments, and some of polars do not survive it.
+        if calls_without_arguments(written) {
+            return Err(refusal(written, "a function lacks its arguments"));
+        }
+        let expression = sql_expr(written).map_err(|error| refusal(written, &error.to_string()))?;
+        if let Some(reason) = (&expression).into_iter().find_map(beyond_one_row) {
+            return Err(format!("{written} {reason}"));
+        }
         let columns: BTreeSet<String> = (&expression)
             .into_iter()
             .filter_map(|node| match node {
@@ -47,10 +51,23 @@ impl Condition {
             }
         }
         if tables().iter().any(|table| condition.fits(table)) {
-            Ok(condition)
+            condition.tried()
         } else {
             Err(format!("no table has all columns of {written}; see wavesieve schema"))
         }
+    }
+
+    /// Tries it on the columns of every table it fits, which tells types that do not go together.
+    fn tried(self) -> Result<Self, String> {
+        for table in tables().iter().filter(|table| self.fits(table)) {
+            let columns: Vec<_> = table.columns.iter().filter(|column| self.columns.contains(column.name)).collect();
+            let tried = empty_frame(&columns).lazy().select([self.expression().alias("met")]).collect();
+            let met = tried.map_err(|error| refusal(&self.written, &error.to_string()))?;
+            if met.column("met").map(|met| met.dtype().clone()).ok() != Some(DataType::Boolean) {
+                return Err(refusal(&self.written, "it is neither true nor false"));
+            }
+        }
+        Ok(self)
     }
 
     /// The same condition for one table alone: the one a query is about.
@@ -79,14 +96,110 @@ impl Condition {
         self.columns.iter().map(String::as_str)
     }
 
-    /// The condition for the engine.
+    /// The condition for the engine. Dictionaries are compared as the texts they stand for.
     pub fn expression(&self) -> Expr {
-        self.expression.clone()
+        self.expression.clone().map_expr(|node| match node {
+            Expr::Column(name) if is_dictionary(&name) => col(name).cast(DataType::String),
+            other => other,
+        })
     }
 
     /// As it was written.
     pub fn written(&self) -> &str {
         &self.written
+    }
+}
+
+/// Whether a column is a dictionary in the tables that have it; columns of one name do not differ in that they are text.
+fn is_dictionary(name: &str) -> bool {
+    tables().iter().filter_map(|table| table.column(name)).any(|column| column.column_type == ColumnType::Cat)
+}
+
+/// What is said of a text that is no condition, with the first line of the reason as far as it is for people.
+fn refusal(written: &str, reason: &str) -> String {
+    let reason = reason.lines().next().unwrap_or_default();
+    let reason = reason.split_once('{').map_or(reason, |(before, _)| before).trim().trim_end_matches('.');
+    format!("{written} is no condition ({reason}); write one such as \"duration_ns > 1000\"")
+}
+
+/// Whether something is called with nothing in its brackets, texts and quoted names apart.
+fn calls_without_arguments(written: &str) -> bool {
+    let mut quote = None;
+    let mut opened = false;
+    for letter in written.chars() {
+        match quote {
+            Some(end) if letter == end => quote = None,
+            Some(_) => {}
+            None if opened && letter == ')' => return true,
+            None => {
+                opened = letter == '(' || opened && letter.is_whitespace();
+                quote = Some(letter).filter(|letter| matches!(letter, '\'' | '"'));
+            }
+        }
+    }
+    false
+}
+
+/// What is wrong with a part of an expression that does not give a value for every row from that row alone.
+fn beyond_one_row(node: &Expr) -> Option<String> {
+    let rather = "put that into a query of `wavesieve sql`";
+    let known = match node {
+        Expr::Column(_)
+        | Expr::Literal(_)
+        | Expr::BinaryExpr { .. }
+        | Expr::Cast { .. }
+        | Expr::Ternary { .. }
+        | Expr::Alias(..) => true,
+        // The list behind IN.
+        Expr::Agg(AggExpr::Implode { input, .. }) => matches!(input.as_ref(), Expr::Literal(_)),
+        Expr::Selector(_) => return Some("chooses columns by a pattern; name each of them".to_owned()),
+        Expr::Function { input, function } => {
+            if let (Some(Expr::Column(table)), true) = (input.first(), function.to_string().contains("field_by_name")) {
+                return Some(format!("names a column with {table} before it; name it alone"));
+            }
+            if !is_of_one_row(function) {
+                return Some(format!("calls {function}, which no condition can; {rather}"));
+            }
+            true
+        }
+        Expr::AnonymousFunction { options, .. } => options.is_elementwise(),
+        _ => false,
+    };
+    (!known).then(|| format!("looks at more than one row; {rather}"))
+}
+
+/// Whether a function takes each row by itself, and any value there is.
+fn is_of_one_row(function: &FunctionExpr) -> bool {
+    match function {
+        FunctionExpr::StringExpr(function) => !matches!(
+            function,
+            StringFunction::ConcatVertical { .. } | StringFunction::PadStart { .. } | StringFunction::PadEnd { .. }
+        ),
+        FunctionExpr::Boolean(function) => matches!(
+            function,
+            BooleanFunction::IsNull
+                | BooleanFunction::IsNotNull
+                | BooleanFunction::IsFinite
+                | BooleanFunction::IsInfinite
+                | BooleanFunction::IsNan
+                | BooleanFunction::IsNotNan
+                | BooleanFunction::IsIn { .. }
+                | BooleanFunction::AllHorizontal
+                | BooleanFunction::AnyHorizontal
+                | BooleanFunction::Not
+        ),
+        FunctionExpr::Negate
+        | FunctionExpr::FillNull
+        | FunctionExpr::Coalesce
+        | FunctionExpr::Clip { .. }
+        | FunctionExpr::Round { .. }
+        | FunctionExpr::Truncate { .. }
+        | FunctionExpr::Floor
+        | FunctionExpr::Ceil
+        | FunctionExpr::MaxHorizontal
+        | FunctionExpr::MinHorizontal
+        | FunctionExpr::Abs => true,
+        _ => false,
     }
 }
 
@@ -110,6 +223,21 @@ mod tests {
     }
 
     #[test]
+    fn functions_of_one_row() {
+        for text in [
+            "gpu IN (0, NULL)",
+            "category LIKE '%()'",
+            "UPPER(category) = 'GEMM' OR LENGTH(kernel_name) > 5",
+            "COALESCE(gpu, 7) BETWEEN 1 AND 7",
+            "CASE WHEN valid THEN duration_ns END > 1.5",
+            "\"duration_ns\" / 0 > 1 AND kernel_name || 'x' <> short_name",
+            "NULLIF(GREATEST(duration_ns, grid_x), 0) IS NOT NULL",
+        ] {
+            assert_eq!(Condition::parse(text).err(), None, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_condition() {
         for (text, part) in [
             ("1 = 1", "names no column"),
@@ -117,6 +245,17 @@ mod tests {
             ("bytes > 1 AND grid_x = 1", "no table has all columns"),
             ("duration_ns >", "is no condition"),
             ("SELECT 1", "is no condition"),
+            ("duration_ns", "neither true nor false"),
+            ("duration_ns > 'x'", "is no condition"),
+            ("duration_ns > AVG(duration_ns)", "more than one row"),
+            ("valid AND COUNT(*) > 1", "more than one row"),
+            ("SUM(duration_ns) OVER (PARTITION BY gpu) > 5", "more than one row"),
+            ("MEDIAN(duration_ns) < duration_ns", "put that into a query"),
+            ("UNNEST(duration_ns) > 1", "more than one row"),
+            ("GREATEST( ) > duration_ns", "lacks its arguments"),
+            ("POW(duration_ns, 99) > 1", "no condition can"),
+            ("valid AND COLUMNS('dur.*') > 5", "by a pattern"),
+            ("kernels.duration_ns > 5", "name it alone"),
         ] {
             let reason = Condition::parse(text).unwrap_err();
             assert!(reason.contains(part), "{text}: {reason}");

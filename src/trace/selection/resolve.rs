@@ -16,8 +16,10 @@ use crate::trace::source::ScanHint;
 pub struct Resolved {
     /// First and last nanosecond of the window, `None` where that side is open.
     pub window: (Option<i64>, Option<i64>),
-    /// The window cannot be told in this process, so that nothing is in it.
+    /// The window cannot be told in this process or ends before it begins, so that nothing is in it.
     pub nothing: bool,
+    /// The window ends before it begins.
+    pub reversed: bool,
     /// Kernels whose name and category were asked for.
     pub kernel_ids: Option<Vec<i64>>,
 }
@@ -49,6 +51,11 @@ pub fn resolve(choice: &Choice, whole: &WholeTables<'_>) -> Result<Resolved> {
         }
         let extent = |name: &MarkerName| extents.iter().find(|(known, _)| *known == name)?.1;
         match window.resolve(span, extent) {
+            // Sides of different kinds are only now known to be in the wrong order.
+            Some((Some(from), Some(to))) if to < from => {
+                resolved.nothing = true;
+                resolved.reversed = true;
+            }
             Some(sides) => resolved.window = sides,
             None => resolved.nothing = true,
         }

@@ -28,14 +28,15 @@ pub fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
         return Ok(sentences);
     }
     let unknown = trace.resolved().iter().all(|resolved| resolved.nothing);
+    let no_kernel = trace.resolved().iter().all(|resolved| resolved.kernel_ids.as_ref().is_some_and(Vec::is_empty));
     for filter in choice.row_filters() {
         let sentence = match filter {
             Filter::Window if thorough || unknown => window(trace, choice)?,
             Filter::Gpu => gpu(trace, choice),
+            Filter::Kernel if thorough || no_kernel => kernel(trace, choice)?,
+            Filter::Category if thorough || no_kernel => category(trace, choice)?,
             _ if !thorough => None,
-            Filter::Window => None,
-            Filter::Kernel => kernel(trace, choice)?,
-            Filter::Category => category(trace, choice)?,
+            Filter::Window | Filter::Kernel | Filter::Category => None,
             Filter::Stream => number(trace, choice, filter, "streams", "stream_id")?,
             Filter::Queue => number(trace, choice, filter, "queues", "queue_id")?,
             Filter::Domain => domain(trace, choice)?,
@@ -67,6 +68,9 @@ fn window(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
             Some((start, end)) => format!("{outside}; the trace has times from {start} to {end} ns"),
             None => outside,
         }));
+    }
+    if trace.resolved().iter().any(|resolved| resolved.reversed) {
+        return Ok(Some(format!("the window {window} ends before it begins; swap its sides")));
     }
     let names: Vec<String> = window.markers().into_iter().map(|name| name.text.clone()).collect();
     let Some(name) = names.first() else {
