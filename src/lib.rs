@@ -1,5 +1,6 @@
-//! wavesieve sifts GPU traces: it loads rocpd databases and rocprofv3 JSON of any number of ranks into canonical tables, answers questions
-//! about them with vectorised queries, and writes Parquet, CSV, JSON or tables for the terminal.
+//! wavesieve sifts GPU traces: it loads rocpd and RPD databases, rocprofv3 JSON and CSV of any number of ranks into
+//! canonical tables, answers questions about them with vectorised queries, and writes Parquet, CSV, JSON or tables for
+//! the terminal.
 //!
 //! The parts and the direction of their dependencies: `cli → export → engine → trace ← input`.
 

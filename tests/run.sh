@@ -50,7 +50,8 @@ fi
 binary="$CARGO_TARGET_DIR/debug/wavesieve"
 inputs=(fixtures/two_nodes fixtures/hostile fixtures/merged fixtures/counters)
 if [ -d "$WAVESIEVE_DATA" ]; then
-  for name in rocpd-real rocpd-ranks rocpd-markers rocpd-pmc; do
+  # The folder of markers holds the RPD file it was made from too.
+  for name in rocpd-real rocpd-ranks rocpd-markers/rank2_1560_results.db rocpd-pmc; do
     inputs+=("$WAVESIEVE_DATA/$name")
   done
 else

@@ -19,7 +19,8 @@ use crate::trace::schema::Table;
 /// Where the trace is and how its ranks are told apart.
 #[derive(Args, Clone, Debug)]
 pub struct InputArguments {
-    /// Files, directories (searched recursively) and glob patterns: rocpd databases, rocprofv3 JSON, datasets
+    /// Files, directories (searched recursively) and glob patterns: rocpd and RPD databases, rocprofv3 JSON
+    /// and CSV, datasets
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// The same as INPUT, for command lines written for rocpd

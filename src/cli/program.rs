@@ -12,7 +12,7 @@ use super::{check, completions, config, convert, help, info, man, messages, sche
 use crate::engine::Registry;
 
 const ABOUT: &str =
-    "Sifts GPU traces: rocpd databases and rocprofv3 JSON of any number of ranks into tables, answers and Parquet";
+    "Sifts GPU traces: rocpd, RPD, rocprofv3 JSON and CSV of any number of ranks into tables, answers and Parquet";
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {

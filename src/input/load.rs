@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use rayon::prelude::*;
 use regex::Regex;
 
 use super::dataset;
 use super::discover::{Candidate, discover};
 use super::error::InputError;
 use super::recognise::{Recognised, recognise};
-use super::{rocpd, rocprofv3_json};
+use super::{rocpd, rocprofv3_csv, rocprofv3_json, rpd};
 use crate::trace::categories::Categories;
 use crate::trace::facts::ProcessFacts;
 use crate::trace::identity::assign;
@@ -25,6 +26,16 @@ pub struct Found {
     pub facts: ProcessFacts,
     /// Reads its tables.
     pub source: Arc<dyn Source>,
+}
+
+/// What a file holds.
+pub struct Opened {
+    /// Its processes.
+    pub processes: Vec<Found>,
+    /// Anomalies of the file as a whole.
+    pub notes: Vec<Anomaly>,
+    /// Parts of it that cannot be read.
+    pub damage: Vec<Damage>,
 }
 
 /// How to read inputs.
@@ -51,21 +62,38 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     let mut unnamed: Vec<(String, String)> = Vec::new();
     let mut lost: Vec<(String, String)> = Vec::new();
     let mut spool = rocprofv3_json::Spool::default();
+    let mut summaries: Vec<(String, String)> = Vec::new();
+    let mut csv_files: Vec<rocprofv3_csv::CsvFile> = Vec::new();
     for candidate in discover(inputs)? {
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
-            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)),
+            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+                inherited.extend(opened.damage);
+                (opened.processes, opened.notes)
+            }),
             Recognised::RocprofJson => {
                 rocprofv3_json::find(&candidate.path, &shown, &file_name(&candidate), &mut spool).map(|opened| {
                     inherited.extend(opened.damage);
                     (opened.processes, opened.notes)
                 })
             }
+            Recognised::Rpd(file) => rpd::find(&file, &candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+                inherited.extend(opened.damage);
+                (opened.processes, opened.notes)
+            }),
             Recognised::Dataset => dataset::find(&candidate.path, &options.categories).map(|found| {
                 let (processes, damage, selection) = found;
                 inherited.extend(damage);
                 (processes, note_selection(&shown, &selection).into_iter().collect())
             }),
+            Recognised::RocprofCsv => {
+                csv_files.push(rocprofv3_csv::CsvFile { path: candidate.path, shown });
+                continue;
+            }
+            Recognised::CsvSummary(reason) => {
+                summaries.push((shown, reason));
+                continue;
+            }
             Recognised::Other(reason) => {
                 if candidate.named {
                     others.push((shown, reason))
@@ -77,7 +105,9 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
             Recognised::Empty(reason) => {
                 if candidate.named {
                     others.push((shown, reason));
-                } else if is_named_like(&candidate, &[".db", "_results.json", "_results.json.gz"]) {
+                } else if is_named_like(&candidate, &[".db", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"])
+                    || rocprofv3_csv::is_named_like_capture(&file_name(&candidate))
+                {
                     lost.push((shown, reason));
                 }
                 continue;
@@ -107,12 +137,33 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
             Err(error) => damaged.push((shown, format!("{error:#}"))),
         }
     }
+    let groups = rocprofv3_csv::grouped(csv_files);
+    let opened: Vec<_> = groups.par_iter().map(rocprofv3_csv::find).collect();
+    for (group, opened) in groups.iter().zip(opened) {
+        match opened {
+            Ok(opened) => {
+                found.extend(opened.processes);
+                notes.extend(opened.notes);
+                inherited.extend(opened.damage);
+            }
+            Err(error) => damaged.push((group.shown.clone(), format!("{error:#}"))),
+        }
+    }
     if found.is_empty() {
+        others.extend(summaries);
         return Err(match (damaged.is_empty(), others.is_empty() && unnamed.is_empty() && lost.is_empty()) {
             (false, true) => InputError::Damaged { reasons: damaged },
             _ => InputError::NoTrace { reasons: [damaged, others, lost, unnamed].concat() },
         });
     }
+    notes.extend(summaries.into_iter().map(|(path, reason)| Anomaly {
+        check_id: "derived_summary",
+        severity: Severity::Info,
+        table_name: "processes".to_owned(),
+        count: 1,
+        first_key: Some(path),
+        detail: reason,
+    }));
     drop_repeated(&mut found, &mut notes);
     drop_other_formats(&mut found, &mut notes);
     notes.extend(unnamed.into_iter().map(|(path, reason)| Anomaly {
@@ -176,23 +227,29 @@ fn is_same_capture(one: &ProcessFacts, other: &ProcessFacts) -> bool {
     same_process && same_content && one.format == other.format
 }
 
-/// Leaves out the JSON of a process whose rocpd database was given too: rocprofv3 can write both side by side.
+/// Leaves out the JSON of a process whose rocpd database was given too, and the CSV of one that was given in either of
+/// those: rocprofv3 can write all of them side by side.
 fn drop_other_formats(found: &mut Vec<Found>, notes: &mut Vec<Anomaly>) {
-    let databases: Vec<ProcessFacts> =
-        found.iter().filter(|found| found.facts.format == ROCPD).map(|found| found.facts.clone()).collect();
+    let richer = |format: &str| format == ROCPD || format == rocprofv3_json::FORMAT;
+    let known: Vec<ProcessFacts> =
+        found.iter().filter(|found| richer(&found.facts.format)).map(|found| found.facts.clone()).collect();
     found.retain(|candidate| {
         let facts = &candidate.facts;
-        let is_known = facts.pid >= 0 && facts.start_ns.is_some();
-        let repeated = facts.format == rocprofv3_json::FORMAT
-            && is_known
-            && databases.iter().any(|other| {
+        let other = if facts.format == rocprofv3_json::FORMAT && facts.pid >= 0 && facts.start_ns.is_some() {
+            known.iter().filter(|other| other.format == ROCPD).find(|other| {
                 (other.pid, other.start_ns, &other.machine_key) == (facts.pid, facts.start_ns, &facts.machine_key)
-            });
-        if repeated {
-            let detail = "the same process was given as a rocpd database too, which is read instead";
-            notes.push(note_left_out("repeated_format", Severity::Info, facts, detail));
+            })
+        } else if facts.format == rocprofv3_csv::FORMAT {
+            known.iter().find(|other| rocprofv3_csv::is_same_run(facts, other))
+        } else {
+            None
+        };
+        if let Some(other) = other {
+            let format = if other.format == ROCPD { "a rocpd database" } else { "rocprofv3 JSON" };
+            let detail = format!("the same process was given as {format} too, which is read instead");
+            notes.push(note_left_out("repeated_format", Severity::Info, facts, &detail));
         }
-        !repeated
+        other.is_none()
     });
 }
 

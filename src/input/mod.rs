@@ -7,9 +7,11 @@ mod error;
 mod load;
 mod recognise;
 mod rocpd;
+mod rocprofv3_csv;
 mod rocprofv3_json;
-mod sqlite_uri;
+mod rpd;
 
 pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
 pub use error::InputError;
+use load::Opened;
 pub use load::{Found, LoadOptions, load};

@@ -3,18 +3,28 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
+use super::common::sqlite::{DatabaseFile, open, table_names};
 use super::dataset::is_dataset;
-use super::rocpd;
+use super::rocpd::{self, Probe};
+use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::{GZIP_MAGIC, ROOT_KEY, decompressed_head};
+use super::rpd;
 
 /// What was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Recognised {
-    /// A rocpd database of schema 3.
+    /// A rocpd database of a dialect that can be read.
     Rocpd,
     /// A rocprofv3 JSON file, plain or compressed.
     RocprofJson,
+    /// An RPD database, decompressed if it was compressed.
+    Rpd(Arc<DatabaseFile>),
+    /// A file of rocprofv3 CSV, plain or compressed.
+    RocprofCsv,
+    /// Statistics that rocprofv3 derived from a trace.
+    CsvSummary(String),
     /// A dataset written by `convert`.
     Dataset,
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
@@ -49,9 +59,9 @@ pub fn recognise(path: &Path) -> Recognised {
         return Recognised::Damaged(format!("cannot be read: {error}"));
     }
     if head.starts_with(SQLITE_MAGIC) {
-        sqlite(path)
+        sqlite(DatabaseFile::in_place(path))
     } else if head.starts_with(GZIP_MAGIC) {
-        compressed(&decompressed_head(path, HEAD_BYTES))
+        compressed(path, &decompressed_head(path, HEAD_BYTES))
     } else {
         by_head(&head)
     }
@@ -78,7 +88,20 @@ fn by_head(head: &[u8]) -> Recognised {
         let reason = format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"");
         Recognised::Foreign(reason)
     } else {
-        Recognised::Foreign("no trace: neither a SQLite database, nor rocprofv3 JSON, nor a dataset".to_owned())
+        let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor a dataset";
+        csv(head).unwrap_or_else(|| Recognised::Foreign(reason.to_owned()))
+    }
+}
+
+/// What the header of a CSV file tells, if it is one of rocprofv3.
+fn csv(head: &[u8]) -> Option<Recognised> {
+    match head_of(head) {
+        HeadOf::Records => Some(Recognised::RocprofCsv),
+        HeadOf::Summary => {
+            let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
+            Some(Recognised::CsvSummary(reason.to_owned()))
+        }
+        HeadOf::Other => None,
     }
 }
 
@@ -87,32 +110,45 @@ fn is_rocprof_json(text: &str) -> bool {
 }
 
 /// What is in a gzip file, by the first bytes of its content.
-fn compressed(head: &[u8]) -> Recognised {
+fn compressed(path: &Path, head: &[u8]) -> Recognised {
     let text = String::from_utf8_lossy(head);
     if is_rocprof_json(&text) {
         Recognised::RocprofJson
     } else if head.starts_with(SQLITE_MAGIC) {
-        let reason = "a compressed SQLite database, which is not supported yet; decompress it with `gunzip`";
-        Recognised::Other(reason.to_owned())
+        // What is in it is only known when all of it is there.
+        match DatabaseFile::decompressed(path).map(sqlite) {
+            Ok(Recognised::Rocpd) => {
+                let reason = "a compressed rocpd database, which is not supported yet; decompress it with `gunzip`";
+                Recognised::Other(reason.to_owned())
+            }
+            Ok(recognised) => recognised,
+            Err(error) => Recognised::Damaged(format!("{error:#}")),
+        }
     } else {
-        Recognised::Foreign("a gzip file without rocprofv3 JSON in it".to_owned())
+        let reason = "a gzip file without rocprofv3 JSON or CSV or an RPD database in it";
+        csv(head).unwrap_or_else(|| Recognised::Foreign(reason.to_owned()))
     }
 }
 
-fn sqlite(path: &Path) -> Recognised {
-    let names = match rocpd::open(path).and_then(|connection| rocpd::table_names(&connection)) {
-        Ok(names) => names,
+fn sqlite(file: DatabaseFile) -> Recognised {
+    let other = |what: &str| Recognised::Other(what.to_owned());
+    let in_place = open(file.path()).and_then(|connection| table_names(&connection));
+    if in_place.is_ok_and(|names| rpd::is_rpd(&names)) {
+        if rpd::holds_nothing(&file) {
+            return other("an RPD database in which nothing was recorded; collect again while the GPU works");
+        }
+        return Recognised::Rpd(Arc::new(file));
+    }
+    let names = match rocpd::probe(file.path()) {
+        Ok(Probe::Readable) => return Recognised::Rocpd,
+        Ok(Probe::Unsupported(reason)) => return Recognised::Other(reason),
+        Ok(Probe::Other(names)) => names,
         Err(error) => return Recognised::Damaged(format!("a damaged SQLite database: {error:#}")),
     };
     let has = |name: &str| names.iter().any(|table| table == name);
     let begins = |prefix: &str| names.iter().any(|table| table.starts_with(prefix));
-    let other = |what: &str| Recognised::Other(what.to_owned());
-    if names.iter().any(|name| name.strip_prefix("rocpd_metadata_").is_some_and(|uuid| uuid.len() == 36)) {
-        Recognised::Rocpd
-    } else if has("rocpd_api") && has("rocpd_op") {
-        other("an RPD database, rocpd's predecessor, which is not supported yet; name rocpd databases")
-    } else if begins("rocpd_metadata") {
-        other("a rocpd database of an early spelling (no underscore before the id), which is not supported yet")
+    if rpd::is_rpd(&names) {
+        other("an RPD database whose tables are still in the log beside it; open and close it once with `sqlite3`")
     } else if begins("rocpd_") {
         other("a rocpd database without metadata; the profiler was stopped before it finished, collect again")
     } else if has("KERN") || (has("HIP") && has("OPS")) {

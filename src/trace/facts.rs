@@ -123,6 +123,8 @@ pub struct ProcessFacts {
     pub stored_role: Option<Role>,
     /// Whether it carries counter values of dispatches.
     pub has_counters: bool,
+    /// How often kernels were run again to collect more counters.
+    pub replay_passes: i64,
     /// The agents the process could see.
     pub agents: Vec<AgentFacts>,
 }

@@ -18,7 +18,7 @@ pub struct Process {
     pub node: i64,
     /// Ordinary trace or counter pass.
     pub role: Role,
-    /// Ordinal among the counter-carrying processes of its rank.
+    /// Ordinal of its first counter pass among those of the processes of its rank.
     pub pass: i64,
     /// GPU index and device number by agent id.
     pub gpus: BTreeMap<i64, Gpu>,
@@ -52,7 +52,8 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     let mut warnings = Vec::new();
     let mut order: Vec<(usize, ProcessFacts)> = facts.into_iter().enumerate().collect();
     order.sort_by_cached_key(|(_, facts)| {
-        (natural_key(&facts.path), facts.guid.clone(), facts.pid, facts.content_hash.clone())
+        // Rows that name no process come after those of the known ones.
+        (natural_key(&facts.path), facts.guid.clone(), facts.pid < 0, facts.pid, facts.content_hash.clone())
     });
 
     let claims: Vec<Option<i64>> =
@@ -103,7 +104,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
         let pass = if counters {
             let next = passes.entry(rank).or_insert(0);
             let pass = *next;
-            *next += 1;
+            *next = next.saturating_add(1).saturating_add(facts.replay_passes.max(0));
             pass
         } else {
             0
@@ -224,6 +225,14 @@ mod tests {
         assert_eq!(ranks(&assignment), [(0, 5), (1, 5)]);
         let roles: Vec<Role> = assignment.processes.iter().map(|(_, process)| process.role).collect();
         assert_eq!(roles, [Role::Trace, Role::Counters]);
+    }
+
+    #[test]
+    fn replays_have_pass_numbers_of_their_own() {
+        let replayed = ProcessFacts { replay_passes: 2, ..facts("b", Some(5), true) };
+        let assignment = assign(vec![facts("a", Some(5), true), replayed, facts("c", Some(5), true)], None);
+        let passes: Vec<i64> = assignment.processes.iter().map(|(_, process)| process.pass).collect();
+        assert_eq!(passes, [0, 1, 4]);
     }
 
     #[test]

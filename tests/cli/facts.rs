@@ -41,7 +41,7 @@ fn four_ranks() {
 
 #[test]
 fn markers() {
-    let Some(input) = real("rocpd-markers") else { return };
+    let Some(input) = real("rocpd-markers/rank2_1560_results.db") else { return };
     assert_eq!(count("kernels", &input), 8_948);
     assert_eq!(count("memory_copies", &input), 1_176);
     assert_eq!(count("regions", &input), 14_736);

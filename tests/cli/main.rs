@@ -10,6 +10,7 @@
 
 mod common;
 mod dataset;
+mod dialects;
 mod documentation;
 mod examples;
 mod facts;
@@ -19,7 +20,10 @@ mod manners;
 mod negative;
 mod promises;
 mod queries;
+mod rocprofv3_csv;
 mod rocprofv3_documents;
 mod rocprofv3_json;
+mod rpd;
+mod rpd_agreement;
 mod settings;
 mod two_sources;

@@ -622,7 +622,8 @@ fn a_rocpd_database_of_the_same_process_is_preferred() {
 fn files_that_are_something_else() {
     let place = Place::new();
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(b"SQLite format 3\0 and so on").unwrap();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/merged/merged.db");
+    encoder.write_all(&std::fs::read(fixture).unwrap()).unwrap();
     for (name, content, what) in [
         ("a.json", br#"{"traceEvents": []}"#.to_vec(), "JSON of another program"),
         ("a.gz", encoder.finish().unwrap(), "not supported yet"),

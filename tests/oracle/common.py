@@ -58,8 +58,9 @@ def default_inputs():
     fixtures = REPOSITORY / "fixtures"
     data = REPOSITORY.parent / "shared" / "data"
     candidates = sorted(path for path in fixtures.glob("*") if path.is_dir()) if fixtures.is_dir() else []
-    candidates += [data / name for name in ("rocpd-ranks", "rocpd-markers", "rocpd-pmc", "rocpd-real")]
-    return [path for path in candidates if any(path.rglob("*.db"))]
+    real = ("rocpd-ranks", "rocpd-markers/rank2_1560_results.db", "rocpd-pmc", "rocpd-real")
+    candidates += [data / name for name in real]
+    return [path for path in candidates if path.is_file() or any(path.rglob("*.db"))]
 
 
 def database_files(source):

@@ -5,13 +5,13 @@ use std::ops::{Deref, DerefMut};
 use anyhow::Result;
 use polars::prelude::IntoSeries;
 
-use super::column::Columns;
 use super::database::Database;
 use super::lookups::Lookups;
 use super::symbols::SymbolCache;
 use crate::input::common::TableBuilder;
+use crate::input::common::sqlite::{Columns, damage, misfits};
 use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, Rows, Severity};
+use crate::trace::source::{ReadContext, Rows};
 
 /// The builder of a canonical table, and where its rows come from.
 pub struct Assembly<'a> {
@@ -54,20 +54,9 @@ impl<'a> Assembly<'a> {
     /// Notes the misfits and damage of columns just read from a source table.
     pub fn absorb(&mut self, base: &str, columns: &Columns) {
         let table_name = self.table_name();
-        self.note_all(columns.misfits.iter().map(|misfit| Anomaly {
-            check_id: "unexpected_type",
-            severity: Severity::Info,
-            table_name: table_name.to_owned(),
-            count: misfit.count,
-            first_key: Some(misfit.first_id.to_string()),
-            detail: format!(
-                "column {} of rocpd_{base} holds {} values; integers above 2^63 keep their bits, texts that are no \
-                 numbers are null",
-                misfit.column, misfit.found
-            ),
-        }));
+        self.note_all(misfits(table_name, &format!("rocpd_{base}"), columns));
         if let Some(cause) = &columns.damage {
-            let damage = damage(self.context, base, cause, columns.height as u64);
+            let damage = damage(self.context, &format!("rocpd_{base}"), cause, columns.height as u64);
             self.report_damage([damage]);
         }
     }
@@ -95,14 +84,5 @@ impl<'a> Assembly<'a> {
     /// When columns have different heights, which is a defect.
     pub fn finish(self) -> Result<Rows> {
         self.builder.finish()
-    }
-}
-
-/// A source table that can be read up to a row only.
-pub fn damage(context: &ReadContext<'_>, base: &str, cause: &str, rows: u64) -> Damage {
-    Damage {
-        path: context.process.facts.path.clone(),
-        part: format!("rocpd_{base}"),
-        cause: format!("{cause} after {rows} rows"),
     }
 }

@@ -4,8 +4,9 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
-use super::column::{integer, real, text};
-use super::lookups::Texts;
+use super::dispatches::pass_of;
+use crate::input::common::Texts;
+use crate::input::common::sqlite::{Columns, integer, real, text};
 use crate::input::common::{IdIndex, count_first};
 use crate::trace::frames::{categorical, dictionary_column};
 use crate::trace::source::Severity;
@@ -25,20 +26,14 @@ fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
     ];
     let columns = assembly.database.read("pmc_event", &wanted, threads)?;
     assembly.absorb("pmc_event", &columns);
-    let dispatches =
-        assembly.database.read("kernel_dispatch", &[integer("event_id"), integer("dispatch_id")], threads)?;
-    let with_event = dispatches.integers("event_id");
-    let pairs: Vec<(i64, Option<i64>)> = with_event
-        .iter()
-        .zip(dispatches.integers("dispatch_id").iter().zip(dispatches.integers("id").iter()))
-        .filter_map(|(event, (dispatch, id))| event.map(|event| (event, dispatch.or(id))))
-        .collect();
-    let by_event = IdIndex::new(&pairs.iter().map(|(event, _)| *event).collect::<Vec<i64>>());
-    let dispatch_ids: Int64Chunked = columns
-        .integers("event_id")
-        .iter()
-        .map(|event| event.and_then(|event| by_event.position(event)).and_then(|at| pairs.get(at)?.1))
-        .collect_ca("dispatch_id".into());
+    let wanted = [integer("event_id"), integer("dispatch_id"), integer("replay_pass")];
+    let dispatches = assembly.database.read("kernel_dispatch", &wanted, threads)?;
+    let runs = Runs::of(&dispatches, assembly.context.process.pass);
+    let event_ids = columns.integers("event_id");
+    let run = |event: Option<i64>| event.and_then(|event| runs.find(event));
+    let dispatch_ids: Int64Chunked =
+        event_ids.iter().map(|event| run(event).map(|(dispatch, _)| dispatch)).collect_ca("dispatch_id".into());
+    let passes: Int64Chunked = event_ids.iter().map(|event| run(event).map(|(_, pass)| pass)).collect_ca("pass".into());
 
     let names = counter_names(assembly)?;
     let pmc_ids = columns.integers("pmc_id");
@@ -49,20 +44,15 @@ fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
     let streaming = columns.integers("sample_id").is_not_null();
     let ids = columns.integers("id");
     let orphan = dispatch_ids.is_null() & !&streaming;
-    let (count, first) = count_first(orphan.iter().map(|orphan| orphan == Some(true)), &ids);
-    assembly.note(
-        "counter_without_dispatch",
-        Severity::Warning,
-        count,
-        first,
-        "counter values belong to no dispatch; they are left out",
-    );
+    if orphan.any() {
+        note_orphans(assembly, &orphan, &event_ids, &ids)?;
+    }
     let kept = dispatch_ids.is_not_null() & !&streaming;
     let height = columns.height;
     let frame = DataFrame::new(
         height,
         vec![
-            Int64Chunked::full("pass".into(), assembly.context.process.pass, height).into_series().into_column(),
+            passes.into_series().into_column(),
             dispatch_ids.into_series().into_column(),
             counter,
             columns.integers("xcc").into_series().into_column(),
@@ -72,6 +62,55 @@ fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
         ],
     )?;
     Ok(frame.filter(&kept)?)
+}
+
+/// Dispatch and pass by event.
+struct Runs {
+    by_event: IdIndex,
+    runs: Vec<(i64, i64)>,
+}
+
+impl Runs {
+    fn of(dispatches: &Columns, first_pass: i64) -> Self {
+        let columns =
+            (dispatches.integers("dispatch_id"), dispatches.integers("id"), dispatches.integers("replay_pass"));
+        let rows = columns.0.iter().zip(columns.1.iter()).zip(columns.2.iter());
+        let (events, runs): (Vec<i64>, Vec<(i64, i64)>) = dispatches
+            .integers("event_id")
+            .iter()
+            .zip(rows)
+            .filter_map(|(event, ((dispatch, id), replay))| {
+                Some((event?, (dispatch.or(id)?, pass_of(first_pass, replay))))
+            })
+            .unzip();
+        Self { by_event: IdIndex::new(&events), runs }
+    }
+
+    fn find(&self, event: i64) -> Option<(i64, i64)> {
+        self.by_event.position(event).and_then(|at| self.runs.get(at).copied())
+    }
+}
+
+/// Notes values whose event is nobody's: those of samples and of page faults are no counters, and the dispatches of
+/// another process of the partition have their own.
+fn note_orphans(
+    assembly: &mut Assembly<'_>,
+    orphan: &BooleanChunked,
+    event_ids: &Int64Chunked,
+    ids: &Int64Chunked,
+) -> Result<()> {
+    let database = assembly.database.of_all_processes();
+    let mut owned: Vec<IdIndex> = Vec::new();
+    for base in ["kernel_dispatch", "sample", "region", "memory_copy", "memory_allocate"] {
+        let columns = database.read(base, &[integer("event_id")], assembly.context.threads)?;
+        owned.push(IdIndex::new(&columns.integers("event_id").iter().flatten().collect::<Vec<i64>>()));
+    }
+    let is_owned = |event: Option<i64>| event.is_some_and(|id| owned.iter().any(|index| index.position(id).is_some()));
+    let lost = orphan.iter().zip(event_ids.iter()).map(|(orphan, event)| orphan == Some(true) && !is_owned(event));
+    let (count, first) = count_first(lost, ids);
+    let detail = "counter values belong to no dispatch; they are left out";
+    assembly.note("counter_without_dispatch", Severity::Warning, count, first, detail);
+    Ok(())
 }
 
 fn counter_names(assembly: &Assembly<'_>) -> Result<Texts> {

@@ -4,9 +4,10 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
-use super::column::{Columns, Wanted, integer};
+use super::database::Database;
 use super::hint;
 use super::lookups::Events;
+use crate::input::common::sqlite::{Columns, Wanted, integer};
 use crate::input::common::{count_first, or_else, zeros};
 use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;
@@ -48,19 +49,34 @@ const COPIED: &[(&str, &str, bool)] = &[
     ("scratch_bytes", "private_segment_size", true),
 ];
 
-/// Assembles the dispatches; with `pass` the column of that name too.
+/// Condition for the rows of `kernels` where dispatches are replayed to collect more counters: the first of each.
+const FIRST_RUNS: &str = "(replay_pass > 0) IS NOT 1";
+
+/// Condition for the rows of `kernels`.
+pub fn first_runs(database: &Database) -> &'static str {
+    let replayed = database.partition().table("kernel_dispatch").is_some_and(|table| table.has("replay_pass"));
+    if replayed { FIRST_RUNS } else { "" }
+}
+
+/// Assembles the dispatches; with the number of the first `pass` those of all passes, and the column of that name.
 ///
 /// # Errors
 /// When the file cannot be opened.
 pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
-    let wanted: Vec<Wanted> = assembly.sources(SOURCES).into_iter().map(integer).collect();
-    let condition = hint::condition(assembly, "kernel_dispatch", "");
+    let mut wanted: Vec<Wanted> = assembly.sources(SOURCES).into_iter().map(integer).collect();
+    if pass.is_some() {
+        wanted.push(integer("replay_pass"));
+    }
+    let own = if pass.is_none() { first_runs(assembly.database) } else { "" };
+    let condition = hint::condition(assembly, "kernel_dispatch", own);
     let columns = assembly.database.read_where("kernel_dispatch", &wanted, &condition, assembly.context.threads)?;
     assembly.absorb("kernel_dispatch", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");
     if let Some(pass) = pass {
-        assembly.put("pass", Int64Chunked::full("pass".into(), pass, columns.height).into_series());
+        let replays = columns.integers("replay_pass");
+        let passes = replays.iter().map(|replay| pass_of(pass, replay));
+        assembly.put("pass", Int64Chunked::from_iter_values("pass".into(), passes).into_series());
     }
     assembly.put("dispatch_id", or_else(&columns.integers("dispatch_id"), &ids).into_series());
     put_names(assembly, &columns, &ids)?;
@@ -90,6 +106,11 @@ pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Number of the pass of a dispatch among those of its rank.
+pub fn pass_of(first: i64, replay: Option<i64>) -> i64 {
+    first.saturating_add(replay.unwrap_or(0).max(0))
 }
 
 fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked) -> Result<()> {

@@ -1,6 +1,7 @@
 //! What a query need not read, as a condition in SQL.
 
 use super::assembly::Assembly;
+use crate::input::common::sqlite::time_conditions;
 use crate::trace::source::ScanHint;
 
 /// Kernel ids that are listed in a statement; with more of them the rows are chosen after reading alone.
@@ -17,20 +18,13 @@ pub fn condition(assembly: &Assembly<'_>, base: &str, own: &str) -> String {
     }
     if let Some(hint) = assembly.context.hint {
         if has("start") && has("end") {
-            conditions.extend(of_times(hint));
+            conditions.extend(time_conditions(hint));
         }
         if has("kernel_id") {
             conditions.extend(of_kernels(hint));
         }
     }
     conditions.join(" AND ")
-}
-
-fn of_times(hint: &ScanHint) -> impl Iterator<Item = String> {
-    let latest = hint.latest_start_ns.map(|latest| format!(include_str!("sql/starts_until.sql"), latest = latest));
-    let earliest = hint.earliest_end_ns.map(|earliest| format!(include_str!("sql/ends_from.sql"), earliest = earliest));
-    let least = hint.least_duration_ns.map(|least| format!(include_str!("sql/lasts.sql"), least = least));
-    [latest, earliest, least].into_iter().flatten().map(|condition| condition.trim_end().to_owned())
 }
 
 fn of_kernels(hint: &ScanHint) -> Option<String> {

@@ -4,7 +4,8 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
-use super::column::{Columns, integer, text};
+use crate::input::common::or_else;
+use crate::input::common::sqlite::{Columns, integer, text};
 use crate::trace::frames::dictionary_column;
 
 /// Assembles `queues` or `streams`.
@@ -24,7 +25,7 @@ pub fn read_named(assembly: &mut Assembly<'_>, base: &str, key: &'static str) ->
 /// When the file cannot be opened.
 pub fn read_threads(assembly: &mut Assembly<'_>) -> Result<()> {
     let columns = read(assembly, "info_thread", &[integer("tid"), text("name"), integer("start"), integer("end")])?;
-    let tids = assembly.lookups.thread_ids(assembly.database, &columns.integers("id"))?;
+    let tids = or_else(&columns.integers("tid"), &columns.integers("id"));
     assembly.put("tid", tids.into_series());
     assembly.put("name", columns.texts("name").into_series());
     assembly.put("start_ns", columns.integers("start").into_series());
@@ -47,7 +48,7 @@ pub fn read_code_objects(assembly: &mut Assembly<'_>) -> Result<()> {
     Ok(())
 }
 
-fn read(assembly: &mut Assembly<'_>, base: &str, wanted: &[super::column::Wanted]) -> Result<Columns> {
+fn read(assembly: &mut Assembly<'_>, base: &str, wanted: &[crate::input::common::sqlite::Wanted]) -> Result<Columns> {
     let columns = assembly.database.read(base, wanted, 1)?;
     assembly.absorb(base, &columns);
     assembly.set_height(columns.height);

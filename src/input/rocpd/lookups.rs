@@ -5,57 +5,37 @@ use std::sync::OnceLock;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::column::{Columns, Wanted, integer, text};
 use super::database::Database;
-use crate::input::common::IdIndex;
+use super::dialect::is_track_based;
+use crate::input::common::sqlite::{Columns, Wanted, integer, text};
+use crate::input::common::{IdIndex, Texts, index_of};
 
-/// Texts by id.
-pub struct Texts {
-    index: IdIndex,
-    values: Vec<Option<String>>,
-}
-
-impl Texts {
-    /// Texts of two columns.
-    pub fn of(ids: &Int64Chunked, values: &StringChunked) -> Self {
-        let index = index_of(ids);
-        Self { index, values: values.iter().map(|value| value.map(str::to_owned)).collect() }
-    }
-
-    /// All texts in the order of their positions.
-    pub fn values(&self) -> &[Option<String>] {
-        &self.values
-    }
-
-    /// Position of an id in [`Texts::values`].
-    pub fn position(&self, id: Option<i64>) -> Option<usize> {
-        id.and_then(|id| self.index.position(id))
-    }
-
-    /// The text of an id.
-    pub fn get(&self, id: Option<i64>) -> Option<&str> {
-        self.position(id).and_then(|position| self.values.get(position)).and_then(Option::as_deref)
-    }
-}
-
-/// An index over a column of ids without nulls.
-pub fn index_of(ids: &Int64Chunked) -> IdIndex {
-    match ids.cont_slice() {
-        Ok(ids) => IdIndex::new(ids),
-        Err(_) => IdIndex::new(&ids.iter().flatten().collect::<Vec<i64>>()),
-    }
-}
-
-/// Strings and threads of one partition, read when first needed.
+/// Strings, categories and threads of one partition, read when first needed.
 pub struct Lookups {
     strings: OnceLock<Texts>,
-    threads: OnceLock<(IdIndex, Vec<Option<i64>>)>,
+    categories: OnceLock<Texts>,
+    threads: OnceLock<Threads>,
+}
+
+struct Threads {
+    index: IdIndex,
+    tids: Vec<Option<i64>>,
+    of_system: Option<IdIndex>,
+}
+
+impl Threads {
+    fn tid(&self, row: i64) -> Option<i64> {
+        if self.of_system.as_ref().is_some_and(|tids| tids.position(row).is_some()) {
+            return Some(row);
+        }
+        self.index.position(row).and_then(|at| self.tids.get(at).copied().flatten())
+    }
 }
 
 impl Lookups {
     /// Nothing read yet.
     pub fn new() -> Self {
-        Self { strings: OnceLock::new(), threads: OnceLock::new() }
+        Self { strings: OnceLock::new(), categories: OnceLock::new(), threads: OnceLock::new() }
     }
 
     /// The string table.
@@ -70,23 +50,39 @@ impl Lookups {
         Ok(self.strings.get_or_init(|| Texts::of(&columns.integers("id"), &columns.texts("string"))))
     }
 
+    /// The categories of events: in a table of their own from schema 4.1.0 on, else among the strings.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn categories(&self, database: &Database, threads: usize) -> Result<&Texts> {
+        if database.partition().table("info_category").is_none() {
+            return self.strings(database, threads);
+        }
+        if let Some(categories) = self.categories.get() {
+            return Ok(categories);
+        }
+        let columns = database.read("info_category", &[text("name")], 1)?;
+        Ok(self.categories.get_or_init(|| Texts::of(&columns.integers("id"), &columns.texts("name"))))
+    }
+
     /// Thread ids of the operating system for a column of thread rows; the row id itself where the row is missing.
+    /// Tracks of schema 4.1.0 hold the ids of the operating system themselves.
     ///
     /// # Errors
     /// When the file cannot be opened.
     pub fn thread_ids(&self, database: &Database, rows: &Int64Chunked) -> Result<Int64Chunked> {
-        let (index, tids) = match self.threads.get() {
+        let threads = match self.threads.get() {
             Some(threads) => threads,
             None => {
                 let columns = database.read("info_thread", &[integer("tid")], 1)?;
-                let tids = columns.integers("tid").iter().collect();
-                self.threads.get_or_init(|| (index_of(&columns.integers("id")), tids))
+                let tids: Vec<Option<i64>> = columns.integers("tid").iter().collect();
+                let of_system = is_track_based(database.partition())
+                    .then(|| IdIndex::new(&tids.iter().copied().flatten().collect::<Vec<i64>>()));
+                let index = index_of(&columns.integers("id"));
+                self.threads.get_or_init(|| Threads { index, tids, of_system })
             }
         };
-        Ok(rows
-            .iter()
-            .map(|row| row.map(|row| index.position(row).and_then(|at| tids.get(at).copied().flatten()).unwrap_or(row)))
-            .collect_ca("tid".into()))
+        Ok(rows.iter().map(|row| row.map(|row| threads.tid(row).unwrap_or(row))).collect_ca("tid".into()))
     }
 }
 

@@ -5,7 +5,10 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::Value;
 
-use super::container::{Partition, TableShape, quoted};
+use super::container::Partition;
+use super::counter_facts::{has_counters, replay_passes};
+use super::database::Owner;
+use crate::input::common::sqlite::{TableShape, quoted, text_of_blob};
 use crate::input::common::{agent_details, detail};
 use crate::trace::facts::{AgentFacts, ProcessFacts};
 
@@ -22,10 +25,10 @@ const RANK_VARIABLES: &[&str] = &[
     "RANK",
 ];
 
-/// A process of a partition, with the row that activity tables point to when the partition holds several.
+/// A process of a partition.
 pub struct FoundProcess {
-    /// Row id in `info_process`, set when there is more than one.
-    pub row: Option<i64>,
+    /// What rows of it have, set when there is more than one.
+    pub owner: Option<Owner>,
     /// What is known about it.
     pub facts: ProcessFacts,
 }
@@ -40,7 +43,8 @@ pub fn processes(
     path: &str,
     source: &str,
 ) -> Result<Vec<FoundProcess>> {
-    let has_counters = exists(connection, partition, "pmc_event") && exists(connection, partition, "kernel_dispatch");
+    let replay_passes = replay_passes(connection, partition);
+    let has_counters = replay_passes > 0 || has_counters(connection, partition);
     let base = ProcessFacts {
         guid: partition.guid.clone(),
         content_hash: partition.suffix.clone(),
@@ -51,6 +55,7 @@ pub fn processes(
         format: "rocpd".to_owned(),
         schema_version: partition.schema_version.clone(),
         has_counters,
+        replay_passes,
         ..ProcessFacts::default()
     };
     let columns = &["id", "nid", "ppid", "pid", "init", "fini", "start", "end", "command", "environment"];
@@ -66,26 +71,20 @@ pub fn processes(
         facts.end_ns = time(row, table, "end").or_else(|| time(row, table, "fini"));
         facts.environment_rank = string(row, table, "environment").and_then(|json| rank_in_environment(&json));
         facts.agents = agents(connection, partition, id)?;
-        found.push(FoundProcess { row: id, facts });
+        let owner = id.map(|row| Owner { row, pid: facts.pid, first: found.is_empty() });
+        found.push(FoundProcess { owner, facts });
         Ok(())
     })?;
     if let [only] = found.as_mut_slice() {
-        only.row = None;
+        only.owner = None;
     }
     if found.is_empty() {
         let mut facts = base;
         node(connection, partition, None, &mut facts)?;
         facts.agents = agents(connection, partition, None)?;
-        found.push(FoundProcess { row: None, facts });
+        found.push(FoundProcess { owner: None, facts });
     }
     Ok(found)
-}
-
-fn exists(connection: &Connection, partition: &Partition, base: &str) -> bool {
-    partition.table(base).is_some_and(|table| {
-        let sql = format!(include_str!("sql/exists.sql"), table = quoted(&table.name));
-        connection.query_row(&sql, [], |_| Ok(())).is_ok()
-    })
 }
 
 /// Visits the rows of an info table with those of the wanted columns that it has.
@@ -135,7 +134,8 @@ fn string(row: &Row<'_>, selection: &Selection, name: &str) -> Option<String> {
     match value(row, selection, name)? {
         ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
         ValueRef::Integer(integer) => Some(integer.to_string()),
-        ValueRef::Real(_) | ValueRef::Null | ValueRef::Blob(_) => None,
+        ValueRef::Blob(bytes) => text_of_blob(bytes),
+        ValueRef::Real(_) | ValueRef::Null => None,
     }
 }
 
@@ -154,7 +154,18 @@ fn node(connection: &Connection, partition: &Partition, nid: Option<i64>, facts:
 }
 
 fn agents(connection: &Connection, partition: &Partition, process: Option<i64>) -> Result<Vec<AgentFacts>> {
-    let columns = &["id", "pid", "type", "absolute_index", "type_index", "uuid", "name", "product_name", "extdata"];
+    let columns = &[
+        "id",
+        "pid",
+        "type",
+        "absolute_index",
+        "type_index",
+        "uuid",
+        "name",
+        "generic_name",
+        "product_name",
+        "extdata",
+    ];
     let mut agents = Vec::new();
     each_row(connection, partition.table("info_agent"), columns, |row, table| {
         let of_other = process.is_some() && integer(row, table, "pid").is_some_and(|pid| Some(pid) != process);
@@ -167,7 +178,11 @@ fn agents(connection: &Connection, partition: &Partition, process: Option<i64>) 
                 agent_type: string(row, table, "type").unwrap_or_else(|| "UNKNOWN".to_owned()),
                 absolute_index: integer(row, table, "absolute_index"),
                 type_index: integer(row, table, "type_index"),
-                name: string(row, table, "name").unwrap_or_default(),
+                // From schema 4.1.0 on the name is a label of the user's choice.
+                name: string(row, table, "generic_name")
+                    .filter(|name| !name.is_empty())
+                    .or_else(|| string(row, table, "name"))
+                    .unwrap_or_default(),
                 product_name: string(row, table, "product_name"),
                 // The column named uuid holds the PCI device id; the true uuid is in the details.
                 pci_device_id: detail(&details, "device_id").or_else(|| integer(row, table, "uuid")),

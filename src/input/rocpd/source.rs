@@ -5,23 +5,23 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
-use super::assembly::{Assembly, damage};
-use super::container::{open, partitions};
+use super::assembly::Assembly;
+use super::container::partitions;
 use super::database::Database;
+use super::dialect;
 use super::lookups::Lookups;
 use super::process::processes;
+use super::readable::{Log, Readable};
 use super::regions::{WITH_LENGTH, WITHOUT_LENGTH};
 use super::symbols::SymbolCache;
-use super::{counters, dispatches, info, regions, transfers};
-use crate::input::Found;
+use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use crate::input::common::is_left_out;
+use crate::input::common::sqlite::{damage, open};
+use crate::input::{Found, Opened};
 use crate::trace::frames::empty_frame;
 use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Severity, Source};
+use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
 use polars::prelude::IntoLazy;
-
-/// Schema versions whose tables this reader knows.
-const KNOWN_VERSIONS: &[&str] = &["3", "3.0.0"];
 
 struct RocpdSource {
     database: Database,
@@ -29,66 +29,49 @@ struct RocpdSource {
     symbols: SymbolCache,
 }
 
-/// The processes of a rocpd database, and anomalies of the file as a whole.
+/// The processes of a rocpd database.
 ///
 /// # Errors
 /// When no partition can be read.
-pub fn find(path: &Path, shown: &str, source: &str) -> Result<(Vec<Found>, Vec<Anomaly>)> {
-    let connection = open(path)?;
-    let mut found = Vec::new();
-    let mut notes = Vec::new();
-    note_open_log(path, shown, &mut notes);
+pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
+    let file = Arc::new(Readable::of(path)?);
+    let connection = open(file.path())?;
+    let mut opened = Opened { processes: Vec::new(), notes: Vec::new(), damage: Vec::new() };
+    let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
+    if let Some(log) = file.log() {
+        opened.notes.push(note_log(log, shown));
+        opened.damage.extend(log.failure.as_ref().map(|failure| {
+            damage(format!("the changes in its {} file cannot be applied ({failure}); collect again", log.ending))
+        }));
+    }
     for partition in partitions(&connection).with_context(|| format!("cannot read the tables of {shown}"))? {
-        note_unknown(&partition, shown, &mut notes);
+        if let Some(reason) = dialect::unsupported(&partition) {
+            opened.damage.push(damage(reason));
+            continue;
+        }
+        opened.notes.extend(dialect::notes(&partition, shown));
         for process in processes(&connection, &partition, shown, source)? {
-            let database = Database::new(path, partition.clone(), process.row);
+            let database = Database::new(Arc::clone(&file), partition.clone(), process.owner);
             let source = RocpdSource { database, lookups: Lookups::new(), symbols: SymbolCache::default() };
-            found.push(Found { facts: process.facts, source: Arc::new(source) });
+            opened.processes.push(Found { facts: process.facts, source: Arc::new(source) });
         }
     }
-    Ok((found, notes))
+    Ok(opened)
 }
 
-/// Warns of a write-ahead log or rollback journal beside the database: the profiler has not finished the file.
-fn note_open_log(path: &Path, shown: &str, notes: &mut Vec<Anomaly>) {
-    for ending in ["-wal", "-journal"] {
-        let mut log = path.as_os_str().to_owned();
-        log.push(ending);
-        if std::fs::metadata(Path::new(&log)).is_ok_and(|log| log.len() > 0) {
-            notes.push(Anomaly {
-                check_id: "open_log",
-                severity: Severity::Warning,
-                table_name: "processes".to_owned(),
-                count: 1,
-                first_key: Some(shown.to_owned()),
-                detail: format!("a {ending} file lies beside the database and is not read; rows in it are missing"),
-            });
-        }
-    }
-}
-
-fn note_unknown(partition: &super::container::Partition, shown: &str, notes: &mut Vec<Anomaly>) {
-    let unknown: Vec<&str> = partition.unknown_tables().collect();
-    let mut note = |check_id, severity, table_name: &str, count: usize, detail: String| {
-        notes.push(Anomaly {
-            check_id,
-            severity,
-            table_name: table_name.to_owned(),
-            count: i64::try_from(count).unwrap_or(i64::MAX),
-            first_key: Some(shown.to_owned()),
-            detail,
-        });
+/// Says that changes lay in a log beside the database: the profiler has not finished the file.
+fn note_log(log: &Log, shown: &str) -> Anomaly {
+    let (severity, what) = match log.failure {
+        None => (Severity::Info, "a copy of the database with its changes applied was read"),
+        Some(_) => (Severity::Warning, "its changes cannot be applied, so that rows in it are missing"),
     };
-    if !unknown.is_empty() {
-        let detail = format!("tables that are not known were not read: {}", unknown.join(", "));
-        note("unknown_table", Severity::Info, "processes", unknown.len(), detail);
-    }
-    let version = partition.schema_version.as_deref();
-    if !version.is_some_and(|version| KNOWN_VERSIONS.contains(&version)) {
-        let stated =
-            version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
-        let detail = format!("the file {stated}; what is known of 3.0.0 was read, columns beyond it were not");
-        note("unknown_version", Severity::Warning, "processes", 1, detail);
+    Anomaly {
+        check_id: "open_log",
+        severity,
+        table_name: "processes".to_owned(),
+        count: 1,
+        first_key: Some(shown.to_owned()),
+        detail: format!("a {} file lies beside the database; {what}", log.ending),
     }
 }
 
@@ -104,8 +87,12 @@ impl Source for RocpdSource {
             "memory_copies" => transfers::read_copies(&mut assembly)?,
             "memory_allocations" => transfers::read_allocations(&mut assembly)?,
             "regions" => regions::read_regions(&mut assembly)?,
-            "marks" => regions::read_marks(&mut assembly)?,
-            "args" => regions::read_args(&mut assembly)?,
+            "marks" => marks::read_marks(&mut assembly)?,
+            "args" => args::read_args(&mut assembly)?,
+            "samples" => samples::read(&mut assembly)?,
+            "pc_samples" => pc_samples::read(&mut assembly)?,
+            "graph_launches" => launches::read_graph_launches(&mut assembly)?,
+            "hip_events" => launches::read_hip_events(&mut assembly)?,
             "counters" => counters::read_counters(&mut assembly)?,
             "counter_instances" => counters::read_instances(&mut assembly)?,
             "queues" => info::read_named(&mut assembly, "info_queue", "queue_id")?,
@@ -113,27 +100,37 @@ impl Source for RocpdSource {
             "threads" => info::read_threads(&mut assembly)?,
             "code_objects" => info::read_code_objects(&mut assembly)?,
             "kernel_symbols" => info::read_kernel_symbols(&mut assembly)?,
-            // Tables that schema 3.0.0 cannot fill.
             _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
         }
         assembly.finish()
     }
 
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
-        let used = !is_left_out(context, table.name);
+        if is_left_out(context, table.name) {
+            return Ok(RowCount::default());
+        }
+        // Which samples carry values takes a join to tell, and compressed details say nothing to SQL.
+        let sampled = matches!(table.name, "marks" | "samples" | "pc_samples") && !self.database.has_rows("pmc_event");
+        let countable = if sampled { pc_samples::countable(&self.database) } else { None };
+        let uncounted = countable.map(|counted| format!("({counted}) IS NOT 1")).unwrap_or_default();
         let parts: &[(&str, &str)] = match table.name {
-            "kernels" | "counter_dispatches" if used => &[("kernel_dispatch", "")],
-            "memory_copies" if used => &[("memory_copy", "")],
-            "memory_allocations" if used => &[("memory_allocate", "")],
-            "regions" if used => &[("region", WITH_LENGTH)],
-            "marks" if used => &[("sample", ""), ("region", WITHOUT_LENGTH)],
+            "kernels" => &[("kernel_dispatch", dispatches::first_runs(&self.database))],
+            "counter_dispatches" => &[("kernel_dispatch", "")],
+            "memory_copies" => &[("memory_copy", "")],
+            "memory_allocations" => &[("memory_allocate", "")],
+            "regions" => &[("region", WITH_LENGTH)],
+            "marks" if countable.is_some() => &[("sample", &uncounted), ("region", WITHOUT_LENGTH)],
+            "pc_samples" if countable.is_some() => &[("sample", countable.unwrap_or_default())],
+            "samples" if countable.is_some() => &[],
+            "graph_launches" => &[("graph_launch", "")],
+            "hip_events" => &[("hip_event", "")],
             "queues" => &[("info_queue", "")],
             "streams" => &[("info_stream", "")],
             "threads" => &[("info_thread", "")],
             "code_objects" => &[("info_code_object", "")],
             "kernel_symbols" => &[("info_kernel_symbol", "")],
             // These leave out or join rows, so that only reading tells.
-            "args" | "counters" | "counter_instances" if used => {
+            "args" | "counters" | "counter_instances" | "samples" | "marks" | "pc_samples" => {
                 let columns: Vec<&'static Column> = table.columns.iter().skip(2).take(2).collect();
                 let rows = self.read(context, table, &columns)?;
                 return Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage });
@@ -144,7 +141,7 @@ impl Source for RocpdSource {
         for (base, condition) in parts {
             let (rows, cause) = self.database.count(base, condition)?;
             count.rows += rows;
-            count.damage.extend(cause.map(|cause| damage(context, base, &cause, rows)));
+            count.damage.extend(cause.map(|cause| damage(context, &format!("rocpd_{base}"), &cause, rows)));
         }
         Ok(count)
     }

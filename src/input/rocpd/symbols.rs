@@ -5,10 +5,9 @@ use std::sync::OnceLock;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::column::{Columns, integer, text};
 use super::database::Database;
-use super::lookups::index_of;
-use crate::input::common::{IdIndex, SymbolNames, placeholder};
+use crate::input::common::sqlite::{Columns, integer, text};
+use crate::input::common::{IdIndex, SymbolNames, index_of, placeholder};
 use crate::trace::categories::Categories as CategoryRules;
 use crate::trace::kernel_names::strip_kd;
 

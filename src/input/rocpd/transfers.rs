@@ -4,9 +4,9 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
-use super::column::{Columns, Wanted, integer, text};
 use super::dispatches::put_correlation;
 use super::hint;
+use crate::input::common::sqlite::{Columns, Wanted, integer, text};
 use crate::input::common::{count_first, direction_column, or_else, put_copy_gpus, zeros};
 use crate::trace::frames::text_column_from_dictionary;
 use crate::trace::source::Severity;

@@ -10,7 +10,8 @@ use super::parts::Sink;
 use super::reading::Reading;
 use super::records::{Counter, CounterRecord};
 use super::roles::{COUNTERS, STREAMED_COUNTERS};
-use crate::trace::frames::{categorical, constant_cat, dictionary_column};
+use crate::input::common::{put_counter_instances, put_counters, with_values};
+use crate::trace::frames::{constant_cat, dictionary_column};
 use crate::trace::source::Severity;
 
 /// Values in recorded order.
@@ -143,7 +144,7 @@ fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
         Int64Chunked::from_iter_options(name.into(), places).into_series().into_column()
     };
     let dispatches = values.dispatches.iter().map(|id| id.unwrap_or(0));
-    let mut frame = DataFrame::new(
+    let frame = DataFrame::new(
         height,
         vec![
             Int64Chunked::full("pass".into(), reading.builder.context.process.pass, height).into_series().into_column(),
@@ -157,14 +158,7 @@ fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
                 .into_column(),
         ],
     )?;
-    let known = frame.column("value")?.as_materialized_series().is_not_null();
-    let missing = height - known.sum().unwrap_or(0) as usize;
-    if missing > 0 {
-        frame = frame.filter(&known)?;
-        let detail = "counter values are no numbers (nan, inf); they are left out";
-        reading.builder.note("missing_value", Severity::Warning, missing, None, detail);
-    }
-    Ok(frame)
+    with_values(&mut reading.builder, frame)
 }
 
 fn note_unknown(reading: &mut Reading<'_>, unknown: usize) {
@@ -177,17 +171,8 @@ fn note_unknown(reading: &mut Reading<'_>, unknown: usize) {
 /// # Errors
 /// When the file cannot be read.
 pub fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
-    let numbered = instances(reading)?
-        .lazy()
-        .with_columns([int_range(lit(0), len(), 1, DataType::Int64)
-            .over([col("dispatch_id"), col("counter")])?
-            .alias("instance")])
-        .collect()?;
-    reading.builder.set_height(numbered.height());
-    for name in ["pass", "dispatch_id", "counter", "instance", "xcc", "shader_engine", "channel", "value"] {
-        reading.builder.put(name, numbered.column(name)?.clone());
-    }
-    Ok(())
+    let frame = instances(reading)?;
+    put_counter_instances(&mut reading.builder, frame)
 }
 
 /// Assembles one row per counter of a dispatch.
@@ -195,24 +180,8 @@ pub fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
 /// # Errors
 /// When the file cannot be read.
 pub fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
-    let grouped = instances(reading)?
-        .lazy()
-        .group_by_stable([col("pass"), col("dispatch_id"), col("counter")])
-        .agg([
-            col("value").sum(),
-            col("value").min().alias("min"),
-            col("value").max().alias("max"),
-            col("value").mean().alias("mean"),
-            len().cast(DataType::Int64).alias("instances"),
-        ])
-        .sort_by_exprs([col("dispatch_id"), col("counter").cast(DataType::String)], SortMultipleOptions::default())
-        .with_columns([col("counter").cast(categorical())])
-        .collect()?;
-    reading.builder.set_height(grouped.height());
-    for name in ["pass", "dispatch_id", "counter", "value", "min", "max", "mean", "instances"] {
-        reading.builder.put(name, grouped.column(name)?.clone());
-    }
-    Ok(())
+    let frame = instances(reading)?;
+    put_counters(&mut reading.builder, frame)
 }
 
 /// Assembles the samples of streamed counters.

@@ -76,7 +76,7 @@ fn find(block: &[u8; BLOCK]) -> Found {
         found.backslashes = found.backslashes << 8 | equal(word, b'\\');
         found.line_ends = found.line_ends << 8 | equal(word, b'\n');
         // `{`, `}`, `[` and `]` differ in these bits alone.
-        found.brackets = found.brackets << 8 | equal(word | ONES * 0x26, 0x7f);
+        found.brackets = found.brackets << 8 | equal(word | (ONES * 0x26), 0x7f);
     }
     found
 }

@@ -13,23 +13,13 @@ use super::process::{agents, facts};
 use super::reading::Reading;
 use super::roles::{ALLOCATIONS, COPIES, GRAPH_LAUNCHES, HIP_EVENTS, PC_SAMPLES, Roles};
 use super::{args, calls, counters, dispatches, info, pc_samples, transfers};
-use crate::input::Found;
 use crate::input::common::is_left_out;
+use crate::input::{Found, Opened};
 use crate::trace::frames::{empty_frame, own_columns};
 use crate::trace::schema::{Column, Table};
 use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
 
 struct JsonSource(Capture);
-
-/// What a file holds.
-pub struct Opened {
-    /// Its processes.
-    pub processes: Vec<Found>,
-    /// Anomalies of the file as a whole.
-    pub notes: Vec<Anomaly>,
-    /// Parts of it that cannot be read.
-    pub damage: Vec<Damage>,
-}
 
 /// The processes of a file; the text of a compressed one goes to the `spool`.
 ///

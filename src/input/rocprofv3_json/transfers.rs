@@ -8,7 +8,9 @@ use super::integers::{Field, Integers, every};
 use super::reading::{Reading, ordinals, zero_as_null};
 use super::records::Activity;
 use super::roles::{ALLOCATIONS, COPIES, GRAPH_LAUNCHES, HIP_EVENTS};
-use crate::input::common::{direction_column, or_else, put_copy_gpus, zeros};
+use crate::input::common::{
+    ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words, direction_column, or_else, put_copy_gpus, zeros,
+};
 use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;
 
@@ -130,12 +132,16 @@ pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
             .iter()
             .enumerate()
             .map(|(row, code)| {
-                allocation(names.get(*code).and_then(Option::as_deref).unwrap_or_default(), row >= plain)
+                allocation_words(names.get(*code).and_then(Option::as_deref).unwrap_or_default(), row >= plain)
             })
             .collect();
         for (name, dictionary, word) in [
-            ("operation", OPERATIONS, (|words: &(&'static str, &'static str)| words.0) as fn(&_) -> &'static str),
-            ("level", LEVELS, |words| words.1),
+            (
+                "operation",
+                ALLOCATION_OPERATIONS,
+                (|words: &(&'static str, &'static str)| words.0) as fn(&_) -> &'static str,
+            ),
+            ("level", ALLOCATION_LEVELS, |words| words.1),
         ] {
             let codes = words.iter().map(|words| dictionary.iter().position(|known| *known == word(words)));
             let dictionary: Vec<Option<String>> = dictionary.iter().map(|word| Some((*word).to_owned())).collect();
@@ -145,26 +151,6 @@ pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
     }
     reading.put("alloc_id", ids);
     Ok(())
-}
-
-const OPERATIONS: &[&str] = &["ALLOC", "FREE", "REALLOC", "RECLAIM", "UNKNOWN"];
-const LEVELS: &[&str] = &["REAL", "VIRTUAL", "SCRATCH"];
-
-/// Operation and level of an allocation by the name of its operation, such as `MEMORY_ALLOCATION_VMEM_FREE`.
-fn allocation(name: &str, is_scratch: bool) -> (&'static str, &'static str) {
-    let operation = match name.rsplit('_').next().unwrap_or(name) {
-        "ALLOCATE" | "ALLOC" => "ALLOC",
-        "FREE" => "FREE",
-        "REALLOC" | "REALLOCATE" => "REALLOC",
-        "RECLAIM" => "RECLAIM",
-        _ => "UNKNOWN",
-    };
-    let level = match (is_scratch, name.contains("VMEM")) {
-        (true, _) => "SCRATCH",
-        (false, true) => "VIRTUAL",
-        (false, false) => "REAL",
-    };
-    (operation, level)
 }
 
 /// Assembles the graph launches.

@@ -100,7 +100,7 @@ pub(super) static SAMPLES: Table = Table {
     columns: &[
         PROCESS,
         RANK,
-        cat("track", "Track, as recorded"),
+        cat("track", "Track, as recorded, with the hardware instance where a streamed counter has several"),
         cat("name", "Metric name"),
         cat("unit", "Unit, as recorded").null(),
         id("agent_id", "Agent it belongs to").null(),

@@ -1,6 +1,8 @@
 //! Columns as read from a table: integers, reals and texts with missing values.
 
-use polars::prelude::{ChunkFullNull, Float64Chunked, Int64Chunked, StringChunked};
+use polars::prelude::{
+    BooleanChunked, ChunkFilter, ChunkFullNull, Float64Chunked, Int64Chunked, PolarsResult, StringChunked,
+};
 
 /// What a reader expects in a column of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +99,25 @@ impl Columns {
             Some(Values::Text(values)) => values.clone(),
             _ => StringChunked::full_null(name.into(), self.height),
         }
+    }
+
+    /// The rows that are marked.
+    ///
+    /// # Errors
+    /// When the mask has another height, which is a defect.
+    pub fn filter(self, mask: &BooleanChunked) -> PolarsResult<Self> {
+        let values = self.values.into_iter().map(|(name, values)| {
+            Ok((
+                name,
+                match values {
+                    Values::Integer(values) => Values::Integer(values.filter(mask)?),
+                    Values::Real(values) => Values::Real(values.filter(mask)?),
+                    Values::Text(values) => Values::Text(values.filter(mask)?),
+                },
+            ))
+        });
+        let values: Vec<(&'static str, Values)> = values.collect::<PolarsResult<_>>()?;
+        Ok(Self { height: mask.num_trues(), values, ..self })
     }
 
     fn find(&self, name: &str) -> Option<&Values> {

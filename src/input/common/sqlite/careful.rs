@@ -5,6 +5,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
 use super::column::{Columns, Kind, Misfit, Values, Wanted};
+use super::json_text::text_of_blob;
 
 /// Runs a query whose first column is the row id and whose other columns are `wanted`, in this order.
 ///
@@ -69,12 +70,26 @@ impl Cells {
                 let real = self.real(id, value);
                 self.reals.push(real);
             }
-            Kind::Text => self.texts.push(match value {
-                ValueRef::Null => None,
-                ValueRef::Integer(integer) => Some(integer.to_string()),
-                ValueRef::Real(real) => Some(real.to_string()),
-                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-            }),
+            Kind::Text => {
+                let text = self.text(id, value);
+                self.texts.push(text);
+            }
+        }
+    }
+
+    fn text(&mut self, id: i64, value: ValueRef<'_>) -> Option<String> {
+        match value {
+            ValueRef::Null => None,
+            ValueRef::Integer(integer) => Some(integer.to_string()),
+            ValueRef::Real(real) => Some(real.to_string()),
+            ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            ValueRef::Blob(bytes) => {
+                let text = text_of_blob(bytes);
+                if text.is_none() {
+                    self.misfit(id, 2, "damaged LZ4");
+                }
+                text
+            }
         }
     }
 
@@ -145,8 +160,8 @@ fn integer_of_real(real: f64) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::column::{integer, real, text};
     use super::*;
-    use crate::input::rocpd::column::{integer, real, text};
 
     #[test]
     fn other_types_are_kept_and_counted() {

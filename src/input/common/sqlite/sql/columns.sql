@@ -1,0 +1,1 @@
+SELECT {key}{columns} FROM {table} {condition}

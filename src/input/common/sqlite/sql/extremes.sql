@@ -1,0 +1,1 @@
+SELECT min({key}), max({key}) FROM {table}

@@ -1,0 +1,92 @@
+//! `args` from rocpd_arg.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::assembly::Assembly;
+use crate::input::common::sqlite::{Wanted, integer, text};
+use crate::input::common::{IdIndex, count_first};
+use crate::trace::frames::dictionary_column;
+use crate::trace::source::Severity;
+
+/// Assembles the arguments of regions, kernels and copies.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
+    let wanted = [integer("event_id"), integer("position"), text("type"), text("name"), text("value")];
+    let columns = assembly.database.read("arg", &wanted, assembly.context.threads)?;
+    assembly.absorb("arg", &columns);
+    let owners = Owners::read(assembly)?;
+    let event_ids = columns.integers("event_id");
+    let found: Vec<Option<(usize, i64)>> = event_ids.iter().map(|id| id.and_then(|id| owners.find(id))).collect();
+    let ids = columns.integers("id");
+    let (count, first) = count_first(found.iter().map(Option::is_none), &ids);
+    assembly.note(
+        "missing_owner",
+        Severity::Info,
+        count,
+        first,
+        "arguments belong to no region, kernel or copy; they are left out",
+    );
+
+    let rows: Vec<(usize, usize, i64)> =
+        found.iter().enumerate().filter_map(|(row, owner)| owner.map(|(kind, id)| (row, kind, id))).collect();
+    assembly.set_height(rows.len());
+    let kinds: Vec<Option<String>> = OWNERS.iter().map(|(kind, _, _)| Some((*kind).to_owned())).collect();
+    let owner = dictionary_column("owner", &kinds, rows.iter().map(|(_, kind, _)| Some(*kind)))?;
+    assembly.put("owner", owner);
+    let owner_ids: Int64Chunked = rows.iter().map(|(_, _, id)| Some(*id)).collect_ca("".into());
+    assembly.put("owner_id", owner_ids.into_series());
+    let positions = columns.integers("position");
+    let positions: Int64Chunked =
+        rows.iter().map(|(row, _, _)| Some(positions.get(*row).unwrap_or(0))).collect_ca("".into());
+    assembly.put("position", positions.into_series());
+    for name in ["type", "name", "value"] {
+        let texts = columns.texts(name);
+        let texts: StringChunked = rows.iter().map(|(row, _, _)| texts.get(*row)).collect_ca(name.into());
+        let column = texts.into_series().into_column();
+        let column = if name == "name" {
+            column.fill_null(FillNullStrategy::Zero)?.cast(&crate::trace::frames::categorical())?
+        } else {
+            column
+        };
+        assembly.put(name, column);
+    }
+    Ok(())
+}
+
+/// Who owns arguments: canonical word, source table, and its key column.
+const OWNERS: &[(&str, &str, &str)] =
+    &[("region", "region", "id"), ("kernel", "kernel_dispatch", "dispatch_id"), ("copy", "memory_copy", "id")];
+
+struct Owners {
+    tables: Vec<(IdIndex, Vec<Option<i64>>)>,
+}
+
+impl Owners {
+    fn read(assembly: &Assembly<'_>) -> Result<Self> {
+        let mut tables = Vec::new();
+        for (_, base, key) in OWNERS {
+            let wanted: Vec<Wanted> =
+                ["event_id", key].iter().filter(|name| **name != "id").map(|name| integer(name)).collect();
+            let columns = assembly.database.read(base, &wanted, assembly.context.threads)?;
+            let pairs: Vec<(i64, Option<i64>)> = columns
+                .integers("event_id")
+                .iter()
+                .zip(columns.integers(key).iter())
+                .filter_map(|(event, key)| event.map(|event| (event, key)))
+                .collect();
+            let index = IdIndex::new(&pairs.iter().map(|(event, _)| *event).collect::<Vec<i64>>());
+            tables.push((index, pairs.into_iter().map(|(_, key)| key).collect()));
+        }
+        Ok(Self { tables })
+    }
+
+    fn find(&self, event_id: i64) -> Option<(usize, i64)> {
+        self.tables.iter().enumerate().find_map(|(kind, (index, keys))| {
+            let key = index.position(event_id).and_then(|at| keys.get(at).copied().flatten())?;
+            Some((kind, key))
+        })
+    }
+}

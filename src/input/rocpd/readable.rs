@@ -1,0 +1,161 @@
+//! A database file that can be read in place, or the copy that is read while changes are still in a log beside it.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, bail};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+/// Endings of the write-ahead log and of the rollback journal.
+const LOGS: &[&str] = &["-wal", "-journal"];
+/// How often a database that is being written is copied before it is given up.
+const ATTEMPTS: usize = 3;
+
+/// Where a database is read from. A copy is removed with the last of its readers.
+#[derive(Debug)]
+pub struct Readable {
+    path: PathBuf,
+    log: Option<Log>,
+    _copy: Option<TempDir>,
+}
+
+/// A log beside the input and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Log {
+    /// `-wal` or `-journal`.
+    pub ending: &'static str,
+    /// Why its changes could not be applied, if so.
+    pub failure: Option<String>,
+}
+
+impl Readable {
+    /// The file itself, or a copy of it with the changes of its log applied: SQLite cannot do that in place without
+    /// creating or writing files there.
+    ///
+    /// # Errors
+    /// When the copy cannot be written.
+    pub fn of(path: &Path) -> Result<Self> {
+        let Some(ending) = pending_log(path) else {
+            return Ok(Self { path: path.to_owned(), log: None, _copy: None });
+        };
+        let (directory, copy) = copied(path)?;
+        Ok(match settle(&copy) {
+            Ok(()) => Self { path: copy, log: Some(Log { ending, failure: None }), _copy: Some(directory) },
+            // What the log would change is unknown then; the file as it is can still be read in part.
+            Err(error) => {
+                let failure = Some(format!("{error:#}"));
+                Self { path: path.to_owned(), log: Some(Log { ending, failure }), _copy: None }
+            }
+        })
+    }
+
+    /// The file to open.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The log that was found beside the input.
+    pub fn log(&self) -> Option<&Log> {
+        self.log.as_ref()
+    }
+}
+
+/// Ending of the log with changes that the database lacks: a write-ahead log with content, or a rollback journal whose
+/// header has not been cleared.
+pub fn pending_log(path: &Path) -> Option<&'static str> {
+    let path = target(path);
+    LOGS.iter().copied().find(|ending| {
+        let Ok(mut log) = File::open(beside(&path, ending)) else { return false };
+        let mut first = [0_u8];
+        let filled = io::Read::read(&mut log, &mut first).is_ok_and(|read| read == 1);
+        filled && (*ending == "-wal" || first != [0])
+    })
+}
+
+/// SQLite looks for logs beside the file a link leads to.
+fn target(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+fn copied(path: &Path) -> Result<(TempDir, PathBuf)> {
+    let source = target(path);
+    for _ in 0..ATTEMPTS {
+        let before = stamps(&source);
+        let directory = tempfile::Builder::new().prefix("wavesieve-").tempdir();
+        let directory = directory.with_context(|| no_room(path))?;
+        let copy = directory.path().join("copy.db");
+        for ending in std::iter::once(&"").chain(LOGS) {
+            copy_file(&beside(&source, ending), &beside(&copy, ending)).with_context(|| no_room(path))?;
+        }
+        if stamps(&source) == before {
+            return Ok((directory, copy));
+        }
+    }
+    bail!("{} is being written while it is read; wait until the profiler has finished", path.display())
+}
+
+fn no_room(path: &Path) -> String {
+    let place = std::env::temp_dir();
+    format!(
+        "cannot copy {} and the log beside it to {}; set TMPDIR to a directory with room for it",
+        path.display(),
+        place.display()
+    )
+}
+
+/// Size and time of the last change of the database and its logs.
+fn stamps(path: &Path) -> Vec<Option<(u64, Option<SystemTime>)>> {
+    let stamp = |ending: &&str| {
+        let metadata = fs::metadata(beside(path, ending)).ok()?;
+        Some((metadata.len(), metadata.modified().ok()))
+    };
+    std::iter::once(&"").chain(LOGS).map(stamp).collect()
+}
+
+/// Copies content alone: the copy must be writable even where the input is not. A missing file has no copy.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = match File::open(from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    io::copy(&mut source, &mut File::create(to)?).map(|_| ())
+}
+
+/// Lets SQLite apply the log to the copy and remove it.
+fn settle(copy: &Path) -> Result<()> {
+    let connection = Connection::open(copy)?;
+    connection.execute_batch(include_str!("sql/settle.sql"))?;
+    connection.close().map_err(|(_, error)| error)?;
+    if LOGS.iter().any(|ending| beside(copy, ending).exists()) {
+        bail!("the log is still there");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_without_changes_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.db");
+        assert_eq!(pending_log(&path), None);
+        fs::write(beside(&path, "-wal"), "").unwrap();
+        fs::write(beside(&path, "-journal"), [0_u8; 512]).unwrap();
+        assert_eq!(pending_log(&path), None);
+        fs::write(beside(&path, "-journal"), [0xd9_u8; 512]).unwrap();
+        assert_eq!(pending_log(&path), Some("-journal"));
+        fs::write(beside(&path, "-wal"), [0_u8; 32]).unwrap();
+        assert_eq!(pending_log(&path), Some("-wal"));
+    }
+}

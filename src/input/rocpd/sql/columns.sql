@@ -1,1 +1,0 @@
-SELECT id{columns} FROM {table} {condition}

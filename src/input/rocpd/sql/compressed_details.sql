@@ -1,0 +1,1 @@
+length(extdata) > 0

@@ -1,0 +1,1 @@
+id IN (SELECT event_id FROM {table} WHERE {condition})

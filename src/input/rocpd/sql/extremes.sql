@@ -1,1 +1,0 @@
-SELECT min(id), max(id) FROM {table}

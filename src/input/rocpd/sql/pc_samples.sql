@@ -1,0 +1,1 @@
+extdata LIKE '%"sampling_method"%'

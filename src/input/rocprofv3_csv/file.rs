@@ -1,0 +1,70 @@
+//! Opens a file for reading from its start, decompressed where it has to be.
+
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use csv::{Reader, ReaderBuilder};
+use flate2::read::MultiGzDecoder;
+
+use crate::input::rocprofv3_json::GZIP_MAGIC;
+
+const BUFFER_BYTES: usize = 1 << 18;
+
+/// The records of a file, the header as the first.
+pub type Records = Reader<Box<dyn Read>>;
+
+/// Opens a file.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open(path: &Path) -> Result<Records> {
+    let content = content(path)?;
+    Ok(ReaderBuilder::new().has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES).from_reader(content))
+}
+
+/// The bytes of a file, decompressed.
+fn content(path: &Path) -> Result<Box<dyn Read>> {
+    let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let mut head = Vec::new();
+    file.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
+    let is_compressed = head == GZIP_MAGIC;
+    let whole = Cursor::new(head).chain(file);
+    Ok(if is_compressed {
+        Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, whole)))
+    } else {
+        Box::new(whole)
+    })
+}
+
+/// The line of the first text at or after a place: the reader of records counts the ends of lines before a record to
+/// the one before, so that empty lines and those that end in two characters are off.
+///
+/// # Errors
+/// When the file cannot be read that far.
+pub fn line_at(path: &Path, place: u64) -> Result<u64> {
+    let mut bytes = BufReader::with_capacity(BUFFER_BYTES, content(path)?).bytes();
+    let mut line = 1;
+    for _ in 0..place {
+        line += u64::from(bytes.next().transpose()? == Some(b'\n'));
+    }
+    while let Some(byte @ (b'\n' | b'\r')) = bytes.next().transpose()? {
+        line += u64::from(byte == b'\n');
+    }
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line_at;
+
+    #[test]
+    fn lines() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("f");
+        std::fs::write(&path, "a\r\nb\n\n\nc").unwrap();
+        let lines: Vec<u64> = [0, 2, 3, 4, 5, 8].into_iter().map(|place| line_at(&path, place).unwrap()).collect();
+        assert_eq!(lines, [1, 2, 2, 5, 5, 5]);
+    }
+}

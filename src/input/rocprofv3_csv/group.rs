@@ -1,0 +1,183 @@
+//! Which files make up one capture.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::trace::facts::ProcessFacts;
+
+/// Ends of the names that rocprofv3 and `rocpd convert` give, longer ones first where one ends in another.
+const ENDINGS: &[&str] = &[
+    "kernel_trace",
+    "hip_api_trace",
+    "hip_runtime_api_trace",
+    "hip_compiler_api_trace",
+    "hsa_api_trace",
+    "marker_api_trace",
+    "rccl_api_trace",
+    "rocdecode_api_trace",
+    "rocjpeg_api_trace",
+    "ompt_trace",
+    "kfd_trace",
+    "regions_trace",
+    "memory_copy_trace",
+    "memory_allocation_trace",
+    "scratch_memory_trace",
+    "graph_launch_trace",
+    "hip_event_trace",
+    "spm_counter_collection_trace",
+    "spm_counter_collection",
+    "counter_collection_trace",
+    "counter_collection",
+    "pc_sampling_host_trap",
+    "pc_sampling_stochastic",
+    "agent_info",
+];
+
+/// A file of a capture.
+#[derive(Clone, Debug)]
+pub struct CsvFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Path as given or found, for messages.
+    pub shown: String,
+}
+
+/// The name without `.csv` and `.gz`.
+fn stem(name: &str) -> &str {
+    let name = name.strip_suffix(".gz").unwrap_or(name);
+    name.strip_suffix(".csv").unwrap_or(name)
+}
+
+/// What a name begins with before one of the known endings; `None` if it has none.
+fn prefix(name: &str) -> Option<&str> {
+    let stem = stem(name);
+    let before = |ending: &&str| {
+        let before = stem.strip_suffix(*ending)?;
+        if before.is_empty() { Some(before) } else { before.strip_suffix('_') }
+    };
+    ENDINGS.iter().filter_map(before).min_by_key(|prefix| prefix.len())
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Whether a file is named as rocprofv3 names its CSV, so that one without content may be a rank that was lost.
+pub fn is_named_like_capture(name: &str) -> bool {
+    (name.ends_with(".csv") || name.ends_with(".csv.gz")) && prefix(name).is_some()
+}
+
+/// A capture: its files, and how they are called together.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The files in natural order.
+    pub files: Vec<CsvFile>,
+    /// Path of the only file, else a pattern that matches all.
+    pub shown: String,
+    /// The last part of that path.
+    pub source: String,
+    /// The number that the names begin with, which is mostly the process id.
+    pub pid: Option<i64>,
+    /// Name of the directory, which is the host by default where names begin with the process id.
+    pub directory: Option<String>,
+    /// Files that are there compressed and plain, of which the plain one is read.
+    pub repeated: Vec<String>,
+}
+
+/// Directory, prefix, and for files with another name their position.
+type Key = (PathBuf, Option<String>, usize);
+
+/// Puts files together: those of the same directory and prefix. A file with another name stands alone.
+pub fn grouped(files: Vec<CsvFile>) -> Vec<Group> {
+    let mut keys: Vec<Key> = Vec::new();
+    let mut groups: BTreeMap<Key, Vec<CsvFile>> = BTreeMap::new();
+    for (at, file) in files.into_iter().enumerate() {
+        let directory = file.path.parent().map_or_else(PathBuf::new, Path::to_owned);
+        let prefix = prefix(&name_of(&file.path)).map(str::to_owned);
+        let alone = if prefix.is_some() { 0 } else { at };
+        let key = (directory, prefix, alone);
+        if !groups.contains_key(&key) {
+            keys.push(key.clone());
+        }
+        groups.entry(key).or_default().push(file);
+    }
+    keys.iter().filter_map(|key| Some(group(groups.remove(key)?, &key.0, key.1.as_deref()))).collect()
+}
+
+fn group(files: Vec<CsvFile>, directory: &Path, prefix: Option<&str>) -> Group {
+    let stems: Vec<String> = files.iter().map(|file| stem(&name_of(&file.path)).to_owned()).collect();
+    let names: Vec<String> = files.iter().map(|file| name_of(&file.path)).collect();
+    let mut kept: Vec<CsvFile> = Vec::new();
+    let mut repeated = Vec::new();
+    for ((file, stem), name) in files.into_iter().zip(&stems).zip(&names) {
+        let is_second =
+            name.ends_with(".gz") && stems.iter().zip(&names).any(|(other, at)| other == stem && at != name);
+        if is_second { repeated.push(file.shown) } else { kept.push(file) }
+    }
+    let source = match (kept.as_slice(), prefix) {
+        ([only], _) => name_of(&only.path),
+        (_, Some(prefix)) if !prefix.is_empty() => format!("{prefix}_*.csv"),
+        _ => "*.csv".to_owned(),
+    };
+    let shown = match kept.as_slice() {
+        [only] => only.shown.clone(),
+        _ => directory.join(&source).to_string_lossy().into_owned(),
+    };
+    let pid: Option<i64> = prefix.and_then(|prefix| prefix.parse().ok()).filter(|pid| *pid > 0);
+    let directory = directory.file_name().map(|name| name.to_string_lossy().into_owned());
+    Group { files: kept, shown, source, pid, directory, repeated }
+}
+
+/// Whether rocprofv3 wrote `other`, of another format, in the same run as the CSV of `facts`: same capture, or beside it
+/// with the same prefix and process.
+pub fn is_same_run(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
+    let guid = |facts: &ProcessFacts| facts.guid.as_ref().map(|guid| guid.replace('_', "-"));
+    if facts.guid.is_some() && guid(facts) == guid(other) {
+        return true;
+    }
+    let (path, beside) = (Path::new(&facts.path), Path::new(&other.path));
+    let source = facts.source.replace("_*.csv", "_agent_info.csv").replace("*.csv", "agent_info.csv");
+    let Some(prefix) = prefix(&source) else { return false };
+    let name = name_of(beside);
+    let own = if prefix.is_empty() { "results.".to_owned() } else { format!("{prefix}_results.") };
+    path.parent() == beside.parent() && name.starts_with(&own) && (facts.pid < 0 || facts.pid == other.pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes() {
+        for (name, wanted) in [
+            ("1234_kernel_trace.csv", Some("1234")),
+            ("kernel_trace.csv", Some("")),
+            ("run_1_counter_collection.csv.gz", Some("run_1")),
+            ("out_spm_counter_collection_trace.csv", Some("out")),
+            ("python_bindings.csv", None),
+            ("mykernel_trace.csv", None),
+        ] {
+            assert_eq!(prefix(name), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn groups_are_told_apart_by_directory_and_prefix() {
+        let names = ["a/1_kernel_trace.csv", "a/1_hip_api_trace.csv", "a/2_kernel_trace.csv", "b/1_kernel_trace.csv"];
+        let more = ["a/other.csv", "a/another.csv", "a/1_kernel_trace.csv.gz"];
+        let file = |name: &&str| CsvFile { path: PathBuf::from(name), shown: (*name).to_owned() };
+        let groups = grouped(names.iter().chain(&more).map(file).collect());
+        let shown: Vec<(&str, usize)> = groups.iter().map(|group| (group.shown.as_str(), group.files.len())).collect();
+        assert_eq!(
+            shown,
+            [
+                ("a/1_*.csv", 2),
+                ("a/2_kernel_trace.csv", 1),
+                ("b/1_kernel_trace.csv", 1),
+                ("a/other.csv", 1),
+                ("a/another.csv", 1)
+            ]
+        );
+        assert_eq!(groups.first().map(|group| (group.pid, group.repeated.len())), Some((Some(1), 1)));
+    }
+}

@@ -1,0 +1,40 @@
+//! The tables that describe a process: queues, streams, threads, kernel symbols.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::reading::Reading;
+use super::symbols::{Symbols, forms};
+use crate::trace::frames::dictionary_column;
+
+/// Assembles a table of ids that rows name.
+pub fn read_ids(reading: &mut Reading<'_>, key: &'static str, ids: &BTreeSet<i64>) {
+    reading.builder.set_height(ids.len());
+    reading.put(key, Int64Chunked::from_iter_values("".into(), ids.iter().copied()));
+}
+
+/// Assembles `kernel_symbols`.
+///
+/// # Errors
+/// When polars cannot build a column.
+pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
+    let symbols = &reading.capture.symbols;
+    reading.builder.set_height(symbols.ids.len());
+    reading.put("kernel_id", Int64Chunked::from_slice("".into(), &symbols.ids));
+    let names = forms(symbols.names.iter().cloned(), reading.builder.context.categories);
+    for (name, values) in [
+        ("kernel_name", &names.kernel_name),
+        ("short_name", &names.short_name),
+        ("base_name", &names.base_name),
+        ("mangled_name", &names.mangled_name),
+        ("category", &names.category),
+    ] {
+        reading.builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+    }
+    for (name, values) in Symbols::COLUMNS.into_iter().zip(&symbols.columns) {
+        reading.put(name, Int64Chunked::from_iter_options("".into(), values.iter().copied()));
+    }
+    Ok(())
+}

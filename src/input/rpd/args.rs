@@ -1,0 +1,113 @@
+//! `args` from the texts of arguments, which are a list `name=value | name=value`, a JSON object, or anything.
+
+use anyhow::Result;
+use polars::prelude::*;
+use serde_json::Value;
+
+use super::calls::Words;
+use super::reading::Reading;
+use crate::input::common::Texts;
+use crate::input::common::sqlite::{integer, text};
+use crate::trace::frames::constant_cat;
+
+/// Name of arguments that are no list.
+const WHOLE: &str = "args";
+
+/// Names and values.
+pub fn parse(text: &str) -> Vec<(String, String)> {
+    if text.starts_with('{')
+        && let Ok(Value::Object(object)) = serde_json::from_str(text)
+    {
+        let value = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        return object.into_iter().map(|(name, own)| (name, value(own))).collect();
+    }
+    let pairs: Option<Vec<(String, String)>> = text
+        .split(" | ")
+        .map(|pair| pair.split_once('=').map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())))
+        .collect();
+    pairs.unwrap_or_else(|| vec![(WHOLE.to_owned(), text.to_owned())])
+}
+
+/// Texts that may be those of the file.
+pub enum Held<'a> {
+    /// All of the file.
+    Shared(&'a Texts),
+    /// Those just read.
+    Own(Texts),
+}
+
+impl Held<'_> {
+    /// The texts.
+    pub fn get(&self) -> &Texts {
+        match self {
+            Self::Shared(texts) => texts,
+            Self::Own(texts) => texts,
+        }
+    }
+}
+
+/// Texts of arguments and markers; of the table that holds nothing else, only those that the condition chooses.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &str) -> Result<Held<'a>> {
+    if reading.capture.container.args_table() == "string" {
+        return Ok(Held::Shared(reading.strings()?));
+    }
+    let columns = reading.read("ustring", &[text("string")], condition)?;
+    Ok(Held::Own(Texts::of(&columns.integers("id"), &columns.texts("string"))))
+}
+
+/// Assembles the arguments of all calls but markers, whose text is their message.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+    let wanted = [integer("args_id"), integer("apiName_id"), integer("domain_id")];
+    let calls = reading.read_own(&wanted, Vec::new())?;
+    let texts = texts_of(reading, "")?;
+    let mut words = Words::new(reading)?;
+    let (ids, args) = (calls.integers("id"), calls.integers("args_id"));
+    let (names, domains) = (calls.integers("apiName_id"), calls.integers("domain_id"));
+    let mut owners = Vec::new();
+    let mut positions = Vec::new();
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for ((id, args), (name, domain)) in ids.iter().zip(args.iter()).zip(names.iter().zip(domains.iter())) {
+        let text = texts.get().get(args).filter(|text| !text.is_empty());
+        if let Some(text) = text.filter(|_| !words.is_marker(name, domain)) {
+            for (position, pair) in (0..).zip(parse(text)) {
+                owners.push(id.unwrap_or(-1));
+                positions.push(position);
+                pairs.push(pair);
+            }
+        }
+    }
+    reading.set_height(owners.len());
+    reading.put("owner", constant_cat("owner", Some("region"), owners.len())?);
+    reading.put("owner_id", Int64Chunked::from_vec("".into(), owners).into_series());
+    reading.put("position", Int64Chunked::from_vec("".into(), positions).into_series());
+    reading.put_texts("name", pairs.iter().map(|(name, _)| Some(name.as_str())))?;
+    let values = StringChunked::from_iter_values("".into(), pairs.iter().map(|(_, value)| value.as_str()));
+    reading.put("value", values.into_series());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn lists_objects_and_anything() {
+        let owned = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        assert_eq!(
+            parse("graphExec = 0xc3b9a20 | stream = 0x0"),
+            owned(&[("graphExec", "0xc3b9a20"), ("stream", "0x0")])
+        );
+        assert_eq!(parse("count=1207"), owned(&[("count", "1207")]));
+        assert_eq!(parse(r#"{"size":"12","n":3}"#), owned(&[("n", "3"), ("size", "12")]));
+        assert_eq!(parse("step 4"), owned(&[("args", "step 4")]));
+        assert_eq!(parse("{broken"), owned(&[("args", "{broken")]));
+    }
+}

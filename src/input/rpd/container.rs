@@ -1,0 +1,68 @@
+//! Which tables and columns a database really has.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use rusqlite::Connection;
+
+use crate::input::common::sqlite::{TableShape, metadata, shape, table_names};
+
+/// Tables that are read, or that say nothing that a canonical table can hold. `rocpd_` in front is left out.
+const KNOWN_TABLES: &[&str] = &[
+    "metadata",
+    "string",
+    "ustring",
+    "api",
+    "op",
+    "api_ops",
+    "kernelapi",
+    "copyapi",
+    "monitor",
+    "stackframe",
+    "barrierop",
+    "kernelcodeobject",
+    "op_inputSignals",
+];
+
+/// The tables of a database.
+#[derive(Clone, Debug)]
+pub struct Container {
+    /// Schema version the metadata state.
+    pub schema_version: Option<String>,
+    /// Names of tables nobody knows.
+    pub unknown_tables: Vec<String>,
+    tables: BTreeMap<String, TableShape>,
+}
+
+impl Container {
+    /// Lists the tables.
+    ///
+    /// # Errors
+    /// When the list cannot be read.
+    pub fn read(connection: &Connection) -> Result<Self> {
+        let mut container = Self { schema_version: None, unknown_tables: Vec::new(), tables: BTreeMap::new() };
+        for name in table_names(connection)? {
+            match name.strip_prefix("rocpd_").filter(|base| KNOWN_TABLES.contains(base)) {
+                Some(base) => {
+                    let shape = shape(connection, &name)?;
+                    container.tables.insert(base.to_owned(), shape);
+                }
+                None if name.starts_with("sqlite_") => {}
+                None => container.unknown_tables.push(name),
+            }
+        }
+        let metadata = container.table("metadata").and_then(|table| metadata(connection, table).ok());
+        container.schema_version = metadata.and_then(|metadata| metadata.get("schema_version").cloned());
+        Ok(container)
+    }
+
+    /// The table of a base name such as `kernelapi`, if there is one.
+    pub fn table(&self, base: &str) -> Option<&TableShape> {
+        self.tables.get(base)
+    }
+
+    /// Base name of the table that holds arguments and marker texts: schema 3 keeps texts that do not recur apart.
+    pub fn args_table(&self) -> &'static str {
+        if self.tables.contains_key("ustring") { "ustring" } else { "string" }
+    }
+}

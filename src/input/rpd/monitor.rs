@@ -1,0 +1,53 @@
+//! `samples` from rocpd_monitor: values that held from a start to an end, as one sample at the start.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::kinds::unit;
+use super::reading::Reading;
+use crate::input::common::sqlite::{integer, text};
+use crate::input::common::{count_first, or_else, zeros};
+use crate::trace::source::Severity;
+
+/// Assembles the samples. They belong to the machine, so that the first process of a file has them.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+    if !reading.owner.is_main {
+        return Ok(());
+    }
+    let wanted = [text("deviceType"), integer("deviceId"), text("monitorType"), integer("start"), text("value")];
+    let rows = reading.read("monitor", &wanted, "")?;
+    reading.set_height(rows.height);
+    let ids = rows.integers("id");
+    let (types, devices) = (rows.texts("deviceType"), rows.integers("deviceId"));
+    let tracks: Vec<String> = types
+        .iter()
+        .zip(devices.iter())
+        .map(|(device_type, device)| {
+            let device_type = device_type.unwrap_or("device");
+            device.map_or_else(|| device_type.to_owned(), |device| format!("{device_type} {device}"))
+        })
+        .collect();
+    reading.put_texts("track", tracks.iter().map(|track| Some(track.as_str())))?;
+    let names = rows.texts("monitorType");
+    reading.put_texts("name", names.iter().map(|name| Some(name.unwrap_or("unknown"))))?;
+    reading.put_texts("unit", names.iter().map(|name| name.and_then(unit)))?;
+    let agents: Int64Chunked = types
+        .iter()
+        .zip(devices.iter())
+        .map(|(device_type, device)| device.filter(|_| device_type.is_some_and(|t| t.eq_ignore_ascii_case("gpu"))))
+        .collect_ca("".into());
+    reading.put("agent_id", agents.clone().into_series());
+    reading.put_gpu(&agents, &ids);
+    reading.put("time_ns", or_else(&rows.integers("start"), &zeros(rows.height)).into_series());
+    let values: Vec<Option<f64>> =
+        rows.texts("value").iter().map(|value| value.and_then(|value| value.trim().parse().ok())).collect();
+    let (count, first) = count_first(values.iter().map(Option::is_none), &ids);
+    let numbers = values.iter().map(|value| value.unwrap_or(f64::NAN));
+    reading.put("value", Float64Chunked::from_iter_values("".into(), numbers).into_series());
+    let detail = "monitored values that are no numbers; they are NaN";
+    reading.note("unexpected_type", Severity::Info, count, first, detail);
+    Ok(())
+}

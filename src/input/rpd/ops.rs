@@ -1,0 +1,94 @@
+//! GPU operations of a process, and the calls that launched them.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::joins::{Joined, calls};
+use super::kinds::OpKind;
+use super::reading::{Reading, all_of, joined, listed};
+use crate::input::common::sqlite::{Columns, Wanted, integer};
+use crate::trace::source::{RowCount, Severity};
+
+/// Kernel ids that are listed in a statement; with more of them the rows are chosen after reading alone.
+const LISTED_KERNELS: usize = 2_000;
+
+/// Operations of one kind.
+pub struct Ops {
+    /// Their columns.
+    pub columns: Columns,
+    /// Id of the call behind each, where it was asked for and is known.
+    pub calls: Int64Chunked,
+}
+
+impl Ops {
+    /// Reads the `wanted` columns of the operations of a kind, with the calls behind them if `with_calls`.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn read(reading: &mut Reading<'_>, kind: OpKind, wanted: &[Wanted], with_calls: bool) -> Result<Self> {
+        let condition =
+            all_of([vec![of_kind(reading, kind)], reading.hinted(), hinted_kernels(reading, kind)].concat());
+        let columns = reading.read("op", wanted, &condition)?;
+        let is_shared = !reading.owner.others.is_empty();
+        if !with_calls && !is_shared {
+            let calls = Int64Chunked::full_null("".into(), columns.height);
+            return Ok(Self { columns, calls });
+        }
+        let links = Joined::read(reading, "api_ops", "op_id", &[integer("api_id")], "")?;
+        let ids = columns.integers("id");
+        let of_ops = links.integers("api_id", &ids);
+        if !is_shared {
+            return Ok(Self { columns, calls: of_ops });
+        }
+        let processes = calls(reading, &[integer("pid")])?.integers("pid", &of_ops);
+        let sessions = &reading.capture.census.sessions;
+        let own: BooleanChunked = ids
+            .iter()
+            .zip(processes.iter())
+            .map(|(id, pid)| {
+                // An operation whose call was not recorded still has the session of its process in its id.
+                let pid = pid.or_else(|| id.and_then(|id| sessions.get(&(id >> 32)).copied()));
+                Some(reading.owner.owns(pid))
+            })
+            .collect_ca("".into());
+        Ok(Self { columns: columns.filter(&own)?, calls: of_ops.filter(&own)? })
+    }
+
+    /// Notes operations that nobody launched.
+    pub fn note_orphans(&self, reading: &mut Reading<'_>) {
+        let ids = self.columns.integers("id");
+        let orphans = self.calls.iter().map(|call| call.is_none());
+        let (count, first) = crate::input::common::count_first(orphans, &ids);
+        let detail = "no call is recorded for these operations; they have no thread and no correlation id";
+        reading.note("missing_call", Severity::Warning, count, first, detail);
+    }
+}
+
+/// Number of operations of a kind.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
+    if reading.owner.others.is_empty() {
+        return reading.count("op", &of_kind(reading, kind));
+    }
+    let rows = Ops::read(reading, kind, &[], false)?.columns.height as u64;
+    Ok(RowCount { rows, damage: Vec::new() })
+}
+
+/// Condition for operations of a kind. Those of a type that is no known string are dispatches.
+fn of_kind(reading: &Reading<'_>, kind: OpKind) -> String {
+    let census = &reading.capture.census;
+    if kind == OpKind::Kernel {
+        let apart: Vec<i64> = [census.types_of(OpKind::Copy), census.types_of(OpKind::Other)].concat();
+        return if apart.is_empty() { String::new() } else { listed("opType_id", &apart) };
+    }
+    format!("\"opType_id\" IN ({})", joined(&census.types_of(kind)))
+}
+
+fn hinted_kernels(reading: &Reading<'_>, kind: OpKind) -> Vec<String> {
+    let ids = reading.context.hint.and_then(|hint| hint.kernel_ids.as_ref());
+    let ids = ids.filter(|ids| kind == OpKind::Kernel && ids.len() <= LISTED_KERNELS);
+    let condition = ids.map(|ids| format!(include_str!("sql/kernels_named.sql"), ids = joined(ids)));
+    condition.map(|condition| condition.trim_end().to_owned()).into_iter().collect()
+}

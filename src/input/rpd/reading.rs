@@ -1,0 +1,227 @@
+//! A canonical table being read for one process of an RPD database.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, OnceLock};
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::census::Census;
+use super::container::Container;
+use crate::input::common::sqlite::{
+    self, Columns, DatabaseFile, Selection, Wanted, damage, misfits, text, time_conditions,
+};
+use crate::input::common::{TableBuilder, Texts};
+use crate::trace::frames::dictionary_column;
+use crate::trace::schema::{Column as Declaration, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows};
+
+/// A file, what it holds, and what has been read of it for good.
+pub struct Capture {
+    /// Where the database is.
+    pub file: Arc<DatabaseFile>,
+    /// Its tables.
+    pub container: Container,
+    /// What its rows are.
+    pub census: Census,
+    strings: OnceLock<Texts>,
+}
+
+impl Capture {
+    /// Nothing read yet.
+    pub fn new(file: Arc<DatabaseFile>, container: Container, census: Census) -> Self {
+        Self { file, container, census, strings: OnceLock::new() }
+    }
+}
+
+/// Which rows of a file belong to a process.
+#[derive(Clone, Debug)]
+pub struct Owner {
+    /// The process.
+    pub pid: i64,
+    /// The other processes of the file.
+    pub others: Vec<i64>,
+    /// Whether it takes the rows that belong to nobody.
+    pub is_main: bool,
+}
+
+impl Owner {
+    /// Condition on the calls.
+    pub fn condition(&self) -> String {
+        if self.others.is_empty() {
+            String::new()
+        } else if self.is_main {
+            listed("pid", &self.others)
+        } else {
+            format!("pid = {}", self.pid)
+        }
+    }
+
+    /// Whether a row of this process id is its own.
+    pub fn owns(&self, pid: Option<i64>) -> bool {
+        match pid {
+            Some(pid) if pid == self.pid || self.others.contains(&pid) => pid == self.pid,
+            _ => self.is_main,
+        }
+    }
+}
+
+/// Condition for the rows whose column holds none of the ids.
+pub fn listed(column: &str, ids: &[i64]) -> String {
+    format!(include_str!("sql/listed.sql"), column = column, ids = joined(ids)).trim_end().to_owned()
+}
+
+/// Ids as a list in SQL.
+pub fn joined(ids: &[i64]) -> String {
+    ids.iter().map(i64::to_string).collect::<Vec<String>>().join(", ")
+}
+
+/// Conditions that all hold.
+pub fn all_of(conditions: impl IntoIterator<Item = String>) -> String {
+    conditions.into_iter().filter(|condition| !condition.is_empty()).collect::<Vec<String>>().join(" AND ")
+}
+
+/// The builder of a canonical table, and where its rows come from.
+pub struct Reading<'a> {
+    /// The file.
+    pub capture: &'a Capture,
+    /// Which rows to take.
+    pub owner: &'a Owner,
+    builder: TableBuilder<'a>,
+}
+
+impl<'a> Deref for Reading<'a> {
+    type Target = TableBuilder<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.builder
+    }
+}
+
+impl DerefMut for Reading<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.builder
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// Nothing read yet of the `wanted` columns of `table`.
+    pub fn new(
+        capture: &'a Capture,
+        owner: &'a Owner,
+        context: &'a ReadContext<'a>,
+        table: &'static Table,
+        wanted: &'a [&'static Declaration],
+    ) -> Self {
+        Self { capture, owner, builder: TableBuilder::new(context, table, wanted) }
+    }
+
+    /// Reads the row id and the `wanted` columns of the calls of this process.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn read_own(&mut self, wanted: &[Wanted], conditions: Vec<String>) -> Result<Columns> {
+        let condition = all_of([vec![self.owner.condition()], conditions].concat());
+        self.read_noting("api", wanted, &condition, true)
+    }
+
+    /// Reads the row id and the `wanted` columns of a source table that all processes of the file share. A missing table
+    /// has no rows. What is odd is noted once for the file.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn read(&mut self, base: &str, wanted: &[Wanted], condition: &str) -> Result<Columns> {
+        self.read_noting(base, wanted, condition, self.owner.is_main)
+    }
+
+    fn read_noting(&mut self, base: &str, wanted: &[Wanted], condition: &str, note: bool) -> Result<Columns> {
+        let Some(table) = self.capture.container.table(base) else { return Ok(Columns::default()) };
+        // Tables of arguments have no id of their own.
+        let key = if table.has("id") { "id" } else { "rowid" };
+        let selection = Selection { table, key, condition };
+        let columns = sqlite::read(self.capture.file.path(), selection, wanted, self.context.threads)?;
+        if note {
+            let table_name = self.table_name();
+            self.note_all(misfits(table_name, &table.name, &columns));
+        }
+        if let Some(cause) = &columns.damage {
+            let damage = damage(self.context, &table.name, cause, columns.height as u64);
+            self.report_damage([damage]);
+        }
+        Ok(columns)
+    }
+
+    /// Number of rows of a source table.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn count(&self, base: &str, condition: &str) -> Result<RowCount> {
+        let Some(table) = self.capture.container.table(base) else { return Ok(RowCount::default()) };
+        let selection = Selection { table, key: if table.has("id") { "id" } else { "rowid" }, condition };
+        let (rows, cause) = sqlite::count(self.capture.file.path(), selection)?;
+        let damage = cause.map(|cause| damage(self.context, &table.name, &cause, rows));
+        Ok(RowCount { rows, damage: damage.into_iter().collect() })
+    }
+
+    /// Conditions from what a query need not see of a table with times.
+    pub fn hinted(&self) -> Vec<String> {
+        self.context.hint.map(|hint| time_conditions(hint).collect()).unwrap_or_default()
+    }
+
+    /// The names of everything, and in schema 2 the arguments too.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn strings(&mut self) -> Result<&'a Texts> {
+        let capture = self.capture;
+        if let Some(strings) = capture.strings.get() {
+            return Ok(strings);
+        }
+        let columns = self.read("string", &[text("string")], "")?;
+        Ok(capture.strings.get_or_init(|| Texts::of(&columns.integers("id"), &columns.texts("string"))))
+    }
+
+    /// Ids of the strings that a test holds for.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn strings_where(&mut self, test: impl Fn(&str) -> bool) -> Result<Vec<i64>> {
+        let strings = self.strings()?;
+        Ok(strings.ids_where(test))
+    }
+
+    /// Adds a dictionary-encoded column of a text for every row.
+    ///
+    /// # Errors
+    /// When polars cannot build the column.
+    pub fn put_texts<'t>(&mut self, name: &'static str, texts: impl Iterator<Item = Option<&'t str>>) -> Result<()> {
+        let mut dictionary: Vec<Option<String>> = Vec::new();
+        let mut places = std::collections::BTreeMap::new();
+        let codes: Vec<Option<usize>> = texts
+            .map(|text| {
+                text.map(|text| {
+                    *places.entry(text).or_insert_with(|| {
+                        dictionary.push(Some(text.to_owned()));
+                        dictionary.len() - 1
+                    })
+                })
+            })
+            .collect();
+        self.put_with(name, || Ok(dictionary_column(name, &dictionary, codes.into_iter())?))
+    }
+
+    /// Adds a column of integers.
+    pub fn put_integers(&mut self, name: &'static str, values: impl IntoIterator<Item = Option<i64>>) {
+        if self.wants(&[name]) {
+            self.put(name, Int64Chunked::from_iter_options(name.into(), values.into_iter()).into_series());
+        }
+    }
+
+    /// As [`TableBuilder::finish`].
+    ///
+    /// # Errors
+    /// When columns have different heights, which is a defect.
+    pub fn finish(self) -> Result<Rows> {
+        self.builder.finish()
+    }
+}

@@ -1,0 +1,1 @@
+SELECT DISTINCT deviceId FROM rocpd_monitor WHERE lower(deviceType) = 'gpu'

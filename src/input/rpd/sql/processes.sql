@@ -1,0 +1,1 @@
+SELECT DISTINCT pid, id >> 32 FROM rocpd_api
