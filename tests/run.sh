@@ -58,7 +58,7 @@ else
   echo "WARNING: $WAVESIEVE_DATA is absent: the oracle runs on the fixtures only (set WAVESIEVE_DATA)" >&2
 fi
 documents=(fixtures/two_nodes_json fixtures/counters_json)
-if [ -d "$WAVESIEVE_DATA" ]; then documents+=("$WAVESIEVE_DATA/rocprofv3-json"); fi
+if [ -d "$WAVESIEVE_DATA" ]; then documents+=("$WAVESIEVE_DATA"/{rocprofv3-json,rpd-ranks,csv/gfx1151}); fi
 status=0
 "$venv/bin/python" tests/oracle/run.py --binary "$binary" --inputs "${inputs[@]}" "${documents[@]}" || status=1
 "$venv/bin/python" tests/oracle/sqlite_check.py --binary "$binary" --inputs "${inputs[@]}" || status=1
