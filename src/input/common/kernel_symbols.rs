@@ -1,16 +1,32 @@
 //! Names of kernel symbols in four forms, the category of each, and the way from kernel ids to them.
+//!
+//! A process may list thousands of symbols of which it runs a few, and folding and categorising a name is costly: forms are
+//! made when they are asked for, of dispatches only for the kernels that ran.
 
 use std::collections::BTreeMap;
 
 use polars::prelude::Int64Chunked;
+use rayon::prelude::*;
 
 use super::id_index::IdIndex;
 use crate::trace::categories::Categories as CategoryRules;
 use crate::trace::kernel_names::{base_name, short_name};
 
-/// Name columns of the symbols of one process.
+/// Names of the symbols of one process, as their source gave them.
 #[derive(Default)]
 pub struct SymbolNames {
+    symbols: Vec<Symbol>,
+}
+
+struct Symbol {
+    full: String,
+    short: Option<String>,
+    mangled: Option<String>,
+}
+
+/// Name columns of symbols.
+#[derive(Default)]
+pub struct NameForms {
     /// Full display names.
     pub kernel_name: Vec<Option<String>>,
     /// Short names.
@@ -23,56 +39,101 @@ pub struct SymbolNames {
     pub category: Vec<Option<String>>,
 }
 
+struct Forms {
+    short: String,
+    base: String,
+    category: String,
+}
+
+impl Symbol {
+    fn forms(&self, categories: &CategoryRules) -> Forms {
+        let base = base_name(&self.full);
+        let category = categories.category(&base, &self.full).to_owned();
+        Forms { short: self.short.clone().unwrap_or_else(|| short_name(&self.full)), base, category }
+    }
+}
+
 impl SymbolNames {
     /// Adds a symbol by its full name, the short name its source gave, and its mangled name.
-    pub fn push(&mut self, full: String, short: Option<String>, mangled: Option<String>, categories: &CategoryRules) {
-        let base = base_name(&full);
-        self.category.push(Some(categories.category(&base, &full).to_owned()));
-        self.short_name.push(Some(short.unwrap_or_else(|| short_name(&full))));
-        self.base_name.push(Some(base));
-        self.mangled_name.push(mangled);
-        self.kernel_name.push(Some(full));
+    pub fn push(&mut self, full: String, short: Option<String>, mangled: Option<String>) {
+        self.symbols.push(Symbol { full, short, mangled });
     }
 
-    /// Positions in the name columns for a column of kernel ids, through the `index` of the symbols' ids. Ids without
-    /// symbol get a place of their own at the end of the returned names.
+    /// All forms of all names.
+    pub fn forms(&self, categories: &CategoryRules) -> NameForms {
+        let made: Vec<Forms> = self.symbols.par_iter().map(|symbol| symbol.forms(categories)).collect();
+        let mut forms = NameForms::default();
+        for (symbol, made) in self.symbols.iter().zip(made) {
+            forms.push(symbol, made);
+        }
+        forms
+    }
+
+    /// Names and places in them for a column of kernel ids, through the `index` of the symbols' ids: those that occur,
+    /// in the order of their first occurrence. Ids without symbol get a name of their own.
     pub fn resolve(&self, index: &IdIndex, kernel_ids: &Int64Chunked, categories: &CategoryRules) -> Resolved {
         let mut resolved = Resolved {
             positions: Vec::with_capacity(kernel_ids.len()),
-            kernel_name: self.kernel_name.clone(),
-            short_name: self.short_name.clone(),
-            category: self.category.clone(),
-            missing: Vec::new(),
+            names: NameForms::default(),
+            missing: Vec::with_capacity(kernel_ids.len()),
         };
-        let mut missing = BTreeMap::new();
+        let mut places: Vec<Option<usize>> = vec![None; self.symbols.len()];
+        let mut missing: BTreeMap<i64, usize> = BTreeMap::new();
         for id in kernel_ids.iter() {
             let id = id.unwrap_or(-1);
-            let position = index.position(id);
-            resolved.missing.push(position.is_none());
-            resolved.positions.push(position.unwrap_or_else(|| {
-                *missing.entry(id).or_insert_with(|| {
-                    let name = placeholder(id);
-                    resolved.category.push(Some(categories.category(&name, &name).to_owned()));
-                    resolved.short_name.push(Some(name.clone()));
-                    resolved.kernel_name.push(Some(name));
-                    resolved.kernel_name.len() - 1
-                })
-            }));
+            let found = index.position(id).and_then(|at| Some((self.symbols.get(at)?, places.get_mut(at)?)));
+            resolved.missing.push(found.is_none());
+            let names = &mut resolved.names;
+            resolved.positions.push(match found {
+                Some((_, Some(place))) => *place,
+                Some((symbol, place)) => *place.insert(names.push(symbol, symbol.forms(categories))),
+                None => *missing.entry(id).or_insert_with(|| {
+                    let full = placeholder(id);
+                    let symbol = Symbol { short: Some(full.clone()), full, mangled: None };
+                    let forms = symbol.forms(categories);
+                    names.push(&symbol, forms)
+                }),
+            });
         }
         resolved
     }
 }
 
+impl NameForms {
+    /// The columns by their canonical names.
+    pub fn columns(&self) -> [(&'static str, &Vec<Option<String>>); 5] {
+        [
+            ("kernel_name", &self.kernel_name),
+            ("short_name", &self.short_name),
+            ("base_name", &self.base_name),
+            ("mangled_name", &self.mangled_name),
+            ("category", &self.category),
+        ]
+    }
+
+    /// The columns that dispatches have too.
+    pub fn dispatch_columns(&self) -> [(&'static str, &Vec<Option<String>>); 3] {
+        [("kernel_name", &self.kernel_name), ("short_name", &self.short_name), ("category", &self.category)]
+    }
+
+    /// Adds a symbol and gives its place.
+    fn push(&mut self, symbol: &Symbol, forms: Forms) -> usize {
+        let place = self.kernel_name.len();
+        self.kernel_name.push(Some(symbol.full.clone()));
+        self.short_name.push(Some(forms.short));
+        self.base_name.push(Some(forms.base));
+        self.mangled_name.push(symbol.mangled.clone());
+        self.category.push(Some(forms.category));
+        place
+    }
+}
+
 /// Names for a column of kernel ids.
 pub struct Resolved {
-    /// Position in the name lists for every row.
+    /// Place in the name columns for every row.
     pub positions: Vec<usize>,
-    /// Full names.
-    pub kernel_name: Vec<Option<String>>,
-    /// Short names.
-    pub short_name: Vec<Option<String>>,
-    /// Categories.
-    pub category: Vec<Option<String>>,
+    /// The names that occur.
+    pub names: NameForms,
     /// Whether the symbol of the row is missing.
     pub missing: Vec<bool>,
 }
@@ -80,4 +141,31 @@ pub struct Resolved {
 /// The name of a kernel without one.
 pub fn placeholder(id: i64) -> String {
     format!("kernel_{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::NewChunkedArray;
+
+    use super::*;
+
+    #[test]
+    fn only_kernels_that_ran_are_named() {
+        let mut names = SymbolNames::default();
+        for full in ["void a<int>()", "void b<int>()", "ncclKernel"] {
+            names.push(full.to_owned(), None, None);
+        }
+        let index = IdIndex::new(&[10, 20, 30]);
+        let ids = Int64Chunked::from_slice("".into(), &[30, 99, 10, 30, 99]);
+        let rules = CategoryRules::builtin();
+        let resolved = names.resolve(&index, &ids, &rules);
+        assert_eq!(resolved.positions, [0, 1, 2, 0, 1]);
+        assert_eq!(resolved.missing, [false, true, false, false, true]);
+        let text = |name: &str| Some(name.to_owned());
+        assert_eq!(resolved.names.kernel_name, [text("ncclKernel"), text("kernel_99"), text("void a<int>()")]);
+        assert_eq!(resolved.names.category.first(), Some(&text("communication")));
+        let all = names.forms(&rules);
+        assert_eq!(all.short_name.get(2), resolved.names.short_name.first());
+        assert_eq!(all.base_name, [text("a"), text("b"), text("ncclKernel")]);
+    }
 }

@@ -16,7 +16,7 @@ pub use allocations::{ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words
 pub use copies::{direction_column, put_copy_gpus};
 pub use counter_values::{put_counter_instances, put_counters, with_values};
 pub use id_index::IdIndex;
-pub use kernel_symbols::{SymbolNames, placeholder};
+pub use kernel_symbols::{NameForms, SymbolNames, placeholder};
 pub use roles::is_left_out;
 pub use table::{TableBuilder, count_first, or_else, zeros};
 pub use texts::{Texts, index_of};

@@ -120,11 +120,9 @@ fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked)
         return Ok(());
     }
     let categories = assembly.context.categories;
-    let symbols = assembly.symbols.get(assembly.database, categories)?;
+    let symbols = assembly.symbols.get(assembly.database)?;
     let resolved = symbols.names.resolve(&symbols.index, &kernel_ids, categories);
-    for (name, dictionary) in
-        [("kernel_name", &resolved.kernel_name), ("short_name", &resolved.short_name), ("category", &resolved.category)]
-    {
+    for (name, dictionary) in resolved.names.dispatch_columns() {
         assembly.put_with(name, || {
             Ok(dictionary_column(name, dictionary, resolved.positions.iter().copied().map(Some))?)
         })?;

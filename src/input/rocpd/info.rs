@@ -60,19 +60,16 @@ fn read(assembly: &mut Assembly<'_>, base: &str, wanted: &[crate::input::common:
 /// # Errors
 /// When the file cannot be opened.
 pub fn read_kernel_symbols(assembly: &mut Assembly<'_>) -> Result<()> {
-    let symbols = assembly.symbols.get(assembly.database, assembly.context.categories)?;
+    let symbols = assembly.symbols.get(assembly.database)?;
     let columns = &symbols.columns;
     assembly.absorb("info_kernel_symbol", columns);
     assembly.set_height(columns.height);
     assembly.put("kernel_id", columns.integers("id").into_series());
-    for (name, values) in [
-        ("kernel_name", &symbols.names.kernel_name),
-        ("short_name", &symbols.names.short_name),
-        ("base_name", &symbols.names.base_name),
-        ("mangled_name", &symbols.names.mangled_name),
-        ("category", &symbols.names.category),
-    ] {
-        assembly.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+    if assembly.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
+        let names = symbols.names.forms(assembly.context.categories);
+        for (name, values) in names.columns() {
+            assembly.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+        }
     }
     for (name, source) in [
         ("vgpr", "arch_vgpr_count"),

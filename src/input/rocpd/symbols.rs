@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::database::Database;
 use crate::input::common::sqlite::{Columns, integer, text};
 use crate::input::common::{IdIndex, SymbolNames, index_of, placeholder};
-use crate::trace::categories::Categories as CategoryRules;
 use crate::trace::kernel_names::strip_kd;
 
 /// The symbols of one partition.
@@ -22,7 +21,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    fn read(database: &Database, categories: &CategoryRules) -> Result<Self> {
+    fn read(database: &Database) -> Result<Self> {
         let wanted = [
             text("kernel_name"),
             text("display_name"),
@@ -45,7 +44,7 @@ impl Symbols {
             let mangled = mangled.filter(|name| !name.is_empty());
             let full = display.filter(|name| !name.is_empty()).or(mangled.map(strip_kd));
             let full = full.map_or_else(|| placeholder(id.unwrap_or(-1)), str::to_owned);
-            symbols.names.push(full, truncated(details), mangled.map(|name| strip_kd(name).to_owned()), categories);
+            symbols.names.push(full, truncated(details), mangled.map(|name| strip_kd(name).to_owned()));
         }
         Ok(symbols)
     }
@@ -67,11 +66,11 @@ impl SymbolCache {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn get(&self, database: &Database, categories: &CategoryRules) -> Result<&Symbols> {
+    pub fn get(&self, database: &Database) -> Result<&Symbols> {
         if let Some(symbols) = self.0.get() {
             return Ok(symbols);
         }
-        let symbols = Symbols::read(database, categories)?;
+        let symbols = Symbols::read(database)?;
         Ok(self.0.get_or_init(|| symbols))
     }
 }

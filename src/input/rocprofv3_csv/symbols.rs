@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::census::{Census, Kernel};
-use crate::input::common::{IdIndex, SymbolNames, placeholder};
+use crate::input::common::{IdIndex, NameForms, SymbolNames, placeholder};
 use crate::trace::categories::Categories as CategoryRules;
 
 /// The kernels of a process.
@@ -57,10 +57,10 @@ impl Symbols {
 }
 
 /// Names and categories of kernels.
-pub fn forms(names: impl IntoIterator<Item = String>, categories: &CategoryRules) -> SymbolNames {
-    let mut forms = SymbolNames::default();
+pub fn forms(names: impl IntoIterator<Item = String>, categories: &CategoryRules) -> NameForms {
+    let mut symbols = SymbolNames::default();
     for name in names {
-        forms.push(name, None, None, categories);
+        symbols.push(name, None, None);
     }
-    forms
+    symbols.forms(categories)
 }

@@ -141,12 +141,10 @@ fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &Int64Chunked) -> 
         return Ok(());
     }
     let categories = reading.builder.context.categories;
-    let (symbols, findings) = reading.capture.symbols(categories)?;
+    let (symbols, findings) = reading.capture.symbols()?;
     reading.findings.extend(findings);
     let resolved = symbols.names.resolve(&symbols.index, &kernel_ids, categories);
-    for (name, dictionary) in
-        [("kernel_name", &resolved.kernel_name), ("short_name", &resolved.short_name), ("category", &resolved.category)]
-    {
+    for (name, dictionary) in resolved.names.dispatch_columns() {
         reading.builder.put_with(name, || {
             Ok(dictionary_column(name, dictionary, resolved.positions.iter().copied().map(Some))?)
         })?;

@@ -90,19 +90,15 @@ pub fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
 /// # Errors
 /// When the file cannot be read.
 pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
-    let (symbols, findings) = reading.capture.symbols(reading.builder.context.categories)?;
+    let (symbols, findings) = reading.capture.symbols()?;
     reading.findings.extend(findings);
     reading.builder.set_height(symbols.ids.len());
     reading.put("kernel_id", Int64Chunked::from_slice("".into(), &symbols.ids));
-    let names = &symbols.names;
-    for (name, values) in [
-        ("kernel_name", &names.kernel_name),
-        ("short_name", &names.short_name),
-        ("base_name", &names.base_name),
-        ("mangled_name", &names.mangled_name),
-        ("category", &names.category),
-    ] {
-        reading.builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+    if reading.builder.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
+        let names = symbols.names.forms(reading.builder.context.categories);
+        for (name, values) in names.columns() {
+            reading.builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+        }
     }
     for (name, values) in Symbols::COLUMNS.into_iter().zip(&symbols.columns) {
         reading.put(name, Int64Chunked::from_iter_options("".into(), values.iter().copied()));

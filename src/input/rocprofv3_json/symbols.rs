@@ -7,7 +7,6 @@ use anyhow::Result;
 use super::capture::{Capture, Findings, FromRecord};
 use super::records::KernelSymbol;
 use crate::input::common::{IdIndex, SymbolNames, placeholder};
-use crate::trace::categories::Categories as CategoryRules;
 use crate::trace::kernel_names::strip_kd;
 
 /// The symbols, without the placeholder that the list begins with.
@@ -61,7 +60,7 @@ impl Symbols {
     pub const COLUMNS: [&'static str; 6] =
         ["vgpr", "accum_vgpr", "sgpr", "lds_static_bytes", "scratch_static_bytes", "code_object_id"];
 
-    fn read(capture: &Capture, categories: &CategoryRules, findings: &mut Findings) -> Result<Self> {
+    fn read(capture: &Capture, findings: &mut Findings) -> Result<Self> {
         let mut rows: Vec<Row> = capture.gather("kernel_symbols", findings)?;
         rows.retain(|row| !row.is_placeholder);
         let listed = rows.len();
@@ -87,7 +86,7 @@ impl Symbols {
             let stripped = |name: Option<&String>| name.map(|name| strip_kd(name).to_owned());
             let mangled = stripped(row.mangled.as_ref());
             let full = row.formatted.or_else(|| stripped(row.demangled.as_ref())).or_else(|| mangled.clone());
-            symbols.names.push(full.unwrap_or_else(|| placeholder(row.id)), row.truncated, mangled, categories);
+            symbols.names.push(full.unwrap_or_else(|| placeholder(row.id)), row.truncated, mangled);
         }
         Ok(symbols)
     }
@@ -98,7 +97,7 @@ impl Capture {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn symbols(&self, categories: &CategoryRules) -> Result<(&Symbols, &Findings)> {
-        Self::cached(&self.symbols, |findings| Symbols::read(self, categories, findings))
+    pub fn symbols(&self) -> Result<(&Symbols, &Findings)> {
+        Self::cached(&self.symbols, |findings| Symbols::read(self, findings))
     }
 }

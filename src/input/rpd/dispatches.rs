@@ -74,9 +74,7 @@ fn put_names(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     reading.put("kernel_id", kernels.clone().into_series());
     let symbols = Symbols::of(reading, &kernels)?;
     let resolved = symbols.names.resolve(&symbols.index, &kernels, reading.context.categories);
-    for (name, dictionary) in
-        [("kernel_name", &resolved.kernel_name), ("short_name", &resolved.short_name), ("category", &resolved.category)]
-    {
+    for (name, dictionary) in resolved.names.dispatch_columns() {
         reading.put_with(name, || {
             Ok(dictionary_column(name, dictionary, resolved.positions.iter().copied().map(Some))?)
         })?;

@@ -83,14 +83,11 @@ pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let symbols = Symbols::of(reading, &kernels)?;
     reading.set_height(symbols.ids.len());
     reading.put_integers("kernel_id", symbols.ids.iter().map(|id| Some(*id)));
-    for (name, values) in [
-        ("kernel_name", &symbols.names.kernel_name),
-        ("short_name", &symbols.names.short_name),
-        ("base_name", &symbols.names.base_name),
-        ("mangled_name", &symbols.names.mangled_name),
-        ("category", &symbols.names.category),
-    ] {
-        reading.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+    if reading.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
+        let names = symbols.names.forms(reading.context.categories);
+        for (name, values) in names.columns() {
+            reading.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
+        }
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ impl Symbols {
         for id in distinct {
             if let Some(name) = strings.get(Some(id)) {
                 let full = if name.is_empty() { placeholder(id) } else { strip_kd(name).to_owned() };
-                symbols.names.push(full, None, None, reading.context.categories);
+                symbols.names.push(full, None, None);
                 symbols.ids.push(id);
             }
         }
