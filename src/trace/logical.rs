@@ -215,8 +215,11 @@ impl Trace {
         }
         let mut checks = health::Checks::new(&member.process);
         for (name, columns) in &base {
-            let hint = chosen.filter(|_| !whole.contains(name)).map(|resolved| resolved.hint(&self.choice));
-            let rows = self.read(member, known_table(name)?, columns, hint.as_ref())?;
+            let table = known_table(name)?;
+            // A source may make descriptions, such as queues and symbols, from events: those need all of them.
+            let of_events = table.column("duration_ns").is_some() && !whole.contains(name);
+            let hint = chosen.filter(|_| of_events).map(|resolved| resolved.hint(&self.choice));
+            let rows = self.read(member, table, columns, hint.as_ref())?;
             checks.absorb(rows.anomalies);
             checks.absorb_damage(rows.damage);
             tables.insert(name, rows.frame);

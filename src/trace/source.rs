@@ -102,7 +102,7 @@ pub struct ReadContext<'a> {
     pub hint: Option<&'a ScanHint>,
 }
 
-/// Which rows a reader may leave out. It need not: rows are chosen again after.
+/// Which rows a reader of a table of events may leave out. It need not: rows are chosen again after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanHint {
     /// Rows that end before may be left out.

@@ -341,3 +341,15 @@ fn an_open_log_is_told() {
     let anomalies = records(&["check", &input]);
     assert!(anomalies.iter().any(|row| row["check_id"] == "open_log"), "{anomalies:#?}");
 }
+
+#[test]
+fn a_window_leaves_descriptions_whole() {
+    let (_directory, input) = database("shared.rpd", &[SCHEMA, TWO_PROCESSES]);
+    for table in ["queues", "streams", "kernel_symbols", "threads"] {
+        let sql = format!("SELECT * FROM {table} ORDER BY process");
+        let whole = records(&["sql", &sql, &input, "-q"]);
+        let late = ["sql", &sql, &input, "-q", "--window", "99%:", "--window-mode", "inside", "--min-duration", "1s"];
+        assert_eq!(records(&late).len(), whole.len(), "{table}");
+        assert!(!whole.is_empty(), "{table}");
+    }
+}
