@@ -37,23 +37,64 @@ pub fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<
 /// When writing fails, or a binary format would go to a terminal.
 pub fn write(mut answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
     let format = output.format();
-    let for_people = matches!(format, AnswerFormat::Table | AnswerFormat::Md);
-    if !for_people {
-        convert_times(&mut answer.frame, &mut answer.columns, output.unit);
-    }
     if let Some(path) = output.path() {
-        let style = Style { width: None, color: false, rows: None };
-        return Ok(write_file(path, |out| write_as(&answer, output, format, style, out))?);
+        return Ok(write_file(path, |out| write_to_file(answer, output, out))?);
+    }
+    if !is_for_people(format) {
+        convert_times(&mut answer.frame, &mut answer.columns, output.unit);
     }
     let binary = matches!(format, AnswerFormat::Parquet | AnswerFormat::Arrow);
     if binary && io::stdout().is_terminal() {
         return Err(Failure::Usage("a binary format does not go to a terminal; name a file with -o".to_owned()));
     }
+    let mut out = BufWriter::new(io::stdout().lock());
+    write_for_people(&answer, output, global, &mut out)?;
+    Ok(out.flush()?)
+}
+
+/// Writes the answer to standard output as it is, in the style that suits it.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_for_people(
+    answer: &Answer,
+    output: &OutputArguments,
+    global: &GlobalArguments,
+    out: &mut dyn Write,
+) -> Result<()> {
     let style =
         Style { width: terminal_width(output), color: global.color(), rows: Some(output.rows).filter(|n| *n > 0) };
-    let mut out = BufWriter::new(io::stdout().lock());
-    write_as(&answer, output, format, style, &mut out)?;
-    Ok(out.flush()?)
+    write_as(answer, output, output.format(), style, out)
+}
+
+/// Writes the answer as a file holds it.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_to_file(mut answer: Answer, output: &OutputArguments, out: &mut dyn Write) -> Result<()> {
+    let format = output.format();
+    if !is_for_people(format) {
+        convert_times(&mut answer.frame, &mut answer.columns, output.unit);
+    }
+    write_as(&answer, output, format, Style { width: None, color: false, rows: None }, out)
+}
+
+fn is_for_people(format: AnswerFormat) -> bool {
+    matches!(format, AnswerFormat::Table | AnswerFormat::Md)
+}
+
+/// The extension of a file's name that chooses a format.
+pub fn extension(format: AnswerFormat) -> &'static str {
+    match format {
+        AnswerFormat::Table => "txt",
+        AnswerFormat::Csv => "csv",
+        AnswerFormat::Tsv => "tsv",
+        AnswerFormat::Json => "json",
+        AnswerFormat::Jsonl => "jsonl",
+        AnswerFormat::Md => "md",
+        AnswerFormat::Parquet => "parquet",
+        AnswerFormat::Arrow => "arrow",
+    }
 }
 
 fn write_as(

@@ -12,7 +12,7 @@ use super::filters::FilterArguments;
 use crate::engine::{NameForm, QueryOptions, Registry};
 use crate::export::unit::TimeUnit;
 use crate::input::{LoadOptions, load};
-use crate::trace::Trace;
+use crate::trace::{Request, Trace, source_request};
 use crate::trace::categories::Categories;
 use crate::trace::schema::Table;
 
@@ -42,14 +42,19 @@ impl InputArguments {
     /// # Errors
     /// When no input is named, an option is wrong, or no trace is found.
     pub fn open(&self, threads: usize) -> Result<Trace, Failure> {
-        self.open_for(threads, None)
+        self.open_for(threads, None, &Request::new())
     }
 
-    /// As [`InputArguments::open`], for a query about the table `subject`.
+    /// As [`InputArguments::open`], for queries about the table `subject` that read the columns of `request`.
     ///
     /// # Errors
     /// As [`InputArguments::open`], and when the subject lacks a column of `--where`.
-    pub fn open_for(&self, threads: usize, subject: Option<&'static Table>) -> Result<Trace, Failure> {
+    pub fn open_for(
+        &self,
+        threads: usize,
+        subject: Option<&'static Table>,
+        request: &Request,
+    ) -> Result<Trace, Failure> {
         let choice = self.filters.choice(subject)?;
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
@@ -64,7 +69,10 @@ impl InputArguments {
                 })
             })
             .transpose()?;
-        let trace = load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads })?;
+        // What is left out is not worth reading ahead, and filters look at tables of their own first.
+        let whole = !choice.chooses_rows() && choice.ranks.is_none();
+        let ahead = if whole { source_request(request) } else { Request::new() };
+        let trace = load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads, ahead })?;
         Ok(trace.select(choice)?)
     }
 

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 
 use super::arguments::{GlobalArguments, InputArguments};
@@ -11,7 +10,7 @@ use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::messages;
 use super::progress::Progress;
-use crate::export::atomic::write_directory;
+use crate::export::atomic::{replace_directory, write_directory};
 use crate::export::convert::{TableFormat, write_dataset};
 use crate::input::is_dataset;
 
@@ -48,7 +47,7 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
     messages::warn(&trace, global);
     let progress = Progress::new(&trace, global);
     let written = if replaced {
-        replace(output, |directory| write_dataset(&trace, directory, arguments.to, &progress))?
+        replace_directory(output, |directory| write_dataset(&trace, directory, arguments.to, &progress))?
     } else {
         write_directory(output, |directory| write_dataset(&trace, directory, arguments.to, &progress))?
     };
@@ -86,21 +85,4 @@ fn check_output(output: &Path, overwrite: bool) -> Result<bool, Failure> {
         ))),
         (false, _) => Err(Failure::Usage(format!("{} is not empty; name another directory", output.display()))),
     }
-}
-
-/// Writes beside the old dataset, then lets the new one take its place.
-fn replace<T>(output: &Path, fill: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let name = output.file_name().context("the output has no name")?.to_string_lossy().into_owned();
-    let old = output.with_file_name(format!(".{name}.replaced"));
-    let new = output.with_file_name(format!(".{name}.new"));
-    for leftover in [&old, &new] {
-        if leftover.exists() {
-            fs::remove_dir_all(leftover).with_context(|| format!("cannot remove {}", leftover.display()))?;
-        }
-    }
-    let result = write_directory(&new, fill)?;
-    fs::rename(output, &old).with_context(|| format!("cannot move {} aside", output.display()))?;
-    fs::rename(&new, output).with_context(|| format!("cannot write {}", output.display()))?;
-    fs::remove_dir_all(&old).with_context(|| format!("cannot remove {}", old.display()))?;
-    Ok(result)
 }

@@ -23,6 +23,7 @@ mod settings;
 mod sql;
 mod suggest;
 mod table;
+mod tables;
 mod verb_pages;
 
 pub use program::main;

@@ -8,7 +8,7 @@ use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 use super::arguments::{GlobalArguments, registry};
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::settings::{Settings, selected};
-use super::{check, completions, config, convert, help, info, man, messages, schema, sql, suggest, table};
+use super::{check, completions, config, convert, help, info, man, messages, schema, sql, suggest, table, tables};
 use crate::engine::Registry;
 
 const ABOUT: &str =
@@ -47,7 +47,10 @@ fn run() -> Result<u8, Failure> {
         Some("never") => ColorChoice::Never,
         _ => ColorChoice::Auto,
     };
-    let command = command(&registry).color(color);
+    let mut command = command(&registry).color(color);
+    if let Some(several) = tables::command(&registry, arguments()) {
+        command = command.mut_subcommand("table", |table| table.subcommand(several));
+    }
     // Help is given whatever the settings are.
     let matches = match command.clone().try_get_matches() {
         Ok(matches) => matches,
@@ -124,9 +127,14 @@ pub fn command(registry: &Registry) -> Command {
     GlobalArguments::augment_args(command).about(ABOUT).long_about(ABOUT).help_template(template)
 }
 
+/// The words of the command line.
+fn arguments() -> impl Iterator<Item = String> {
+    std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())
+}
+
 /// The value of a global option wherever it stands, before the options are understood.
 fn early_argument(name: &str) -> Option<String> {
-    let mut arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    let mut arguments = arguments();
     while let Some(argument) = arguments.next().filter(|argument| argument != "--") {
         match argument.strip_prefix("--").and_then(|argument| argument.strip_prefix(name)) {
             Some("") => return arguments.next(),

@@ -37,7 +37,7 @@ pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Fai
         return Err(Failure::Usage("the query is no SELECT statement; begin with SELECT or WITH".to_owned()));
     }
     check_output(&arguments.input, &arguments.output)?;
-    let trace = arguments.input.open(global.threads())?;
+    let trace = arguments.input.open_for(global.threads(), None, &mentioned(&arguments.query))?;
     messages::warn(&trace, global);
     note_untouched(&trace, mentioned(&arguments.query).into_keys(), global);
     let result = run_sql(&trace, &arguments.query).map_err(|error| explain(error, &arguments.query))?;

@@ -1,4 +1,4 @@
-//! `table NAME INPUT…`: answers a named query.
+//! `table NAME INPUT…`: answers a named query, or several with commas between their names.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,10 @@ use super::arguments::{GlobalArguments, InputArguments, OutputArguments, QueryAr
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::help::{flag, query_notes};
-use super::{answer, messages};
-use crate::engine::{Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, render, run_query};
+use super::{answer, messages, tables};
+use crate::engine::{
+    Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query,
+};
 use crate::trace::{Trace, schema};
 
 /// The verb, with one subcommand per query.
@@ -24,7 +26,7 @@ pub fn command(registry: &Registry) -> Command {
         .args_conflicts_with_subcommands(true)
         .arg_required_else_help(true)
         .after_help(
-            "Examples:\n  wavesieve table kernel_summary traces/\n  wavesieve table time_breakdown traces/ --by rank -f csv\n  wavesieve table kernel_details traces/ --top 20 --name short\n  wavesieve table --list",
+            "Several names with commas between them are answered together, with the inputs read once: one after the other, or into a directory with -o.\n\nExamples:\n  wavesieve table kernel_summary traces/\n  wavesieve table time_breakdown traces/ --by rank -f csv\n  wavesieve table kernel_summary,gpu_timeline,api_summary traces/ -f csv -o tables/\n  wavesieve table --list",
         );
     // A derived group of arguments brings its own description; the verb's is set after it.
     let command = OutputArguments::augment_args(command).about("Answer a named query");
@@ -35,25 +37,31 @@ fn query_command(query: &Query) -> Command {
     let declaration = &query.declaration;
     let mut command = Command::new(query.name.clone()).after_help(query_notes(query));
     for parameter in &declaration.parameters {
-        let value_name = match parameter.parameter_type {
-            ParameterType::Int => "N",
-            ParameterType::Float => "NUMBER",
-            ParameterType::Str => "TEXT",
-        };
-        let argument = Arg::new(parameter.name.clone())
-            .long(flag(parameter))
-            .value_name(value_name)
-            .default_value(parameter.default.clone())
-            .value_parser(value_of(parameter))
-            .allow_negative_numbers(true)
-            .help_heading("Query")
-            .help(parameter.doc.clone());
-        command = command.arg(argument);
+        command = command.arg(parameter_argument(parameter).default_value(parameter.default.clone()));
     }
+    with_shared_options(command).about(declaration.title.clone()).long_about(declaration.about.clone())
+}
+
+/// The option of a query's parameter, without default.
+pub fn parameter_argument(parameter: &Parameter) -> Arg {
+    let value_name = match parameter.parameter_type {
+        ParameterType::Int => "N",
+        ParameterType::Float => "NUMBER",
+        ParameterType::Str => "TEXT",
+    };
+    Arg::new(parameter.name.clone())
+        .long(flag(parameter))
+        .value_name(value_name)
+        .value_parser(value_of(parameter))
+        .allow_negative_numbers(true)
+        .help_heading("Query")
+        .help(parameter.doc.clone())
+}
+
+/// The command with the options that every query has.
+pub fn with_shared_options(command: Command) -> Command {
     let command = QueryArguments::augment_args(command);
     OutputArguments::augment_args(InputArguments::augment_args(command))
-        .about(declaration.title.clone())
-        .long_about(declaration.about.clone())
 }
 
 /// Refuses a value that the query cannot take while it is still known where it came from.
@@ -81,6 +89,9 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
         answer::write(list(registry)?, &output, global)?;
         return Ok(DONE);
     };
+    if let Some(queries) = tables::named(registry, name)? {
+        return tables::run(&queries, matches, global);
+    }
     let query = registry.get(name)?;
     let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;
     let parameters: BTreeMap<String, String> = query
@@ -95,12 +106,12 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
         return Ok(DONE);
     }
     // The options are checked before the inputs are read, which may take long.
-    render(query, &options)?;
+    let statement = render(query, &options)?;
     let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
-    let trace = input.open_for(global.threads(), subject)?;
+    let trace = input.open_for(global.threads(), subject, &mentioned(&statement))?;
     messages::warn(&trace, global);
     note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
     let result = run_query(&trace, query, &options)?;
@@ -119,7 +130,10 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
 }
 
 /// Says why an answer has no rows, if it is because the trace has none of what the query is about.
-fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments) -> Result<bool, Failure> {
+///
+/// # Errors
+/// When a table cannot be read.
+pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments) -> Result<bool, Failure> {
     let Some(subject) = query.declaration.needs.first().and_then(|name| schema::table(name)) else { return Ok(false) };
     if query.declaration.kind == "health" {
         return Ok(false);

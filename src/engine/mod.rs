@@ -16,4 +16,4 @@ pub use mentions::mentioned;
 pub use registry::{Query, Registry};
 pub use render::{NameForm, QueryOptions, render};
 pub use rounding::round_significant;
-pub use run::{Answer, run_query, run_sql};
+pub use run::{Answer, run_queries, run_query, run_sql, united};

@@ -9,6 +9,7 @@ use polars::prelude::{
     col,
 };
 use polars::sql::SQLContext;
+use rayon::prelude::*;
 
 use super::error::QueryError;
 use super::front_matter::{ColumnUnit, OutputColumn};
@@ -17,7 +18,8 @@ use super::numbers::{NUMBERS, numbers};
 use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
 use super::rounding::round_significant;
-use crate::trace::Trace;
+use crate::trace::logical::columns_of;
+use crate::trace::{Request, Trace, schema};
 
 /// Rows of an answer and what its columns are.
 pub struct Answer {
@@ -32,7 +34,46 @@ pub struct Answer {
 /// # Errors
 /// When the options do not fit the query, or the statement cannot be run.
 pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
-    let mut answer = run_sql(trace, &render(query, options)?)?;
+    let mut answers = run_queries(trace, &[(query, options.clone())])?;
+    Ok(answers.pop().context("internal: a query has no answer")?)
+}
+
+/// Runs named queries over a trace that is read once for all of them; the answers come in the order of the queries.
+///
+/// # Errors
+/// When the options do not fit a query, or a statement cannot be run.
+pub fn run_queries(trace: &Trace, queries: &[(&Query, QueryOptions)]) -> Result<Vec<Answer>, QueryError> {
+    let statements: Vec<String> =
+        queries.iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
+    let requests: Vec<Request> = statements.iter().map(|sql| mentioned(sql)).collect();
+    let frames = trace.frames(&united(&requests))?;
+    let run = |((sql, request), (query, options)): ((&String, &Request), &(&Query, QueryOptions))| {
+        let answer = answer(narrowed(&frames, request), sql)?;
+        described(answer, query, options)
+    };
+    quietly(|| statements.par_iter().zip(&requests).zip(queries).map(run).collect())
+}
+
+/// The columns that any of the requests wants.
+pub fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
+    let mut all = Request::new();
+    for (name, columns) in requests.into_iter().flatten() {
+        all.entry(name).or_default().extend(columns);
+    }
+    all
+}
+
+/// The tables and columns of a request alone, as if nothing else had been read.
+fn narrowed(frames: &BTreeMap<&'static str, LazyFrame>, request: &Request) -> BTreeMap<&'static str, LazyFrame> {
+    let narrow = |(name, frame): (&&'static str, &LazyFrame)| {
+        let wanted = columns_of(schema::table(name)?, request.get(name)?).map(col);
+        Some((*name, frame.clone().select(wanted.collect::<Vec<Expr>>())))
+    };
+    frames.iter().filter_map(narrow).collect()
+}
+
+/// An answer with what the query says of its columns.
+fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
     let by = grouping(query, options)?;
     for column in &mut answer.columns {
         if let Some(declared) = query.declaration.columns.iter().find(|declared| declared.name == column.name) {
@@ -50,6 +91,10 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
 /// When the statement cannot be run.
 pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     let frames = trace.frames(&mentioned(sql))?;
+    quietly(|| answer(frames, sql))
+}
+
+fn answer(frames: BTreeMap<&'static str, LazyFrame>, sql: &str) -> Result<Answer, QueryError> {
     let frame = match execute(&frames, sql) {
         // Text functions take no dictionaries; the texts themselves are slower, and always work.
         Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, sql),
@@ -70,7 +115,7 @@ pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
 }
 
 fn execute(frames: &BTreeMap<&'static str, LazyFrame>, sql: &str) -> PolarsResult<DataFrame> {
-    guarded(|| {
+    caught(|| {
         let mut context = SQLContext::new();
         for (name, frame) in frames {
             context.register(name, frame.clone());
@@ -88,13 +133,18 @@ fn execute(frames: &BTreeMap<&'static str, LazyFrame>, sql: &str) -> PolarsResul
     })
 }
 
-/// Turns a panic of the engine, as over functions called without arguments, into an error.
-fn guarded(run: impl FnOnce() -> PolarsResult<DataFrame>) -> PolarsResult<DataFrame> {
+/// Runs with nothing said about panics, which [`caught`] turns into errors.
+fn quietly<T>(run: impl FnOnce() -> T) -> T {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     panic::set_hook(hook);
-    result.unwrap_or_else(|cause| {
+    result.unwrap_or_else(|cause| panic::resume_unwind(cause))
+}
+
+/// Turns a panic of the engine, as over functions called without arguments, into an error.
+fn caught(run: impl FnOnce() -> PolarsResult<DataFrame>) -> PolarsResult<DataFrame> {
+    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|cause| {
         let text = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
         let text = text.unwrap_or("for an unknown reason").lines().next().unwrap_or_default();
         Err(PolarsError::ComputeError(format!("the engine gave up on it: {text}").into()))

@@ -60,6 +60,26 @@ pub fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) ->
     Ok(result)
 }
 
+/// Fills a directory under a temporary name, then lets it take the place of one that is there.
+///
+/// # Errors
+/// As [`write_directory`].
+pub fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
+    let name = path.file_name().context("the output has no name")?.to_string_lossy().into_owned();
+    let old = path.with_file_name(format!(".{name}.replaced"));
+    let new = path.with_file_name(format!(".{name}.new"));
+    for leftover in [&old, &new] {
+        if leftover.exists() {
+            fs::remove_dir_all(leftover).with_context(|| format!("cannot remove {}", leftover.display()))?;
+        }
+    }
+    let result = write_directory(&new, fill)?;
+    fs::rename(path, &old).with_context(|| format!("cannot move {} aside", path.display()))?;
+    fs::rename(&new, path).with_context(|| format!("cannot write {}", path.display()))?;
+    fs::remove_dir_all(&old).with_context(|| format!("cannot remove {}", old.display()))?;
+    Ok(result)
+}
+
 #[cfg(unix)]
 fn set_directory_mode(path: &Path) {
     use std::os::unix::fs::PermissionsExt;

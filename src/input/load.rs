@@ -15,7 +15,7 @@ use crate::trace::categories::Categories;
 use crate::trace::facts::ProcessFacts;
 use crate::trace::identity::assign;
 use crate::trace::source::{Anomaly, Damage, Severity, Source};
-use crate::trace::{Member, Trace};
+use crate::trace::{Member, Request, Trace};
 
 /// Format of rocpd databases in [`ProcessFacts`].
 const ROCPD: &str = "rocpd";
@@ -46,6 +46,8 @@ pub struct LoadOptions {
     pub categories: Categories,
     /// Threads one read may use.
     pub threads: usize,
+    /// Columns that will be read soon: a reader that has to look through all of a file may take them on the way.
+    pub ahead: Request,
 }
 
 /// Finds, recognises and opens all inputs. Files that are no traces are left out as long as one is; those the user
@@ -72,7 +74,8 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
                 (opened.processes, opened.notes)
             }),
             Recognised::RocprofJson => {
-                rocprofv3_json::find(&candidate.path, &shown, &file_name(&candidate), &mut spool).map(|opened| {
+                let source = file_name(&candidate);
+                rocprofv3_json::find(&candidate.path, &shown, &source, &mut spool, &options.ahead).map(|opened| {
                     inherited.extend(opened.damage);
                     (opened.processes, opened.notes)
                 })

@@ -40,6 +40,22 @@ pub struct Trace {
     all_ranks: BTreeSet<i64>,
 }
 
+/// The columns of source tables that the tables of a request are made from.
+pub fn source_request(request: &Request) -> Request {
+    let mut sources = Request::new();
+    for (&name, columns) in request {
+        match schema::table(name) {
+            Some(table) if table.origin == Origin::Derived => {
+                for (name, columns) in derive::needs(table.name) {
+                    sources.entry(name).or_default().extend(columns);
+                }
+            }
+            _ => sources.entry(name).or_default().extend(columns),
+        }
+    }
+    sources
+}
+
 /// Tables of one process: canonical columns without `process` and `rank`.
 pub type ProcessTables = BTreeMap<&'static str, LazyFrame>;
 
@@ -354,6 +370,11 @@ impl WholeTables<'_> {
 /// A request for all columns of a table.
 pub fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
     table.column_names().collect()
+}
+
+/// Names of the columns of a table that a request for `columns` gives, in canonical order.
+pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> impl Iterator<Item = &'static str> {
+    table.column_names().filter(move |name| wanted(name, columns))
 }
 
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {

@@ -22,4 +22,4 @@ pub mod source;
 mod tables;
 pub mod validity;
 
-pub use logical::{Member, Request, Trace, all_columns};
+pub use logical::{Member, Request, Trace, all_columns, source_request};

@@ -6,7 +6,8 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::dispatches::Keyed;
-use super::integers::{Field, Integers};
+use super::gathered::Keep;
+use super::integers::{Field, Integers, Layout, Selected};
 use super::kinds::Kinds;
 use super::reading::{Reading, ordinals};
 use super::records::Activity;
@@ -18,24 +19,20 @@ use crate::trace::source::Severity;
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid", "time_ns"];
 const NAMES: &[&str] = &["domain", "category", "name", "message"];
 
-const FIELDS: &[Field<Activity>] = &[
-    Field { name: "kind", for_columns: NAMES, get: |r| r.kind.0 },
-    Field { name: "operation", for_columns: NAMES, get: |r| r.operation.0 },
-    Field { name: "tid", for_columns: &["tid"], get: |r| r.thread_id.0 },
-    Field {
-        name: "correlation_id",
-        for_columns: &["correlation_id", "message"],
-        get: |r| r.correlation_id.internal.nonzero(),
-    },
-    Field {
-        name: "parent_correlation_id",
-        for_columns: &["parent_correlation_id"],
-        get: |r| r.correlation_id.ancestor.nonzero(),
-    },
-    Field { name: "external_id", for_columns: &["external_id"], get: |r| r.correlation_id.external.nonzero() },
-    Field { name: "start", for_columns: TIMES, get: Activity::start },
-    Field { name: "end", for_columns: TIMES, get: Activity::end },
-];
+/// The fields of a call.
+pub const LAYOUT: Layout<Activity> = Layout {
+    fields: &[
+        Field::new("kind", NAMES, &["kind"], |r| r.kind.0),
+        Field::new("operation", NAMES, &["operation"], |r| r.operation.0),
+        Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
+        Field::new("correlation_id", &["correlation_id", "message"], &["correlation_id?internal", "correlation_id!"], |r: &Activity| r.correlation_id.internal.nonzero()).nonzero(),
+        Field::new("parent_correlation_id", &["parent_correlation_id"], &["correlation_id?ancestor"], |r: &Activity| r.correlation_id.ancestor.nonzero()).nonzero(),
+        Field::new("external_id", &["external_id"], &["correlation_id?external"], |r: &Activity| r.correlation_id.external.nonzero()).nonzero(),
+        Field::new("start", TIMES, &["start_timestamp", "timestamp"], Activity::start),
+        Field::new("end", TIMES, &["end_timestamp", "timestamp"], Activity::end),
+    ],
+    objects: &[],
+};
 
 /// Calls of all sections in the order in which they are numbered.
 struct Calls {
@@ -44,13 +41,14 @@ struct Calls {
     sections: Vec<usize>,
 }
 
-fn calls(reading: &mut Reading<'_>, keep: fn(&Activity) -> bool) -> Result<Calls> {
+fn calls(reading: &mut Reading<'_>, keep: Keep) -> Result<Calls> {
     let capture = reading.capture;
     let mut calls = Calls { rows: Integers::default(), sections: Vec::new() };
+    let selected = Selected::new(&LAYOUT, keep, |columns| reading.builder.wants(columns));
     for (position, name) in capture.roles.calls.iter().enumerate() {
         for section in capture.process.named(name) {
             let read = Integers::read::<Activity, Activity>;
-            let rows = read(capture, section, &reading.builder, FIELDS, keep, &mut reading.findings)?;
+            let rows = read(capture, section, &selected, &mut reading.findings)?;
             calls.sections.extend(std::iter::repeat_n(position, rows.height));
             calls.rows.append(rows)?;
         }
@@ -63,7 +61,7 @@ fn calls(reading: &mut Reading<'_>, keep: fn(&Activity) -> bool) -> Result<Calls
 /// # Errors
 /// When the file cannot be read.
 pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
-    let calls = calls(reading, Activity::has_length)?;
+    let calls = calls(reading, Keep::WithLength)?;
     reading.builder.set_height(calls.rows.height);
     let ids = ordinals(calls.rows.height);
     reading.put("region_id", ids);
@@ -80,7 +78,7 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
 /// # Errors
 /// When the file cannot be read.
 pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
-    let calls = calls(reading, |call| !call.has_length())?;
+    let calls = calls(reading, Keep::WithoutLength)?;
     reading.builder.set_height(calls.rows.height);
     reading.put("mark_id", ordinals(calls.rows.height));
     put_names(reading, &calls)?;

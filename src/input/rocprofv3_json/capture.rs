@@ -11,7 +11,7 @@ use super::census::Census;
 use super::file::InputFile;
 use super::index::{ProcessIndex, Section};
 use super::kinds::Kinds;
-use super::parts::{Collected, Sink, read_object, read_section};
+use super::parts::{Collected, Shortcuts, Sink, read_object, read_section};
 use super::roles::Roles;
 use super::symbols::Symbols;
 use crate::trace::source::{Anomaly, Damage, Severity};
@@ -89,7 +89,21 @@ impl Capture {
         findings: &mut Findings,
         sink: impl Fn() -> S + Sync,
     ) -> Result<Vec<S::Output>> {
-        let collected = read_section(&self.file, section, sink)?;
+        self.records_by(section, findings, sink, None)
+    }
+
+    /// As [`Capture::records`], with quicker ways.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn records_by<S: Sink>(
+        &self,
+        section: &Section,
+        findings: &mut Findings,
+        sink: impl Fn() -> S + Sync,
+        shortcuts: Option<&Shortcuts<'_, S::Output>>,
+    ) -> Result<Vec<S::Output>> {
+        let collected = read_section(&self.file, section, sink, shortcuts)?;
         findings.lossy(&section.name, collected.lossy);
         findings.damage.extend(self.damage(section, &collected));
         Ok(collected.parts)

@@ -6,7 +6,8 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::capture::{Capture, Findings, FromRecord};
-use super::integers::{Field, Integers, every};
+use super::gathered::Keep;
+use super::integers::{Field, Integers, Layout, Selected};
 use super::reading::{Reading, ordinals, zero_as_null};
 use super::records::{CountedDispatch, Dispatch, KeyedText};
 use super::roles::{COUNTERS, DISPATCHES};
@@ -16,48 +17,45 @@ use crate::trace::source::Severity;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 
-const FIELDS: &[Field<Dispatch>] = &[
-    Field { name: "dispatch_id", for_columns: &[], get: |r| r.dispatch_info.dispatch_id.0 },
-    Field {
-        name: "kernel_id",
-        for_columns: &["kernel_id", "kernel_name", "short_name", "category"],
-        get: |r| r.dispatch_info.kernel_id.0,
-    },
-    Field { name: "agent_id", for_columns: &["agent_id", "gpu", "device"], get: |r| r.dispatch_info.agent_id.0 },
-    Field { name: "queue_id", for_columns: &["queue_id"], get: |r| r.dispatch_info.queue_id.0 },
-    Field { name: "stream_id", for_columns: &["stream_id"], get: |r| r.stream_id.0 },
-    Field { name: "tid", for_columns: &["tid"], get: |r| r.thread_id.0 },
-    Field { name: "correlation_id", for_columns: &["correlation_id"], get: |r| r.correlation_id.internal.nonzero() },
-    Field {
-        name: "external_id",
-        for_columns: &["external_id", "region_name"],
-        get: |r| r.correlation_id.external.nonzero(),
-    },
-    Field { name: "start", for_columns: TIMES, get: |r| r.start_timestamp.0 },
-    Field { name: "end", for_columns: TIMES, get: |r| r.end_timestamp.0 },
-    Field { name: "workgroup_x", for_columns: &["workgroup_x"], get: |r| r.dispatch_info.workgroup_size.x.0 },
-    Field { name: "workgroup_y", for_columns: &["workgroup_y"], get: |r| r.dispatch_info.workgroup_size.y.0 },
-    Field { name: "workgroup_z", for_columns: &["workgroup_z"], get: |r| r.dispatch_info.workgroup_size.z.0 },
-    Field { name: "grid_x", for_columns: &["grid_x"], get: |r| r.dispatch_info.grid_size.x.0 },
-    Field { name: "grid_y", for_columns: &["grid_y"], get: |r| r.dispatch_info.grid_size.y.0 },
-    Field { name: "grid_z", for_columns: &["grid_z"], get: |r| r.dispatch_info.grid_size.z.0 },
-    Field { name: "lds_bytes", for_columns: &["lds_bytes"], get: |r| r.dispatch_info.group_segment_size.0 },
-    Field { name: "scratch_bytes", for_columns: &["scratch_bytes"], get: |r| r.dispatch_info.private_segment_size.0 },
-    Field { name: "graph_exec_id", for_columns: &["graph_exec_id", "graph_node_id"], get: |r| r.graph_exec_id.0 },
-    Field { name: "graph_node_id", for_columns: &["graph_node_id"], get: |r| r.graph_node_id.0 },
-];
+/// The fields of a dispatch.
+pub const LAYOUT: Layout<Dispatch> = Layout {
+    fields: &[
+        Field::new("dispatch_id", &[], &["dispatch_info.dispatch_id"], |r| r.dispatch_info.dispatch_id.0),
+        Field::new("kernel_id", &["kernel_id", "kernel_name", "short_name", "category"], &["dispatch_info.kernel_id"], |r| r.dispatch_info.kernel_id.0),
+        Field::new("agent_id", &["agent_id", "gpu", "device"], &["dispatch_info.agent_id"], |r| r.dispatch_info.agent_id.0),
+        Field::new("queue_id", &["queue_id"], &["dispatch_info.queue_id"], |r| r.dispatch_info.queue_id.0),
+        Field::new("stream_id", &["stream_id"], &["stream_id"], |r| r.stream_id.0),
+        Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
+        Field::new("correlation_id", &["correlation_id"], &["correlation_id?internal", "correlation_id!"], |r: &Dispatch| r.correlation_id.internal.nonzero()).nonzero(),
+        Field::new("external_id", &["external_id", "region_name"], &["correlation_id?external"], |r: &Dispatch| r.correlation_id.external.nonzero()).nonzero(),
+        Field::new("start", TIMES, &["start_timestamp"], |r| r.start_timestamp.0),
+        Field::new("end", TIMES, &["end_timestamp"], |r| r.end_timestamp.0),
+        Field::new("workgroup_x", &["workgroup_x"], &["dispatch_info.workgroup_size.x"], |r| r.dispatch_info.workgroup_size.x.0),
+        Field::new("workgroup_y", &["workgroup_y"], &["dispatch_info.workgroup_size.y"], |r| r.dispatch_info.workgroup_size.y.0),
+        Field::new("workgroup_z", &["workgroup_z"], &["dispatch_info.workgroup_size.z"], |r| r.dispatch_info.workgroup_size.z.0),
+        Field::new("grid_x", &["grid_x"], &["dispatch_info.grid_size.x"], |r| r.dispatch_info.grid_size.x.0),
+        Field::new("grid_y", &["grid_y"], &["dispatch_info.grid_size.y"], |r| r.dispatch_info.grid_size.y.0),
+        Field::new("grid_z", &["grid_z"], &["dispatch_info.grid_size.z"], |r| r.dispatch_info.grid_size.z.0),
+        Field::new("lds_bytes", &["lds_bytes"], &["dispatch_info.group_segment_size"], |r| r.dispatch_info.group_segment_size.0),
+        Field::new("scratch_bytes", &["scratch_bytes"], &["dispatch_info.private_segment_size"], |r| r.dispatch_info.private_segment_size.0),
+        Field::new("graph_exec_id", &["graph_exec_id", "graph_node_id"], &["graph_exec_id"], |r| r.graph_exec_id.0),
+        Field::new("graph_node_id", &["graph_node_id"], &["graph_node_id"], |r| r.graph_node_id.0),
+    ],
+    objects: &["dispatch_info", "dispatch_info.workgroup_size", "dispatch_info.grid_size"],
+};
 
 /// Dispatches in the order of the file, those that only a counter record names at the end.
 fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut Findings) -> Result<Integers> {
     let mut all = Integers::default();
+    let selected = Selected::new(&LAYOUT, Keep::Every, |columns| builder.wants(columns));
     for section in capture.process.named(DISPATCHES) {
-        all.append(Integers::read::<Dispatch, Dispatch>(capture, section, builder, FIELDS, every, findings)?)?;
+        all.append(Integers::read::<Dispatch, Dispatch>(capture, section, &selected, findings)?)?;
     }
+    let selected = selected.of_other_spelling();
     if capture.process.rows(COUNTERS) > 0 {
         let mut seen: BTreeSet<i64> = all.get("dispatch_id").iter().flatten().collect();
         for section in capture.process.named(COUNTERS) {
-            let counted =
-                Integers::read::<CountedDispatch, Dispatch>(capture, section, builder, FIELDS, every, findings)?;
+            let counted = Integers::read::<CountedDispatch, Dispatch>(capture, section, &selected, findings)?;
             let new: BooleanChunked = counted
                 .get("dispatch_id")
                 .iter()

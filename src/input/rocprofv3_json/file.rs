@@ -1,7 +1,8 @@
 //! A file that can be read anywhere: as it is, or decompressed into a temporary file without name, which all inputs share.
 
+use std::cell::RefCell;
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{ErrorKind, Read, Seek};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,22 +10,26 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use flate2::read::MultiGzDecoder;
 
-use super::index::FileIndex;
-use super::scanner::Scanner;
+use super::gathered::Gathered;
+use super::template::PADDING;
 
 /// First bytes of a gzip file.
 pub const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// Bytes between the places where a section is taken apart.
-const PART_BYTES: u64 = 4 << 20;
+thread_local! {
+    /// What was read last, so that not every part of a file needs memory of its own.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// An input that can be read.
 pub struct InputFile {
     content: Content,
     /// Why the end of a compressed file is missing.
     pub damage: Option<String>,
+    /// Columns that were read before they were asked for.
+    pub gathered: Gathered,
 }
 
 enum Content {
@@ -63,7 +68,7 @@ impl InputFile {
         let mut head = Vec::new();
         (&file).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
         if head != GZIP_MAGIC {
-            return Ok(Self { content: Content::InPlace(path.to_owned()), damage: None });
+            return Ok(Self { content: Content::InPlace(path.to_owned()), damage: None, gathered: Gathered::default() });
         }
         file.rewind()?;
         let target = spool.file()?;
@@ -83,7 +88,7 @@ impl InputFile {
             }
         };
         spool.end += length;
-        Ok(Self { content: Content::Spooled { file: target, start, length }, damage })
+        Ok(Self { content: Content::Spooled { file: target, start, length }, damage, gathered: Gathered::default() })
     }
 
     /// Lends the file with the place of the text in it: start, and length where that is not up to the end.
@@ -97,25 +102,46 @@ impl InputFile {
         }
     }
 
-    /// Finds the sections.
+    /// Length of the text.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn scan(&self) -> Result<FileIndex> {
-        let mut scanner = Scanner::new(PART_BYTES);
-        let mut block = vec![0; BLOCK_BYTES];
-        let mut at = 0_u64;
-        self.with_file(|file, start, length| {
-            loop {
-                let left = length.map_or(BLOCK_BYTES as u64, |length| length.saturating_sub(at));
-                let room = usize::try_from(left).unwrap_or(BLOCK_BYTES).min(BLOCK_BYTES);
-                let count = file.read_at(block.get_mut(..room).unwrap_or_default(), start + at)?;
-                if count == 0 {
-                    return Ok(scanner.finish());
-                }
-                scanner.feed(block.get(..count).unwrap_or_default());
-                at += count as u64;
+    pub fn length(&self) -> Result<u64> {
+        self.with_file(|file, _, length| Ok(length.map_or_else(|| file.metadata().map(|data| data.len()), Ok)?))
+    }
+
+    /// Lends as many of the bytes from `start` to `end` as there are, with zeros behind them, and their number.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn with_text<T>(&self, start: u64, end: u64, use_text: impl FnOnce(&[u8], usize) -> T) -> Result<T> {
+        let mut buffer = BUFFER.take();
+        let length = self.fill(start, end, &mut buffer)?;
+        let text = buffer.get(..length.saturating_add(PADDING)).unwrap_or_default();
+        let result = use_text(text, length);
+        BUFFER.set(buffer);
+        Ok(result)
+    }
+
+    /// Reads bytes to the start of a buffer and puts zeros behind them.
+    fn fill(&self, start: u64, end: u64, buffer: &mut Vec<u8>) -> Result<usize> {
+        self.with_file(|file, base, known| {
+            let end = known.map_or(end, |known| end.min(known));
+            let wanted = usize::try_from(end.saturating_sub(start)).context("a section is too large for this machine")?;
+            if buffer.len() < wanted.saturating_add(PADDING) {
+                buffer.resize(wanted.saturating_add(PADDING), 0);
             }
+            let mut length = 0;
+            while let Some(target) = buffer.get_mut(length..wanted).filter(|target| !target.is_empty()) {
+                match file.read_at(target, base.saturating_add(start).saturating_add(length as u64)) {
+                    Ok(0) => break,
+                    Ok(count) => length += count,
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            buffer.iter_mut().skip(length).take(PADDING).for_each(|byte| *byte = 0);
+            Ok(length)
         })
     }
 
@@ -149,6 +175,7 @@ pub fn decompressed_head(path: &Path, length: u64) -> Vec<u8> {
 mod tests {
     use std::io::Write;
 
+    use super::super::sweep::scan;
     use super::*;
     use flate2::Compression;
     use flate2::write::GzEncoder;
@@ -175,7 +202,7 @@ mod tests {
             std::fs::write(&path, bytes).unwrap();
             let file = InputFile::open(&path, &mut spool).unwrap();
             assert_eq!(file.damage, None, "{name}");
-            let index = file.scan().unwrap();
+            let index = scan(&file, &[]).unwrap();
             assert_eq!((index.length, index.processes[0].rows("agents")), (text.len() as u64, 2), "{name}");
             let mut bytes = b"> ".to_vec();
             file.read(2, 22, &mut bytes).unwrap();
@@ -204,7 +231,7 @@ mod tests {
             file.read(0, text.len() as u64, &mut bytes).unwrap();
             assert!(bytes == text.as_bytes());
             assert!(file.read(0, text.len() as u64 + 1, &mut bytes).is_err());
-            assert_eq!(file.scan().unwrap().length, text.len() as u64);
+            assert_eq!(scan(&file, &[]).unwrap().length, text.len() as u64);
         }
     }
 

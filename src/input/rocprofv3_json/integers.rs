@@ -1,15 +1,19 @@
 //! Integer columns of records, those that are wanted.
 
 use std::marker::PhantomData;
+use std::str::from_utf8;
 
 use anyhow::Result;
 use polars::prelude::*;
+use polars_arrow::bitmap::Bitmap;
 use serde::de::DeserializeOwned;
 
 use super::capture::{Capture, Findings};
-use super::index::Section;
-use super::parts::Sink;
-use crate::input::common::TableBuilder;
+use super::gathered::Keep;
+use super::index::{Part, Section};
+use super::parts::{Shortcuts, Sink};
+use super::sweep::Gather;
+use super::template::{IntColumn, Runner, Shape, Stop, Wanted};
 
 /// A value of a record, and which canonical columns need it.
 pub struct Field<R> {
@@ -19,6 +23,103 @@ pub struct Field<R> {
     pub for_columns: &'static [&'static str],
     /// Takes it from a record.
     pub get: fn(&R) -> Option<i64>,
+    /// Where `get` finds it in a record that is spelled as `R` is.
+    pub wanted: Wanted,
+}
+
+impl<R> Field<R> {
+    /// A field that stands at the first of `paths` that is there.
+    pub const fn new(
+        name: &'static str,
+        for_columns: &'static [&'static str],
+        paths: &'static [&'static str],
+        get: fn(&R) -> Option<i64>,
+    ) -> Self {
+        Self { name, for_columns, get, wanted: Wanted { paths, zero_is_none: false } }
+    }
+
+    /// The same field with 0 standing for none, as `get` has it.
+    pub const fn nonzero(mut self) -> Self {
+        self.wanted.zero_is_none = true;
+        self
+    }
+}
+
+/// The fields of the records of a section.
+pub struct Layout<R: 'static> {
+    /// Fields; those that tell whether a record is kept are named `start` and `end`.
+    pub fields: &'static [Field<R>],
+    /// Members of a record that have to be objects, or null.
+    pub objects: &'static [&'static str],
+}
+
+/// The fields that are wanted of a layout.
+pub struct Selected<R: 'static> {
+    /// Fields in the order of the layout.
+    pub fields: Vec<&'static Field<R>>,
+    /// Where they stand.
+    pub wanted: Vec<Wanted>,
+    /// Which records are kept.
+    pub keep: Keep,
+    objects: &'static [&'static str],
+    by_template: bool,
+}
+
+impl<R> Selected<R> {
+    /// The fields of a layout that columns for which `wants` holds are made from, and those that `keep` needs.
+    pub fn new(layout: &Layout<R>, keep: Keep, wants: impl Fn(&[&str]) -> bool) -> Self {
+        let is_time = |field: &Field<R>| keep != Keep::Every && matches!(field.name, "start" | "end");
+        let is_wanted = |field: &Field<R>| field.for_columns.is_empty() || is_time(field) || wants(field.for_columns);
+        let fields: Vec<&'static Field<R>> = layout.fields.iter().filter(|field| is_wanted(field)).collect();
+        let wanted = fields.iter().map(|field| field.wanted).collect();
+        Self { fields, wanted, keep, objects: layout.objects, by_template: true }
+    }
+
+    /// The same for records that are spelled in another way, so that they are left to the general parser.
+    pub fn of_other_spelling(self) -> Self {
+        Self { by_template: false, ..self }
+    }
+
+    /// Names of the fields.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.fields.iter().map(|field| field.name).collect()
+    }
+
+    /// Reads one record, spelled as `W`, at the start of a text; see [`super::template::Shape::general`].
+    pub fn general<W: DeserializeOwned + Into<R>>(&self, bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
+        let mut records = serde_json::Deserializer::from_slice(bytes).into_iter::<W>();
+        let record: R = records.next()?.ok()?.into();
+        let length = records.byte_offset();
+        from_utf8(bytes.get(..length)?).ok()?;
+        for (value, field) in values.iter_mut().zip(&self.fields) {
+            *value = (field.get)(&record);
+        }
+        Some(length)
+    }
+
+    /// What to gather from sections while the file is looked through; see [`Selected::shape`].
+    pub fn gather<'a>(
+        &'a self,
+        sections: Vec<String>,
+        general: &'a (dyn Fn(&[u8], &mut [Option<i64>]) -> Option<usize> + Sync),
+    ) -> Gather<'a> {
+        Gather { sections, names: self.names(), keep: self.keep, shape: self.shape(general) }
+    }
+
+    /// The shape for templates, which `general` completes.
+    pub fn shape<'a>(
+        &'a self,
+        general: &'a (dyn Fn(&[u8], &mut [Option<i64>]) -> Option<usize> + Sync),
+    ) -> Shape<'a> {
+        let place = |name: &str| self.fields.iter().position(|field| field.name == name);
+        let with_length = match self.keep {
+            Keep::Every => None,
+            Keep::WithLength => Some(true),
+            Keep::WithoutLength => Some(false),
+        };
+        let times = with_length.and_then(|with_length| Some((place("start")?, place("end")?, with_length)));
+        Shape { wanted: &self.wanted, objects: self.objects, times, general }
+    }
 }
 
 /// Columns of the fields that were wanted, of all records in order.
@@ -29,64 +130,76 @@ pub struct Integers {
     pub height: usize,
 }
 
-struct Columns<'f, W, R> {
+struct Columns<'f, W, R: 'static> {
     record: PhantomData<fn(W)>,
-    fields: &'f [&'f Field<R>],
-    keep: fn(&R) -> bool,
-    builders: Vec<PrimitiveChunkedBuilder<Int64Type>>,
-    height: usize,
+    selected: &'f Selected<R>,
+    columns: Vec<IntColumn>,
 }
 
 impl<W: DeserializeOwned + Into<R>, R> Sink for Columns<'_, W, R> {
-    type Output = Integers;
+    type Output = Vec<IntColumn>;
     type Record<'de> = W;
 
     fn push(&mut self, record: W) {
         let record: R = record.into();
-        if (self.keep)(&record) {
-            self.height += 1;
-            for (builder, field) in self.builders.iter_mut().zip(self.fields) {
-                builder.append_option((field.get)(&record));
+        let field = |name: &str| self.selected.fields.iter().find(|field| field.name == name);
+        let time = |name: &str| field(name).and_then(|field| (field.get)(&record));
+        if self.selected.keep.accepts(|| (time("start"), time("end"))) {
+            for (column, field) in self.columns.iter_mut().zip(&self.selected.fields) {
+                column.push((field.get)(&record));
             }
         }
     }
 
-    fn finish(self) -> Integers {
-        let columns = self.fields.iter().zip(self.builders);
-        Integers {
-            columns: columns.map(|(field, builder)| (field.name, builder.finish())).collect(),
-            height: self.height,
-        }
+    fn finish(self) -> Vec<IntColumn> {
+        self.columns
     }
 }
 
 impl Integers {
-    /// Reads the wanted fields of the records of a section that `keep` accepts. `W` is how the file spells them.
+    /// Reads the selected fields of the records of a section. `W` is how the file spells them.
     ///
     /// # Errors
     /// When the file cannot be read.
     pub fn read<W: DeserializeOwned + Into<R>, R>(
         capture: &Capture,
         section: &Section,
-        builder: &TableBuilder<'_>,
-        fields: &'static [Field<R>],
-        keep: fn(&R) -> bool,
+        selected: &Selected<R>,
         findings: &mut Findings,
     ) -> Result<Self> {
-        let fields: Vec<&Field<R>> =
-            fields.iter().filter(|field| field.for_columns.is_empty() || builder.wants(field.for_columns)).collect();
         let sink = || Columns::<W, R> {
             record: PhantomData,
-            fields: &fields,
-            keep,
-            builders: fields.iter().map(|field| PrimitiveChunkedBuilder::new(field.name.into(), 0)).collect(),
-            height: 0,
+            selected,
+            columns: vec![IntColumn::default(); selected.fields.len()],
         };
-        let mut all = Self::default();
-        for part in capture.records(section, findings, sink)? {
-            all.append(part)?;
+        let names = selected.names();
+        let gathered = |part: &Part| capture.file.gathered.take(part, &section.name, &names, selected.keep);
+        let general = |bytes: &[u8], values: &mut [Option<i64>]| selected.general::<W>(bytes, values);
+        let template = |text: &[u8], length: usize| by_template(selected.shape(&general), text, length);
+        let shortcuts = Shortcuts { gathered: &gathered, template: &template };
+        let parts = capture.records_by(section, findings, sink, Some(&shortcuts).filter(|_| selected.by_template))?;
+        Ok(Self::joined(&names, parts))
+    }
+
+    fn joined(names: &[&'static str], parts: Vec<Vec<IntColumn>>) -> Self {
+        let mut columns: Vec<Vec<IntColumn>> = names.iter().map(|_| Vec::with_capacity(parts.len())).collect();
+        for part in parts {
+            for (column, added) in columns.iter_mut().zip(part) {
+                column.push(added);
+            }
         }
-        Ok(all)
+        let height = columns.first().map_or(0, |column| column.iter().map(IntColumn::len).sum());
+        let join = |(name, parts): (&&'static str, Vec<IntColumn>)| {
+            let chunks = parts.into_iter().map(|part| array(name, part));
+            let joined = chunks.reduce(|mut joined, chunk| {
+                // Parts of one type always go together.
+                let _ = joined.append_owned(chunk);
+                joined
+            });
+            let joined = joined.unwrap_or_else(|| Int64Chunked::full_null((*name).into(), 0));
+            (*name, joined.rechunk().into_owned())
+        };
+        Self { columns: names.iter().zip(columns).map(join).collect(), height }
     }
 
     /// Adds the rows of `other` at the end; both hold the same columns, unless one has no rows.
@@ -124,7 +237,23 @@ impl Integers {
     }
 }
 
-/// Accepts every record.
-pub fn every<R>(_: &R) -> bool {
-    true
+fn array(name: &str, column: IntColumn) -> Int64Chunked {
+    let length = column.len();
+    let (values, present) = column.into_parts();
+    if values.is_empty() {
+        return Int64Chunked::full_null(name.into(), length);
+    }
+    let present = present.and_then(|bits| Bitmap::try_new(bits, length).ok());
+    Int64Chunked::from_vec_validity(name.into(), values, present)
+}
+
+/// Reads the records of a part by templates: the first `length` bytes of a text, which zeros follow. `None` if that does
+/// not read all of it.
+fn by_template(shape: Shape<'_>, text: &[u8], length: usize) -> Option<Vec<IntColumn>> {
+    let mut runner = Runner::new(shape, text)?;
+    let mut run = runner.run(text, 0, length);
+    if run.stop == Stop::NoComma {
+        runner.last(text, length, &mut run)?;
+    }
+    (run.end >= length).then_some(run.columns)
 }

@@ -10,6 +10,7 @@ mod census;
 mod counters;
 mod dispatches;
 mod file;
+mod gathered;
 mod index;
 mod info;
 mod integers;
@@ -25,7 +26,9 @@ mod roles;
 mod scanner;
 mod source;
 mod surrogates;
+mod sweep;
 mod symbols;
+mod template;
 mod transfers;
 mod values;
 

@@ -51,6 +51,14 @@ struct OfPart<T> {
     first_cause: Option<String>,
 }
 
+/// Quicker ways to a part, which give the same as the general parser or nothing.
+pub struct Shortcuts<'a, T> {
+    /// What was read of a part before.
+    pub gathered: &'a (dyn Fn(&Part) -> Option<T> + Sync),
+    /// Reads the records in the given number of bytes of a text, which zeros follow.
+    pub template: &'a (dyn Fn(&[u8], usize) -> Option<T> + Sync),
+}
+
 /// Reads a section.
 ///
 /// # Errors
@@ -59,9 +67,13 @@ pub fn read_section<S: Sink>(
     file: &InputFile,
     section: &Section,
     sink: impl Fn() -> S + Sync,
+    shortcuts: Option<&Shortcuts<'_, S::Output>>,
 ) -> Result<Collected<S::Output>> {
-    let parts: Vec<OfPart<S::Output>> =
-        section.parts().into_par_iter().map(|part| read_part(file, part, &sink)).collect::<Result<_>>()?;
+    let read = |part: Part| match shortcuts.map(|shortcuts| by_shortcut(file, &part, shortcuts)).transpose()?.flatten() {
+        Some(output) => Ok(OfPart { output, lossy: 0, bad: 0, first_cause: None }),
+        None => read_part(file, part, &sink),
+    };
+    let parts: Vec<OfPart<S::Output>> = section.parts().into_par_iter().map(read).collect::<Result<_>>()?;
     let mut collected = Collected { parts: Vec::with_capacity(parts.len()), lossy: 0, bad: 0, first_cause: None };
     for part in parts {
         collected.parts.push(part.output);
@@ -70,6 +82,19 @@ pub fn read_section<S: Sink>(
         collected.first_cause = collected.first_cause.or(part.first_cause);
     }
     Ok(collected)
+}
+
+fn by_shortcut<T>(file: &InputFile, part: &Part, shortcuts: &Shortcuts<'_, T>) -> Result<Option<T>> {
+    if let Some(output) = (shortcuts.gathered)(part) {
+        return Ok(Some(output));
+    }
+    if part.end.saturating_sub(part.start) > LONGEST_PART {
+        return Ok(None);
+    }
+    file.with_text(part.start, part.end, |text, length| {
+        let length = text.get(..length).unwrap_or_default().trim_ascii_end().len();
+        (shortcuts.template)(text, length)
+    })
 }
 
 fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Result<OfPart<S::Output>> {

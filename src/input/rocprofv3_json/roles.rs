@@ -8,7 +8,7 @@ use super::file::InputFile;
 use super::index::{ProcessIndex, Section};
 
 /// Sections of calls that are known, in the order in which their records are numbered; others follow by name.
-const CALLS: &[&str] = &[
+pub const CALLS: &[&str] = &[
     "hip_api",
     "hsa_api",
     "marker_api",

@@ -44,6 +44,8 @@ struct Leaf {
     /// Start of the record being read.
     record: Option<u64>,
     started: u64,
+    /// Whether the section is split at the next record in any case.
+    split_next: bool,
 }
 
 /// The pass; feed it the file block by block.
@@ -81,24 +83,65 @@ impl Scanner {
 
     /// Takes the next bytes.
     pub fn feed(&mut self, block: &[u8]) {
+        self.feed_until_record(block, u64::MAX);
+    }
+
+    /// Takes the next bytes up to a comma between two records of a section that comes at the offset `from` or behind;
+    /// tells how many were taken. See [`Scanner::section`].
+    pub fn feed_until_record(&mut self, block: &[u8], from: u64) -> usize {
         let mut rest = block;
         loop {
             rest = self.leap_ahead(rest);
             let Some(skipped) = self.next_of_interest(rest) else { break };
-            let (passed, from) = rest.split_at_checked(skipped).unwrap_or((rest, &[]));
+            let (passed, interesting) = rest.split_at_checked(skipped).unwrap_or((rest, &[]));
             if self.in_key {
                 self.keep_key(passed);
             }
             self.at += skipped as u64;
-            let Some((byte, behind)) = from.split_first() else { return };
+            let Some((byte, behind)) = interesting.split_first() else { return block.len() };
             self.step(*byte);
             self.at += 1;
             rest = behind;
+            if *byte == b',' && self.at >= from && self.section().is_some() {
+                return block.len().saturating_sub(rest.len());
+            }
         }
         if self.in_key {
             self.keep_key(rest);
         }
         self.at += rest.len() as u64;
+        block.len()
+    }
+
+    /// Bytes taken so far.
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The section of a process that the scanner is in, behind the comma between two of its records.
+    pub fn section(&self) -> Option<&Section> {
+        let leaf = self.leaf.as_ref().filter(|leaf| leaf.is_array && leaf.record.is_none() && leaf.started > 0)?;
+        let between = leaf.depth == self.brackets.depth() && self.text == Text::Outside;
+        leaf.section.as_ref().filter(|section| between && section.rows == leaf.started)
+    }
+
+    /// Passes over whole records that somebody else has read, as if they had been fed: `start` is the first byte of the
+    /// first of them, `behind_comma` the place behind the comma after the last. There is a split at the first, and at
+    /// the record behind them, if `apart`.
+    pub fn pass(&mut self, start: u64, records: u64, behind_comma: u64, apart: bool) {
+        let every = if apart { 0 } else { self.split_every };
+        if let Some(leaf) = self.leaf.as_mut().filter(|_| records > 0) {
+            let row = leaf.started;
+            leaf.started += records;
+            leaf.split_next |= apart;
+            if let Some(section) = &mut leaf.section {
+                section.split_at(Split { offset: start, row }, every);
+                section.rows = leaf.started;
+                section.end = behind_comma.saturating_sub(1);
+            }
+            self.at = behind_comma;
+            self.no_leap_before = 0;
+        }
     }
 
     /// Passes over the inside of a record as far as that can be done without a look at every byte; gives what is left.
@@ -204,6 +247,7 @@ impl Scanner {
             leaf.record = Some(at);
             let row = leaf.started;
             leaf.started += 1;
+            let every = if std::mem::take(&mut leaf.split_next) { 0 } else { every };
             if let Some(section) = &mut leaf.section {
                 section.split_at(Split { offset: at, row }, every);
             }
@@ -272,6 +316,7 @@ impl Scanner {
             section: name.map(|name| Section::new(name, is_array, start)),
             record: None,
             started: 0,
+            split_next: false,
         });
     }
 

@@ -8,26 +8,33 @@ use polars::prelude::IntoLazy;
 
 use super::capture::{Capture, Findings};
 use super::file::{InputFile, Spool};
+use super::gathered::Keep;
 use super::index::FileIndex;
+use super::integers::Selected;
 use super::process::{agents, facts};
 use super::reading::Reading;
-use super::roles::{ALLOCATIONS, COPIES, GRAPH_LAUNCHES, HIP_EVENTS, PC_SAMPLES, Roles};
+use super::records::{Activity, Dispatch};
+use super::roles::{
+    ALLOCATIONS, CALLS, COPIES, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS, PC_SAMPLES, Roles,
+};
+use super::sweep::{Gather, scan};
 use super::{args, calls, counters, dispatches, info, pc_samples, transfers};
 use crate::input::common::is_left_out;
 use crate::input::{Found, Opened};
+use crate::trace::Request;
 use crate::trace::frames::{empty_frame, own_columns};
 use crate::trace::schema::{Column, Table};
 use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
 
 struct JsonSource(Capture);
 
-/// The processes of a file; the text of a compressed one goes to the `spool`.
+/// The processes of a file; the text of a compressed one goes to the `spool`. The columns in `ahead` are going to be read.
 ///
 /// # Errors
 /// When the file cannot be read, or is damaged before the first process.
-pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool) -> Result<Opened> {
+pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &Request) -> Result<Opened> {
     let file = Arc::new(InputFile::open(path, spool)?);
-    let index = file.scan()?;
+    let index = scan_and_gather(&file, ahead)?;
     let mut damage = structural_damage(shown, &file, &index);
     if let (true, Some(damage)) = (index.processes.is_empty(), damage.first()) {
         bail!("{}", damage.cause);
@@ -63,6 +70,28 @@ pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool) -> Result
     notes.append(&mut findings.anomalies);
     damage.append(&mut findings.damage);
     Ok(Opened { processes, notes, damage })
+}
+
+/// Finds the sections, and reads what will be needed of dispatches and calls on the way.
+fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
+    let wants = |table: &str| {
+        let wanted = ahead.get(table)?;
+        Some(|columns: &[&str]| columns.iter().any(|column| wanted.contains(column)))
+    };
+    let dispatches = wants("kernels").map(|wants| Selected::new(&dispatches::LAYOUT, Keep::Every, wants));
+    let calls = wants("regions").map(|wants| Selected::new(&calls::LAYOUT, Keep::WithLength, wants));
+    let of_dispatches = |bytes: &[u8], values: &mut [Option<i64>]| {
+        dispatches.as_ref().and_then(|selected| selected.general::<Dispatch>(bytes, values))
+    };
+    let of_calls = |bytes: &[u8], values: &mut [Option<i64>]| {
+        calls.as_ref().and_then(|selected| selected.general::<Activity>(bytes, values))
+    };
+    let sections = || CALLS.iter().map(|name| format!("buffer_records.{name}")).collect();
+    let gathers = [
+        dispatches.as_ref().map(|selected| selected.gather(vec![DISPATCHES.to_owned()], &of_dispatches)),
+        calls.as_ref().map(|selected| selected.gather(sections(), &of_calls)),
+    ];
+    scan(file, &gathers.into_iter().flatten().collect::<Vec<Gather<'_>>>())
 }
 
 /// What is wrong with the file as a whole.

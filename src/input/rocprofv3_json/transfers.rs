@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::integers::{Field, Integers, every};
+use super::gathered::Keep;
+use super::integers::{Field, Integers, Layout, Selected};
 use super::reading::{Reading, ordinals, zero_as_null};
 use super::records::Activity;
 use super::roles::{ALLOCATIONS, COPIES, GRAPH_LAUNCHES, HIP_EVENTS};
@@ -18,26 +19,29 @@ const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 const OPERATION: &[&str] = &["direction", "operation", "level"];
 const COPY_AGENTS: &[&str] = &["src_agent_id", "dst_agent_id", "direction", "gpu", "peer_gpu", "device"];
 
-const FIELDS: &[Field<Activity>] = &[
-    Field { name: "kind", for_columns: OPERATION, get: |r| r.kind.0 },
-    Field { name: "operation", for_columns: OPERATION, get: |r| r.operation.0 },
-    Field { name: "src_agent_id", for_columns: COPY_AGENTS, get: |r| r.src_agent_id.0 },
-    Field { name: "dst_agent_id", for_columns: COPY_AGENTS, get: |r| r.dst_agent_id.0 },
-    Field { name: "agent_id", for_columns: &["agent_id", "gpu", "device"], get: |r| r.agent_id.0 },
-    Field { name: "bytes", for_columns: &["bytes"], get: |r| r.bytes.0.or(r.allocation_size.0) },
-    Field { name: "address", for_columns: &["address"], get: |r| r.address.nonzero() },
-    Field { name: "flags", for_columns: &["flags"], get: |r| r.flags.0 },
-    Field { name: "queue_id", for_columns: &["queue_id"], get: |r| r.queue_id.0 },
-    Field { name: "source_queue_id", for_columns: &["source_queue_id"], get: |r| r.source_queue_id.0 },
-    Field { name: "stream_id", for_columns: &["stream_id"], get: |r| r.stream_id.0 },
-    Field { name: "tid", for_columns: &["tid"], get: |r| r.thread_id.0 },
-    Field { name: "correlation_id", for_columns: &["correlation_id"], get: |r| r.correlation_id.internal.nonzero() },
-    Field { name: "graph_exec_id", for_columns: &["graph_exec_id"], get: |r| r.graph_exec_id.nonzero() },
-    Field { name: "event_handle", for_columns: &["event_handle"], get: |r| r.hip_event_handle.0 },
-    Field { name: "kernels", for_columns: &["kernels"], get: |r| r.kernel_dispatch_count.0 },
-    Field { name: "start", for_columns: TIMES, get: Activity::start },
-    Field { name: "end", for_columns: TIMES, get: Activity::end },
-];
+const LAYOUT: Layout<Activity> = Layout {
+    fields: &[
+        Field::new("kind", OPERATION, &["kind"], |r| r.kind.0),
+        Field::new("operation", OPERATION, &["operation"], |r| r.operation.0),
+        Field::new("src_agent_id", COPY_AGENTS, &["src_agent_id"], |r| r.src_agent_id.0),
+        Field::new("dst_agent_id", COPY_AGENTS, &["dst_agent_id"], |r| r.dst_agent_id.0),
+        Field::new("agent_id", &["agent_id", "gpu", "device"], &["agent_id"], |r| r.agent_id.0),
+        Field::new("bytes", &["bytes"], &["bytes", "allocation_size"], |r| r.bytes.0.or(r.allocation_size.0)),
+        Field::new("address", &["address"], &["address"], |r: &Activity| r.address.nonzero()).nonzero(),
+        Field::new("flags", &["flags"], &["flags"], |r| r.flags.0),
+        Field::new("queue_id", &["queue_id"], &["queue_id"], |r| r.queue_id.0),
+        Field::new("source_queue_id", &["source_queue_id"], &["source_queue_id"], |r| r.source_queue_id.0),
+        Field::new("stream_id", &["stream_id"], &["stream_id"], |r| r.stream_id.0),
+        Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
+        Field::new("correlation_id", &["correlation_id"], &["correlation_id?internal", "correlation_id!"], |r: &Activity| r.correlation_id.internal.nonzero()).nonzero(),
+        Field::new("graph_exec_id", &["graph_exec_id"], &["graph_exec_id"], |r: &Activity| r.graph_exec_id.nonzero()).nonzero(),
+        Field::new("event_handle", &["event_handle"], &["hip_event_handle"], |r| r.hip_event_handle.0),
+        Field::new("kernels", &["kernels"], &["kernel_dispatch_count"], |r| r.kernel_dispatch_count.0),
+        Field::new("start", TIMES, &["start_timestamp", "timestamp"], Activity::start),
+        Field::new("end", TIMES, &["end_timestamp", "timestamp"], Activity::end),
+    ],
+    objects: &[],
+};
 
 /// Reads the sections in order and puts the columns that are copied as they are.
 fn rows(reading: &mut Reading<'_>, names: &[&str]) -> Result<Integers> {
@@ -48,10 +52,11 @@ fn rows(reading: &mut Reading<'_>, names: &[&str]) -> Result<Integers> {
 fn rows_of_two(reading: &mut Reading<'_>, names: &[&str]) -> Result<(Integers, usize)> {
     let mut all = Integers::default();
     let mut of_first = 0;
+    let selected = Selected::new(&LAYOUT, Keep::Every, |columns| reading.builder.wants(columns));
     for name in names {
         for section in reading.capture.process.named(name) {
             let read = Integers::read::<Activity, Activity>;
-            all.append(read(reading.capture, section, &reading.builder, FIELDS, every, &mut reading.findings)?)?;
+            all.append(read(reading.capture, section, &selected, &mut reading.findings)?)?;
         }
         if Some(name) == names.first() {
             of_first = all.height;

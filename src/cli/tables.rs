@@ -1,0 +1,170 @@
+//! `table NAME,NAME,… INPUT…`: answers several named queries, for which the inputs are read once.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use clap::{ArgMatches, Command, FromArgMatches};
+use rayon::prelude::*;
+
+use super::answer::{self, extension};
+use super::arguments::{AnswerFormat, GlobalArguments, InputArguments, OutputArguments, QueryArguments};
+use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use super::filters::{explain_unmatched, note_untouched};
+use super::messages;
+use super::table::{explain_emptiness, parameter_argument, with_shared_options};
+use crate::engine::{Answer, Query, QueryOptions, Registry, mentioned, render, run_queries, united};
+use crate::export::atomic::{replace_directory, write_directory, write_file};
+use crate::trace::schema;
+
+/// The queries whose names stand in a list with commas; `None` for a single name.
+///
+/// # Errors
+/// When there is no query of one of the names, or one is named twice.
+pub fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec<&'a Query>>, Failure> {
+    if !list.contains(',') {
+        return Ok(None);
+    }
+    let mut queries: Vec<&Query> = Vec::new();
+    for name in list.split(',').filter(|name| !name.is_empty()) {
+        let query = registry.get(name)?;
+        if queries.iter().any(|known| known.name == query.name) {
+            return Err(Failure::Usage(format!("{name} is named twice; name every query once")));
+        }
+        queries.push(query);
+    }
+    Ok(Some(queries))
+}
+
+/// The command for the first list of queries among the words of a command line.
+pub fn command(registry: &Registry, words: impl Iterator<Item = String>) -> Option<Command> {
+    let is_list = |word: &String| word.contains(',') && word.split(',').any(|name| registry.get(name).is_ok());
+    let list = words.skip_while(|word| word != "table").skip(1).find(is_list)?;
+    let queries: Vec<&Query> = list.split(',').filter_map(|name| registry.get(name).ok()).collect();
+    let mut command = Command::new(list).hide(true).about("Answer several named queries");
+    for parameter in queries.iter().flat_map(|query| &query.declaration.parameters) {
+        if command.get_arguments().all(|known| known.get_id() != parameter.name.as_str()) {
+            command = command.arg(parameter_argument(parameter));
+        }
+    }
+    Some(with_shared_options(command))
+}
+
+/// Runs the queries.
+///
+/// # Errors
+/// When the inputs or a query cannot be used.
+pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -> Result<u8, Failure> {
+    let usage = |error: clap::Error| Failure::Usage(error.to_string());
+    let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;
+    let asked: Vec<(&Query, QueryOptions)> =
+        queries.iter().map(|query| (*query, arguments.options(parameters(query, matches)))).collect();
+    // The options are checked before the inputs are read, which may take long.
+    let statements = asked.iter().map(|(query, options)| render(query, options)).collect::<Result<Vec<String>, _>>()?;
+    if arguments.show_sql {
+        let shown = asked.iter().zip(&statements).map(|((query, _), sql)| format!("-- {}\n{sql}\n", query.name));
+        messages::print(shown.collect::<Vec<String>>().join("\n"))?;
+        return Ok(DONE);
+    }
+    let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
+    let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+    let replaced = check_output(queries, &input, &output)?;
+    let needs = || queries.iter().map(|query| query.declaration.needs.first());
+    let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
+    let requests: Vec<_> = statements.iter().map(|sql| mentioned(sql)).collect();
+    let trace = input.open_for(global.threads(), subject.and_then(|name| schema::table(name)), &united(&requests))?;
+    messages::warn(&trace, global);
+    let mut tables: Vec<&str> =
+        queries.iter().flat_map(|query| &query.declaration.needs).map(String::as_str).collect();
+    tables.sort_unstable();
+    tables.dedup();
+    note_untouched(&trace, tables.into_iter(), global);
+    let answers = run_queries(&trace, &asked)?;
+    let empty: Vec<bool> = answers.iter().map(|answer| answer.frame.height() == 0).collect();
+    let all_empty = empty.iter().all(|empty| *empty);
+    write(queries, answers, &output, replaced, global)?;
+    if messages::report_damage(&trace) {
+        return Ok(PARTIAL);
+    }
+    if explain_unmatched(&trace, all_empty, global)? {
+        return Ok(NO_DATA);
+    }
+    let mut unexplained = false;
+    for (query, empty) in queries.iter().zip(empty) {
+        unexplained |= !empty || !explain_emptiness(&trace, query, global)?;
+    }
+    Ok(if unexplained { DONE } else { NO_DATA })
+}
+
+/// The values of a query's parameters: those that were given, and its own defaults.
+fn parameters(query: &Query, matches: &ArgMatches) -> BTreeMap<String, String> {
+    let value = |name: &str| matches.get_one::<String>(name).cloned();
+    let declared = query.declaration.parameters.iter();
+    declared.map(|known| (known.name.clone(), value(&known.name).unwrap_or_else(|| known.default.clone()))).collect()
+}
+
+fn file_name(query: &Query, format: AnswerFormat) -> String {
+    format!("{}.{}", query.name, extension(format))
+}
+
+/// Refuses an output that cannot hold the answers, before anything is read; tells whether there are older answers to
+/// replace.
+fn check_output(queries: &[&Query], input: &InputArguments, output: &OutputArguments) -> Result<bool, Failure> {
+    let format = output.format();
+    let Some(path) = output.path() else {
+        if matches!(format, AnswerFormat::Table | AnswerFormat::Md) {
+            return Ok(false);
+        }
+        let reason = "only tables for people can follow one another; name a directory for the answers with -o";
+        return Err(Failure::Usage(reason.to_owned()));
+    };
+    let shown = path.display();
+    if path.is_file() {
+        return Err(Failure::Usage(format!("{shown} is a file; several answers need a directory, name one with -o")));
+    }
+    if !path.is_dir() {
+        return Ok(false);
+    }
+    if input.contain(path) {
+        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another directory")));
+    }
+    let mut occupied = false;
+    for entry in fs::read_dir(path)? {
+        let name = entry?.file_name();
+        occupied = true;
+        if !queries.iter().any(|query| name.to_str() == Some(&file_name(query, format))) {
+            let name = name.to_string_lossy();
+            return Err(Failure::Usage(format!("{shown} holds {name} too; name another directory with -o")));
+        }
+    }
+    Ok(occupied)
+}
+
+fn write(
+    queries: &[&Query],
+    answers: Vec<Answer>,
+    output: &OutputArguments,
+    replaced: bool,
+    global: &GlobalArguments,
+) -> Result<(), Failure> {
+    if let Some(directory) = output.path() {
+        let fill = |directory: &Path| {
+            let answers: Vec<(&&Query, Answer)> = queries.iter().zip(answers).collect();
+            answers.into_par_iter().try_for_each(|(query, answer)| {
+                let path = directory.join(file_name(query, output.format()));
+                write_file(&path, |out| answer::write_to_file(answer, output, out))
+            })
+        };
+        let write = if replaced { replace_directory } else { write_directory };
+        return Ok(write(directory, fill)?);
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    for (position, (query, answer)) in queries.iter().zip(answers).enumerate() {
+        let blank = if position > 0 { "\n" } else { "" };
+        let mark = if output.format() == AnswerFormat::Md { "## " } else { "" };
+        writeln!(out, "{blank}{mark}{}\n", query.declaration.title)?;
+        answer::write_for_people(&answer, output, global, &mut out)?;
+    }
+    Ok(out.flush()?)
+}
