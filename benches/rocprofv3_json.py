@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures wavesieve beside two pandas scripts over rocprofv3 JSON: a large generated file and a recorded one.
+"""Measures wavesieve beside Python over rocprofv3 JSON: a large generated file, a recorded one, and the recorded one with
+its dispatches many times over.
 
   benches/rocprofv3_json.py --binary target/release/wavesieve --generator target/release/examples/generate_trace \\
       --python VENV/bin/python --runs 3 --dispatches 1000000 --regions 2000000 --output benches/results/NAME.json
@@ -8,7 +9,10 @@
 
 --python needs pandas and pyarrow; this script needs the standard library only. Without --binary the baselines are
 measured alone. --data DIR is where the trace is generated, unless it is there already. --recorded FILE is measured when
-it exists: its six TraceLens tables, one wavesieve process each, against one process of the baseline that makes all six.
+it exists: its six TraceLens tables, by one wavesieve process, against one process of the baseline that makes all six.
+--repeat N adds a file with the dispatches of the recorded one N times over (115 give 2.2 GB and 5 million of them), which
+is kept beside --data: kernel_summary and sums over three columns. --json-load-repeat N measures Python's json.load alone
+on such a file; 115 take it minutes and 25 GB, so that one with fewer, whose seconds per byte count, may have to do.
 --budget SECONDS starts no further round after that time, --timeout SECONDS ends a single process. Whole processes are
 measured, interleaved (A B A B) after one warm-up round. A case that fails is reported as failed; the others go on.
 """
@@ -23,9 +27,10 @@ import tempfile
 from harness import machine, results_of, run_rounds, write
 
 TRACELENS_TABLES = [
-    ["gpu_timeline"], ["kernel_summary", "--name", "short"], ["kernel_by_category"], ["kernel_details"],
-    ["short_kernels"], ["short_kernel_histogram"],
+    "gpu_timeline", "kernel_summary", "kernel_by_category", "kernel_details", "short_kernels", "short_kernel_histogram",
 ]
+JSON_LOAD = "import json, sys; json.load(open(sys.argv[1], 'rb'))"
+COUNT_EVERYTHING = "SELECT COUNT(*) AS n, MIN(start_ns) AS a, MAX(end_ns) AS b, SUM(grid_x) AS c FROM kernels"
 
 
 def arguments():
@@ -37,6 +42,8 @@ def arguments():
     parser.add_argument("--recorded", type=pathlib.Path,
                         default=pathlib.Path("../shared/data/rocprofv3-json/908_results.json.gz"))
     parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--repeat", type=int, default=0)
+    parser.add_argument("--json-load-repeat", type=int, default=0)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--dispatches", type=int, default=1_000_000)
     parser.add_argument("--regions", type=int, default=2_000_000)
@@ -61,6 +68,25 @@ def generate(args):
     return found[0]
 
 
+def repeated(args, times):
+    """The recorded file with the records of its dispatches repeated, made if absent."""
+    target = args.data.parent / f"{args.data.name}-repeated-{times}" / "908_results.json"
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (gzip.open if args.recorded.suffix == ".gz" else open)(args.recorded, "rb") as file:
+            text = file.read()
+        start = text.rindex(b'"kernel_dispatch":[') + len(b'"kernel_dispatch":[')
+        # Records of dispatches hold no lists.
+        end = text.index(b"]", start)
+        with open(target.with_suffix(".part"), "wb") as file:
+            file.write(text[:end])
+            for _ in range(times - 1):
+                file.write(b"," + text[start:end])
+            file.write(text[end:])
+        target.with_suffix(".part").rename(target)
+    return target
+
+
 def records(path):
     """Dispatches and records of any kind, counted by what each of them has exactly once, without parsing the file."""
     marks = {"dispatches": b'"dispatch_id":', "records": b'"start_timestamp":'}
@@ -75,11 +101,11 @@ def records(path):
     return counts
 
 
-def cases_of(args, generated, counts, scratch):
+def cases_of(args, files, counts, scratch):
     """name, rows, names of the peers, commands; the order is the order of measuring."""
     cases = []
     own = [args.binary, "--quiet"] if args.binary else None
-    path, kernels = str(generated), counts["generated"]["dispatches"]
+    path, kernels = str(files["generated"]), counts["generated"]["dispatches"]
     if own:
         dataset = str(scratch / "dataset")
         cases += [
@@ -92,10 +118,19 @@ def cases_of(args, generated, counts, scratch):
     if "recorded" in counts:
         path, kernels = str(args.recorded), counts["recorded"]["dispatches"]
         if own:
-            tables = [[*own, "table", name, path, *options, "-f", "csv"] for name, *options in TRACELENS_TABLES]
-            cases.append(("six TraceLens tables", kernels, ["baseline TraceLens"], tables))
+            tables = [*own, "table", ",".join(TRACELENS_TABLES), path, "--name", "short", "-f", "csv"]
+            tables += ["-o", str(scratch / "tables")]
+            cases.append(("six TraceLens tables", kernels, ["baseline TraceLens"], [tables]))
         baseline = [args.python, args.tracelens, path, str(scratch / "tracelens")]
         cases.append(("baseline TraceLens", kernels, [], [baseline]))
+    if own and "repeated" in counts:
+        path, kernels = str(files["repeated"]), counts["repeated"]["dispatches"]
+        peers = ["json.load"] if files.get("loaded") == files["repeated"] else []
+        cases.append(("kernel_summary of many", kernels, peers, [[*own, "table", "kernel_summary", path, "-f", "csv"]]))
+        cases.append(("sums over many", kernels, peers, [[*own, "sql", COUNT_EVERYTHING, path, "-f", "csv"]]))
+    if "loaded" in counts:
+        command = [args.python, "-c", JSON_LOAD, str(files["loaded"])]
+        cases.append(("json.load", counts["loaded"]["dispatches"], [], [command]))
     return cases
 
 
@@ -105,6 +140,10 @@ def main():
     files = {"generated": generate(args)}
     if args.recorded.exists():
         files["recorded"] = args.recorded
+        if args.repeat:
+            files["repeated"] = repeated(args, args.repeat)
+        if args.json_load_repeat:
+            files["loaded"] = repeated(args, args.json_load_repeat)
     else:
         print(f"{args.recorded} is not there: not measured", file=sys.stderr)
     counts = {name: records(path) for name, path in files.items()}
@@ -114,7 +153,7 @@ def main():
         f"{counts[name]['records']} records." for name, path in files.items()
     ]
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="json-"))
-    cases = cases_of(args, files["generated"], counts, scratch)
+    cases = cases_of(args, files, counts, scratch)
 
     def report(samples, warm_up, failures, runs):
         """Written after every round, so that an interrupted benchmark leaves what it has."""

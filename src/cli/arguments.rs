@@ -12,9 +12,9 @@ use super::filters::FilterArguments;
 use crate::engine::{NameForm, QueryOptions, Registry};
 use crate::export::unit::TimeUnit;
 use crate::input::{LoadOptions, load};
-use crate::trace::{Request, Trace, source_request};
 use crate::trace::categories::Categories;
 use crate::trace::schema::Table;
+use crate::trace::{Request, Trace, source_request};
 
 /// Where the trace is and how its ranks are told apart.
 #[derive(Args, Clone, Debug)]

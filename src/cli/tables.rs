@@ -75,8 +75,7 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     let requests: Vec<_> = statements.iter().map(|sql| mentioned(sql)).collect();
     let trace = input.open_for(global.threads(), subject.and_then(|name| schema::table(name)), &united(&requests))?;
     messages::warn(&trace, global);
-    let mut tables: Vec<&str> =
-        queries.iter().flat_map(|query| &query.declaration.needs).map(String::as_str).collect();
+    let mut tables: Vec<&str> = queries.iter().flat_map(|query| &query.declaration.needs).map(String::as_str).collect();
     tables.sort_unstable();
     tables.dedup();
     note_untouched(&trace, tables.into_iter(), global);

@@ -26,4 +26,5 @@ mod rocprofv3_json;
 mod rpd;
 mod rpd_agreement;
 mod settings;
+mod tables;
 mod two_sources;

@@ -72,17 +72,23 @@ impl SymbolNames {
     /// Names and places in them for a column of kernel ids, through the `index` of the symbols' ids: those that occur,
     /// in the order of their first occurrence. Ids without symbol get a name of their own.
     pub fn resolve(&self, index: &IdIndex, kernel_ids: &Int64Chunked, categories: &CategoryRules) -> Resolved {
-        let mut resolved = Resolved {
-            positions: Vec::with_capacity(kernel_ids.len()),
-            names: NameForms::default(),
-            missing: Vec::with_capacity(kernel_ids.len()),
-        };
-        let mut places: Vec<Option<usize>> = vec![None; self.symbols.len()];
-        let mut missing: BTreeMap<i64, usize> = BTreeMap::new();
-        for id in kernel_ids.iter() {
-            let id = id.unwrap_or(-1);
+        match kernel_ids.cont_slice() {
+            Ok(ids) => self.resolve_each(index, ids.iter().copied(), categories),
+            Err(_) => self.resolve_each(index, kernel_ids.iter().map(|id| id.unwrap_or(-1)), categories),
+        }
+    }
+
+    fn resolve_each(&self, index: &IdIndex, ids: impl Iterator<Item = i64>, categories: &CategoryRules) -> Resolved {
+        let positions = Vec::with_capacity(ids.size_hint().0);
+        let mut resolved = Resolved { positions, names: NameForms::default(), missing: Vec::new() };
+        let mut places: Vec<Option<u32>> = vec![None; self.symbols.len()];
+        let mut missing: BTreeMap<i64, u32> = BTreeMap::new();
+        for id in ids {
             let found = index.position(id).and_then(|at| Some((self.symbols.get(at)?, places.get_mut(at)?)));
-            resolved.missing.push(found.is_none());
+            if found.is_none() || !resolved.missing.is_empty() {
+                resolved.missing.resize(resolved.positions.len(), false);
+                resolved.missing.push(found.is_none());
+            }
             let names = &mut resolved.names;
             resolved.positions.push(match found {
                 Some((_, Some(place))) => *place,
@@ -117,8 +123,8 @@ impl NameForms {
     }
 
     /// Adds a symbol and gives its place.
-    fn push(&mut self, symbol: &Symbol, forms: Forms) -> usize {
-        let place = self.kernel_name.len();
+    fn push(&mut self, symbol: &Symbol, forms: Forms) -> u32 {
+        let place = u32::try_from(self.kernel_name.len()).unwrap_or(u32::MAX);
         self.kernel_name.push(Some(symbol.full.clone()));
         self.short_name.push(Some(forms.short));
         self.base_name.push(Some(forms.base));
@@ -131,11 +137,18 @@ impl NameForms {
 /// Names for a column of kernel ids.
 pub struct Resolved {
     /// Place in the name columns for every row.
-    pub positions: Vec<usize>,
+    positions: Vec<u32>,
     /// The names that occur.
     pub names: NameForms,
-    /// Whether the symbol of the row is missing.
+    /// Whether the symbol of the row is missing; empty where all are there.
     pub missing: Vec<bool>,
+}
+
+impl Resolved {
+    /// The places for [`crate::trace::frames::dictionary_column`].
+    pub fn codes(&self) -> impl Iterator<Item = Option<usize>> {
+        self.positions.iter().map(|position| Some(*position as usize))
+    }
 }
 
 /// The name of a kernel without one.

@@ -96,20 +96,21 @@ impl<'a> TableBuilder<'a> {
         if !self.wants(&["start_ns", "end_ns", "duration_ns", "valid"]) {
             return;
         }
-        let validity = Validity::of(&self.context.process.facts);
-        let times = start.iter().zip(end.iter()).map(|(start, end)| (start.unwrap_or(0), end.unwrap_or(0)));
-        let (mut starts, mut ends) = (Vec::with_capacity(self.height), Vec::with_capacity(self.height));
-        let (mut durations, mut valid) = (Vec::with_capacity(self.height), Vec::with_capacity(self.height));
-        for (start, end) in times {
-            starts.push(start);
-            ends.push(end);
-            durations.push(end.saturating_sub(start));
-            valid.push(validity.holds(start, end));
+        let (start, end) = (or_zero(start), or_zero(end));
+        if self.wants(&["duration_ns", "valid"]) {
+            let validity = Validity::of(&self.context.process.facts);
+            let times = || plain(&start).zip(plain(&end));
+            if self.wants(&["duration_ns"]) {
+                let durations = times().map(|(start, end)| end.saturating_sub(start)).collect();
+                self.put("duration_ns", Int64Chunked::from_vec("duration_ns".into(), durations).into_series());
+            }
+            if self.wants(&["valid"]) {
+                let valid = times().map(|(start, end)| validity.holds(start, end));
+                self.put("valid", BooleanChunked::from_iter_values("valid".into(), valid).into_series());
+            }
         }
-        self.put("start_ns", Int64Chunked::from_vec("start_ns".into(), starts).into_series());
-        self.put("end_ns", Int64Chunked::from_vec("end_ns".into(), ends).into_series());
-        self.put("duration_ns", Int64Chunked::from_vec("duration_ns".into(), durations).into_series());
-        self.put("valid", BooleanChunked::from_iter_values("valid".into(), valid.into_iter()).into_series());
+        self.put("start_ns", start.into_series());
+        self.put("end_ns", end.into_series());
     }
 
     /// Adds `gpu` and `device` of the agents, and notes agents without info row.
@@ -152,6 +153,19 @@ impl<'a> TableBuilder<'a> {
         let frame = DataFrame::new(self.height, columns)?;
         Ok(Rows { frame: frame.lazy(), anomalies: self.anomalies, damage: self.damage })
     }
+}
+
+/// The values of an array without missing ones.
+fn plain(values: &Int64Chunked) -> impl Iterator<Item = i64> + '_ {
+    values.cont_slice().unwrap_or_default().iter().copied()
+}
+
+/// One array of the values, with 0 for those that are missing.
+pub fn or_zero(values: &Int64Chunked) -> Int64Chunked {
+    if values.null_count() == 0 {
+        return values.rechunk().into_owned();
+    }
+    Int64Chunked::from_iter_values(values.name().clone(), values.iter().map(Option::unwrap_or_default))
 }
 
 /// How many rows are marked, and the id of the first.

@@ -123,9 +123,7 @@ fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked)
     let symbols = assembly.symbols.get(assembly.database)?;
     let resolved = symbols.names.resolve(&symbols.index, &kernel_ids, categories);
     for (name, dictionary) in resolved.names.dispatch_columns() {
-        assembly.put_with(name, || {
-            Ok(dictionary_column(name, dictionary, resolved.positions.iter().copied().map(Some))?)
-        })?;
+        assembly.put_with(name, || Ok(dictionary_column(name, dictionary, resolved.codes())?))?;
     }
     let (count, first) = count_first(resolved.missing.iter().copied(), ids);
     assembly.note(

@@ -25,9 +25,24 @@ pub const LAYOUT: Layout<Activity> = Layout {
         Field::new("kind", NAMES, &["kind"], |r| r.kind.0),
         Field::new("operation", NAMES, &["operation"], |r| r.operation.0),
         Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
-        Field::new("correlation_id", &["correlation_id", "message"], &["correlation_id?internal", "correlation_id!"], |r: &Activity| r.correlation_id.internal.nonzero()).nonzero(),
-        Field::new("parent_correlation_id", &["parent_correlation_id"], &["correlation_id?ancestor"], |r: &Activity| r.correlation_id.ancestor.nonzero()).nonzero(),
-        Field::new("external_id", &["external_id"], &["correlation_id?external"], |r: &Activity| r.correlation_id.external.nonzero()).nonzero(),
+        Field::new(
+            "correlation_id",
+            &["correlation_id", "message"],
+            &["correlation_id?internal", "correlation_id!"],
+            |r: &Activity| r.correlation_id.internal.nonzero(),
+        )
+        .nonzero(),
+        Field::new(
+            "parent_correlation_id",
+            &["parent_correlation_id"],
+            &["correlation_id?ancestor"],
+            |r: &Activity| r.correlation_id.ancestor.nonzero(),
+        )
+        .nonzero(),
+        Field::new("external_id", &["external_id"], &["correlation_id?external"], |r: &Activity| {
+            r.correlation_id.external.nonzero()
+        })
+        .nonzero(),
         Field::new("start", TIMES, &["start_timestamp", "timestamp"], Activity::start),
         Field::new("end", TIMES, &["end_timestamp", "timestamp"], Activity::end),
     ],
@@ -67,7 +82,7 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     reading.put("region_id", ids);
     put_names(reading, &calls)?;
     for name in ["tid", "correlation_id", "parent_correlation_id", "external_id"] {
-        reading.put(name, calls.rows.get(name));
+        reading.builder.put_with(name, || Ok(calls.rows.get(name).into_column()))?;
     }
     reading.builder.put_times(&calls.rows.get("start"), &calls.rows.get("end"));
     Ok(())

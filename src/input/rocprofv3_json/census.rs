@@ -6,10 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::capture::{Capture, Findings};
+use super::gathered::Keep;
 use super::index::Section;
-use super::parts::Sink;
-use super::records::{Activity, Surveyed};
+use super::integers::{Field, Layout, Selected, by_template};
+use super::parts::{Shortcuts, Sink};
+use super::records::Surveyed;
 use super::roles::{ALLOCATIONS, COPIES, COUNTERS, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS};
+use super::template::IntColumn;
 
 /// Category of the calls that give names to threads and other things.
 const NAMING: &str = "MARKER_NAME_API";
@@ -35,11 +38,88 @@ pub struct Census {
     pub naming_calls: BTreeMap<i64, i64>,
 }
 
+/// What is looked at in a record, in this order: thread, queue, stream, kind, operation, correlation id, start, end, number
+/// of arguments.
+const LAYOUT: Layout<Surveyed> = Layout {
+    fields: &[
+        Field::new("tid", &[], &["thread_id", "dispatch_data.thread_id"], |r| {
+            r.thread_id.0.or(r.dispatch_data.thread_id.0)
+        }),
+        Field::new(
+            "queue",
+            &[],
+            &["queue_id", "dispatch_info.queue_id", "dispatch_data.dispatch_info.queue_id"],
+            |r| r.queue_id.0.or(r.dispatch_info.queue_id.0).or(r.dispatch_data.dispatch_info.queue_id.0),
+        ),
+        Field::new("stream", &[], &["stream_id", "dispatch_data.stream_id"], |r| {
+            r.stream_id.0.or(r.dispatch_data.stream_id.0)
+        }),
+        Field::new("kind", &[], &["kind"], |r| r.kind.0),
+        Field::new("operation", &[], &["operation"], |r| r.operation.0),
+        Field::new("correlation", &[], &["correlation_id?internal", "correlation_id!"], |r| {
+            r.correlation_id.internal.0
+        }),
+        Field::new("start", &[], &["start_timestamp", "timestamp"], |r| r.start_timestamp.0.or(r.timestamp.0)),
+        Field::new("end", &[], &["end_timestamp", "timestamp"], |r| r.end_timestamp.0.or(r.timestamp.0)),
+        Field::new("args", &[], &["args"], |r: &Surveyed| i64::try_from(r.args.0).ok().filter(|count| *count > 0))
+            .counting(),
+    ],
+    objects: &[
+        "dispatch_info",
+        "dispatch_info.workgroup_size",
+        "dispatch_info.grid_size",
+        "dispatch_data",
+        "dispatch_data.dispatch_info",
+        "dispatch_data.dispatch_info.workgroup_size",
+        "dispatch_data.dispatch_info.grid_size",
+    ],
+};
+
+/// Values in the order of [`LAYOUT`].
+type Row = [Option<i64>; 9];
+
 struct Survey<'a> {
     census: Census,
     of_calls: bool,
     is_naming: &'a (dyn Fn(Option<i64>, Option<i64>) -> bool + Sync),
     last: [Option<i64>; 3],
+}
+
+impl Survey<'_> {
+    fn take(&mut self, row: Row) {
+        let [thread, queue, stream, kind, operation, correlation, start, end, args] = row;
+        let census = &mut self.census;
+        let sets = [&mut census.threads, &mut census.queues, &mut census.streams];
+        for ((set, last), id) in sets.into_iter().zip(&mut self.last).zip([thread, queue, stream]) {
+            if *last != id {
+                set.extend(id);
+                *last = id;
+            }
+        }
+        if self.of_calls {
+            if Keep::WithLength.accepts(|| (start, end)) {
+                census.regions += 1;
+                census.args += args.and_then(|args| u64::try_from(args).ok()).unwrap_or_default();
+            } else {
+                census.marks += 1;
+            }
+            if (self.is_naming)(kind, operation)
+                && let (Some(thread), Some(call)) = (thread, correlation)
+            {
+                census.naming_calls.insert(thread, call);
+            }
+        }
+    }
+
+    fn take_all(mut self, columns: &[IntColumn]) -> Census {
+        let mut rows: Vec<_> = columns.iter().map(IntColumn::rows).collect();
+        for _ in 0..columns.first().map_or(0, IntColumn::len) {
+            let mut row = Row::default();
+            row.iter_mut().zip(&mut rows).for_each(|(value, column)| *value = column.next().flatten());
+            self.take(row);
+        }
+        self.census
+    }
 }
 
 // The closure is shared between threads by reference; the rest is owned.
@@ -48,39 +128,9 @@ impl Sink for Survey<'_> {
     type Record<'de> = Surveyed;
 
     fn push(&mut self, record: Surveyed) {
-        let counted = record.dispatch_data;
-        let seen = [
-            record.thread_id.0.or(counted.thread_id.0),
-            record.queue_id.0.or(record.dispatch_info.queue_id.0).or(counted.dispatch_info.queue_id.0),
-            record.stream_id.0.or(counted.stream_id.0),
-        ];
-        let census = &mut self.census;
-        let sets = [&mut census.threads, &mut census.queues, &mut census.streams];
-        for ((set, last), id) in sets.into_iter().zip(&mut self.last).zip(seen) {
-            if *last != id {
-                set.extend(id);
-                *last = id;
-            }
-        }
-        if self.of_calls {
-            let times = Activity {
-                start_timestamp: record.start_timestamp,
-                end_timestamp: record.end_timestamp,
-                timestamp: record.timestamp,
-                ..Activity::default()
-            };
-            if times.has_length() {
-                census.regions += 1;
-                census.args += record.args.0 as u64;
-            } else {
-                census.marks += 1;
-            }
-            if (self.is_naming)(record.kind.0, record.operation.0)
-                && let (Some(thread), Some(call)) = (record.thread_id.0, record.correlation_id.internal.0)
-            {
-                census.naming_calls.insert(thread, call);
-            }
-        }
+        let mut row = Row::default();
+        row.iter_mut().zip(LAYOUT.fields).for_each(|(value, field)| *value = (field.get)(&record));
+        self.take(row);
     }
 
     fn finish(self) -> Census {
@@ -115,7 +165,14 @@ impl Census {
         is_naming: &(dyn Fn(Option<i64>, Option<i64>) -> bool + Sync),
     ) -> Result<()> {
         let survey = || Survey { census: Self::default(), of_calls, is_naming, last: [None; 3] };
-        for part in capture.records(section, findings, survey)? {
+        let selected = Selected::new(&LAYOUT, Keep::Every, |_| true);
+        let general = |bytes: &[u8], values: &mut [Option<i64>]| selected.general::<Surveyed>(bytes, values);
+        let template = |text: &[u8], length: usize| {
+            let columns = by_template(selected.shape(&general), text, length)?;
+            Some(survey().take_all(&columns))
+        };
+        let shortcuts = Shortcuts { gathered: &|_| None, template: &template };
+        for part in capture.records_by(section, findings, survey, Some(&shortcuts))? {
             self.threads.extend(part.threads);
             self.queues.extend(part.queues);
             self.streams.extend(part.streams);

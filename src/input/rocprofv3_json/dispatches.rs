@@ -11,7 +11,7 @@ use super::integers::{Field, Integers, Layout, Selected};
 use super::reading::{Reading, ordinals, zero_as_null};
 use super::records::{CountedDispatch, Dispatch, KeyedText};
 use super::roles::{COUNTERS, DISPATCHES};
-use crate::input::common::{TableBuilder, count_first, or_else, zeros};
+use crate::input::common::{TableBuilder, count_first, or_else, or_zero};
 use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;
 
@@ -21,23 +21,49 @@ const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 pub const LAYOUT: Layout<Dispatch> = Layout {
     fields: &[
         Field::new("dispatch_id", &[], &["dispatch_info.dispatch_id"], |r| r.dispatch_info.dispatch_id.0),
-        Field::new("kernel_id", &["kernel_id", "kernel_name", "short_name", "category"], &["dispatch_info.kernel_id"], |r| r.dispatch_info.kernel_id.0),
-        Field::new("agent_id", &["agent_id", "gpu", "device"], &["dispatch_info.agent_id"], |r| r.dispatch_info.agent_id.0),
+        Field::new(
+            "kernel_id",
+            &["kernel_id", "kernel_name", "short_name", "category"],
+            &["dispatch_info.kernel_id"],
+            |r| r.dispatch_info.kernel_id.0,
+        ),
+        Field::new("agent_id", &["agent_id", "gpu", "device"], &["dispatch_info.agent_id"], |r| {
+            r.dispatch_info.agent_id.0
+        }),
         Field::new("queue_id", &["queue_id"], &["dispatch_info.queue_id"], |r| r.dispatch_info.queue_id.0),
         Field::new("stream_id", &["stream_id"], &["stream_id"], |r| r.stream_id.0),
         Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
-        Field::new("correlation_id", &["correlation_id"], &["correlation_id?internal", "correlation_id!"], |r: &Dispatch| r.correlation_id.internal.nonzero()).nonzero(),
-        Field::new("external_id", &["external_id", "region_name"], &["correlation_id?external"], |r: &Dispatch| r.correlation_id.external.nonzero()).nonzero(),
+        Field::new(
+            "correlation_id",
+            &["correlation_id"],
+            &["correlation_id?internal", "correlation_id!"],
+            |r: &Dispatch| r.correlation_id.internal.nonzero(),
+        )
+        .nonzero(),
+        Field::new("external_id", &["external_id", "region_name"], &["correlation_id?external"], |r: &Dispatch| {
+            r.correlation_id.external.nonzero()
+        })
+        .nonzero(),
         Field::new("start", TIMES, &["start_timestamp"], |r| r.start_timestamp.0),
         Field::new("end", TIMES, &["end_timestamp"], |r| r.end_timestamp.0),
-        Field::new("workgroup_x", &["workgroup_x"], &["dispatch_info.workgroup_size.x"], |r| r.dispatch_info.workgroup_size.x.0),
-        Field::new("workgroup_y", &["workgroup_y"], &["dispatch_info.workgroup_size.y"], |r| r.dispatch_info.workgroup_size.y.0),
-        Field::new("workgroup_z", &["workgroup_z"], &["dispatch_info.workgroup_size.z"], |r| r.dispatch_info.workgroup_size.z.0),
+        Field::new("workgroup_x", &["workgroup_x"], &["dispatch_info.workgroup_size.x"], |r| {
+            r.dispatch_info.workgroup_size.x.0
+        }),
+        Field::new("workgroup_y", &["workgroup_y"], &["dispatch_info.workgroup_size.y"], |r| {
+            r.dispatch_info.workgroup_size.y.0
+        }),
+        Field::new("workgroup_z", &["workgroup_z"], &["dispatch_info.workgroup_size.z"], |r| {
+            r.dispatch_info.workgroup_size.z.0
+        }),
         Field::new("grid_x", &["grid_x"], &["dispatch_info.grid_size.x"], |r| r.dispatch_info.grid_size.x.0),
         Field::new("grid_y", &["grid_y"], &["dispatch_info.grid_size.y"], |r| r.dispatch_info.grid_size.y.0),
         Field::new("grid_z", &["grid_z"], &["dispatch_info.grid_size.z"], |r| r.dispatch_info.grid_size.z.0),
-        Field::new("lds_bytes", &["lds_bytes"], &["dispatch_info.group_segment_size"], |r| r.dispatch_info.group_segment_size.0),
-        Field::new("scratch_bytes", &["scratch_bytes"], &["dispatch_info.private_segment_size"], |r| r.dispatch_info.private_segment_size.0),
+        Field::new("lds_bytes", &["lds_bytes"], &["dispatch_info.group_segment_size"], |r| {
+            r.dispatch_info.group_segment_size.0
+        }),
+        Field::new("scratch_bytes", &["scratch_bytes"], &["dispatch_info.private_segment_size"], |r| {
+            r.dispatch_info.private_segment_size.0
+        }),
         Field::new("graph_exec_id", &["graph_exec_id", "graph_node_id"], &["graph_exec_id"], |r| r.graph_exec_id.0),
         Field::new("graph_node_id", &["graph_node_id"], &["graph_node_id"], |r| r.graph_node_id.0),
     ],
@@ -81,23 +107,26 @@ pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     if let Some(pass) = pass {
         reading.put("pass", Int64Chunked::full("pass".into(), pass, rows.height));
     }
-    let ids = or_else(&rows.get("dispatch_id"), &ordinals(rows.height));
+    let recorded = rows.get("dispatch_id");
+    let ids = if recorded.null_count() == 0 { recorded } else { or_else(&recorded, &ordinals(rows.height)) };
     reading.put("dispatch_id", ids.clone());
     put_names(reading, &rows, &ids)?;
     reading.put_agent(&rows.get("agent_id"), &ids);
     for name in ["queue_id", "stream_id", "tid", "correlation_id", "external_id", "lds_bytes", "scratch_bytes"] {
-        reading.put(name, rows.get(name));
+        reading.builder.put_with(name, || Ok(rows.get(name).into_column()))?;
     }
     for name in ["workgroup_x", "workgroup_y", "workgroup_z", "grid_x", "grid_y", "grid_z"] {
-        reading.put(name, or_else(&rows.get(name), &zeros(rows.height)));
+        reading.builder.put_with(name, || Ok(or_zero(&rows.get(name)).into_column()))?;
     }
     put_region_name(reading, &rows)?;
     reading.builder.put_times(&rows.get("start"), &rows.get("end"));
-    let graphs = zero_as_null(&rows.get("graph_exec_id"));
-    let nodes = rows.get("graph_node_id");
-    let nodes = nodes.iter().zip(graphs.iter()).map(|(node, graph)| node.filter(|_| graph.is_some()));
-    reading.put("graph_node_id", nodes.collect_ca("".into()));
-    reading.put("graph_exec_id", graphs);
+    if reading.builder.wants(&["graph_exec_id", "graph_node_id"]) {
+        let graphs = zero_as_null(&rows.get("graph_exec_id"));
+        let nodes = rows.get("graph_node_id");
+        let nodes = nodes.iter().zip(graphs.iter()).map(|(node, graph)| node.filter(|_| graph.is_some()));
+        reading.put("graph_node_id", nodes.collect_ca("".into()));
+        reading.put("graph_exec_id", graphs);
+    }
     Ok(())
 }
 
@@ -134,7 +163,9 @@ pub fn count(reading: &mut Reading<'_>, of_pass: bool) -> Result<u64> {
 
 fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &Int64Chunked) -> Result<()> {
     let kernel_ids = rows.get("kernel_id");
-    reading.put("kernel_id", or_else(&kernel_ids, &Int64Chunked::full("".into(), -1, rows.height)));
+    reading.builder.put_with("kernel_id", || {
+        Ok(or_else(&kernel_ids, &Int64Chunked::full("".into(), -1, rows.height)).into_column())
+    })?;
     if !reading.builder.wants(&["kernel_name", "short_name", "category"]) {
         return Ok(());
     }
@@ -143,9 +174,7 @@ fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &Int64Chunked) -> 
     reading.findings.extend(findings);
     let resolved = symbols.names.resolve(&symbols.index, &kernel_ids, categories);
     for (name, dictionary) in resolved.names.dispatch_columns() {
-        reading.builder.put_with(name, || {
-            Ok(dictionary_column(name, dictionary, resolved.positions.iter().copied().map(Some))?)
-        })?;
+        reading.builder.put_with(name, || Ok(dictionary_column(name, dictionary, resolved.codes())?))?;
     }
     let (count, first) = count_first(resolved.missing.iter().copied(), ids);
     reading.builder.note(

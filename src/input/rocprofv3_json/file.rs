@@ -1,4 +1,5 @@
-//! A file that can be read anywhere: as it is, or decompressed into a temporary file without name, which all inputs share.
+//! A file that can be read anywhere: as it is, or decompressed into memory or, where it is large, into a temporary file
+//! without name, which all inputs share.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -18,6 +19,9 @@ pub const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 const BLOCK_BYTES: usize = 1 << 20;
 
+/// Bytes of decompressed texts that are held in memory, of all inputs together.
+const MOST_IN_MEMORY: u64 = 64 << 20;
+
 thread_local! {
     /// What was read last, so that not every part of a file needs memory of its own.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
@@ -35,6 +39,8 @@ pub struct InputFile {
 enum Content {
     /// The input itself. It is opened for every read: of a run with very many ranks not all files can be open at once.
     InPlace(PathBuf),
+    /// The decompressed text, with zeros behind it.
+    InMemory { text: Vec<u8>, length: usize },
     /// The decompressed text, which lies somewhere in a spool.
     Spooled { file: Arc<File>, start: u64, length: u64 },
 }
@@ -45,6 +51,8 @@ enum Content {
 pub struct Spool {
     file: Option<Arc<File>>,
     end: u64,
+    /// Bytes of the texts that are held in memory instead.
+    in_memory: u64,
 }
 
 impl Spool {
@@ -68,32 +76,58 @@ impl InputFile {
         let mut head = Vec::new();
         (&file).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
         if head != GZIP_MAGIC {
-            return Ok(Self { content: Content::InPlace(path.to_owned()), damage: None, gathered: Gathered::default() });
+            return Ok(Self {
+                content: Content::InPlace(path.to_owned()),
+                damage: None,
+                gathered: Gathered::default(),
+            });
         }
         file.rewind()?;
-        let target = spool.file()?;
-        let (start, mut length) = (spool.end, 0_u64);
         let mut decoder = MultiGzDecoder::new(file);
+        let mut text = Vec::new();
+        let room = MOST_IN_MEMORY.saturating_sub(spool.in_memory);
+        let damage = match (&mut decoder).take(room).read_to_end(&mut text) {
+            // The text goes on, or has ended just here.
+            Ok(_) if text.len() as u64 == room => return Self::spooled(decoder, &text, spool),
+            Ok(_) => None,
+            Err(error) => Some(cut_short(&error)),
+        };
+        let length = text.len();
+        spool.in_memory += length as u64;
+        text.resize(length.saturating_add(PADDING), 0);
+        Ok(Self { content: Content::InMemory { text, length }, damage, gathered: Gathered::default() })
+    }
+
+    /// The text of a compressed file, of which the `first` part is there, in the spool.
+    fn spooled(mut decoder: MultiGzDecoder<File>, first: &[u8], spool: &mut Spool) -> Result<Self> {
+        let target = spool.file()?;
+        let start = spool.end;
+        let put = |bytes: &[u8], at: u64| {
+            let context = "cannot decompress into a temporary file; set TMPDIR to a place with more room";
+            target.write_all_at(bytes, at).context(context)
+        };
+        put(first, start)?;
+        let mut length = first.len() as u64;
         let mut block = vec![0; BLOCK_BYTES];
         let damage = loop {
             match decoder.read(&mut block) {
                 Ok(0) => break None,
                 Ok(count) => {
-                    target
-                        .write_all_at(block.get(..count).unwrap_or_default(), start + length)
-                        .context("cannot decompress into a temporary file; set TMPDIR to a place with more room")?;
+                    put(block.get(..count).unwrap_or_default(), start + length)?;
                     length += count as u64;
                 }
-                Err(error) => break Some(format!("the compressed data end early: {error}")),
+                Err(error) => break Some(cut_short(&error)),
             }
         };
         spool.end += length;
-        Ok(Self { content: Content::Spooled { file: target, start, length }, damage, gathered: Gathered::default() })
+        let content = Content::Spooled { file: target, start, length };
+        Ok(Self { content, damage, gathered: Gathered::default() })
     }
 
     /// Lends the file with the place of the text in it: start, and length where that is not up to the end.
     fn with_file<T>(&self, use_file: impl FnOnce(&File, u64, Option<u64>) -> Result<T>) -> Result<T> {
         match &self.content {
+            Content::InMemory { .. } => anyhow::bail!("internal: a text in memory has no file"),
             Content::InPlace(path) => {
                 let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
                 use_file(&file, 0, None)
@@ -107,14 +141,24 @@ impl InputFile {
     /// # Errors
     /// When the file cannot be read.
     pub fn length(&self) -> Result<u64> {
+        if let Content::InMemory { length, .. } = &self.content {
+            return Ok(*length as u64);
+        }
         self.with_file(|file, _, length| Ok(length.map_or_else(|| file.metadata().map(|data| data.len()), Ok)?))
     }
 
-    /// Lends as many of the bytes from `start` to `end` as there are, with zeros behind them, and their number.
+    /// Lends as many of the bytes from `start` to `end` as there are, and their number. Behind them are as many more as
+    /// words loaded near the end need: those that follow, or zeros.
     ///
     /// # Errors
     /// When the file cannot be read.
     pub fn with_text<T>(&self, start: u64, end: u64, use_text: impl FnOnce(&[u8], usize) -> T) -> Result<T> {
+        if let Content::InMemory { text, length } = &self.content {
+            let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(*length);
+            let (start, end) = (place(start), place(end));
+            let lent = text.get(start..end.saturating_add(PADDING)).unwrap_or_default();
+            return Ok(use_text(lent, end.saturating_sub(start)));
+        }
         let mut buffer = BUFFER.take();
         let length = self.fill(start, end, &mut buffer)?;
         let text = buffer.get(..length.saturating_add(PADDING)).unwrap_or_default();
@@ -127,7 +171,8 @@ impl InputFile {
     fn fill(&self, start: u64, end: u64, buffer: &mut Vec<u8>) -> Result<usize> {
         self.with_file(|file, base, known| {
             let end = known.map_or(end, |known| end.min(known));
-            let wanted = usize::try_from(end.saturating_sub(start)).context("a section is too large for this machine")?;
+            let wanted =
+                usize::try_from(end.saturating_sub(start)).context("a section is too large for this machine")?;
             if buffer.len() < wanted.saturating_add(PADDING) {
                 buffer.resize(wanted.saturating_add(PADDING), 0);
             }
@@ -150,6 +195,12 @@ impl InputFile {
     /// # Errors
     /// When they cannot be read, as when the file was cut while it is being read.
     pub fn read(&self, start: u64, end: u64, bytes: &mut Vec<u8>) -> Result<()> {
+        if let Content::InMemory { text, length } = &self.content {
+            let place = |offset: u64| usize::try_from(offset).ok().filter(|offset| offset <= length);
+            let found = place(start).zip(place(end)).and_then(|(start, end)| text.get(start..end));
+            bytes.extend_from_slice(found.with_context(|| format!("the text ends before byte {end}"))?);
+            return Ok(());
+        }
         let length = usize::try_from(end.saturating_sub(start)).context("a section is too large for this machine")?;
         let before = bytes.len();
         bytes.resize(before.saturating_add(length), 0);
@@ -159,6 +210,10 @@ impl InputFile {
             Ok(file.read_exact_at(target, base.saturating_add(start))?)
         })
     }
+}
+
+fn cut_short(error: &std::io::Error) -> String {
+    format!("the compressed data end early: {error}")
 }
 
 /// The first bytes of a compressed file, decompressed; what there is of them if the file is damaged.
@@ -191,13 +246,16 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let text = format!("{{\"{}\": [{{\"agents\": [1, 2]}}]}}", crate::input::rocprofv3_json::ROOT_KEY);
         let (first, second) = text.split_at(20);
-        let mut spool = Spool::default();
-        // A file may be made of several compressed ones in a row.
-        for (name, bytes) in [
-            ("plain", text.clone().into_bytes()),
-            ("one", compressed(&text)),
-            ("two", [compressed(first), compressed(second)].concat()),
+        // A file may be made of several compressed ones in a row; there is room for all, a part or nothing of it in memory.
+        for (name, bytes, room) in [
+            ("plain", text.clone().into_bytes(), 0),
+            ("one", compressed(&text), 100),
+            ("two", [compressed(first), compressed(second)].concat(), 100),
+            ("exact", compressed(&text), text.len() as u64),
+            ("half", compressed(&text), 25),
+            ("none", compressed(&text), 0),
         ] {
+            let mut spool = Spool { in_memory: MOST_IN_MEMORY - room, ..Spool::default() };
             let path = directory.path().join(name);
             std::fs::write(&path, bytes).unwrap();
             let file = InputFile::open(&path, &mut spool).unwrap();
@@ -206,16 +264,21 @@ mod tests {
             assert_eq!((index.length, index.processes[0].rows("agents")), (text.len() as u64, 2), "{name}");
             let mut bytes = b"> ".to_vec();
             file.read(2, 22, &mut bytes).unwrap();
+            file.with_text(2, 22, |lent, length| {
+                assert_eq!((&bytes[2..], 20 + PADDING), (&lent[..length], lent.len()))
+            })
+            .unwrap();
             assert_eq!(bytes, format!("> {}", text.get(2..22).unwrap()).into_bytes(), "{name}");
             assert!(file.read(2, 10_000, &mut Vec::new()).is_err(), "{name}");
         }
-        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 3, "nothing is created beside the inputs");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 6, "nothing is created beside the inputs");
     }
 
     #[test]
     fn compressed_files_share_one_open_file() {
         let directory = tempfile::tempdir().unwrap();
-        let mut spool = Spool::default();
+        // There is no room in memory.
+        let mut spool = Spool { in_memory: MOST_IN_MEMORY, ..Spool::default() };
         let texts: Vec<String> = (1..9).map(|number| number.to_string().repeat(number * 100_000)).collect();
         let files: Vec<InputFile> = texts
             .iter()

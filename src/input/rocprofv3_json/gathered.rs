@@ -31,8 +31,8 @@ impl Keep {
     }
 }
 
-/// Columns of some records in a row.
-pub struct Piece {
+/// Columns of records that follow each other.
+pub struct Stretch {
     /// Name of the section.
     pub section: String,
     /// Names of the columns.
@@ -45,31 +45,36 @@ pub struct Piece {
     pub columns: Vec<IntColumn>,
 }
 
-/// Pieces by the offset of their first record. Each is given away once.
+/// Stretches by the offset of their first record. Each is given away once.
 #[derive(Default)]
-pub struct Gathered(Mutex<BTreeMap<u64, Piece>>);
+pub struct Gathered(Mutex<BTreeMap<u64, Stretch>>);
 
 impl Gathered {
-    /// Keeps a piece that begins at `offset`.
-    pub fn add(&self, offset: u64, piece: Piece) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, piece);
+    /// Keeps a stretch that begins at `offset`.
+    pub fn add(&self, offset: u64, stretch: Stretch) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, stretch);
     }
 
-    /// The columns of a part, if they were gathered for the same records.
-    pub fn take(&self, part: &Part, section: &str, names: &[&str], keep: Keep) -> Option<Vec<IntColumn>> {
-        let mut pieces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let piece = pieces.get(&part.start)?;
-        let fits = piece.section == section && piece.keep == keep && piece.records == part.rows;
-        if !fits || !names.iter().all(|name| piece.names.contains(name)) {
+    /// The columns of the first of some parts and those behind it that were gathered together, if they were gathered for
+    /// the same records, and the number of these parts.
+    pub fn take(&self, parts: &[Part], section: &str, names: &[&str], keep: Keep) -> Option<(Vec<IntColumn>, usize)> {
+        let start = parts.first()?.start;
+        let mut stretches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let stretch = stretches.get(&start)?;
+        let rows = parts.iter().scan(0_u64, |rows, part| {
+            *rows += part.rows;
+            Some(*rows)
+        });
+        let count = rows.take_while(|rows| *rows <= stretch.records).enumerate().last()?;
+        let fits = stretch.section == section && stretch.keep == keep && count.1 == stretch.records;
+        if !fits || !names.iter().all(|name| stretch.names.contains(name)) {
             return None;
         }
-        let mut piece = pieces.remove(&part.start)?;
-        names
-            .iter()
-            .map(|name| {
-                let at = piece.names.iter().position(|known| known == name)?;
-                piece.columns.get_mut(at).map(std::mem::take)
-            })
-            .collect()
+        let mut stretch = stretches.remove(&start)?;
+        let columns = names.iter().map(|name| {
+            let at = stretch.names.iter().position(|known| known == name)?;
+            stretch.columns.get_mut(at).map(std::mem::take)
+        });
+        Some((columns.collect::<Option<_>>()?, count.0 + 1))
     }
 }

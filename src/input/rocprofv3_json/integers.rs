@@ -6,6 +6,7 @@ use std::str::from_utf8;
 use anyhow::Result;
 use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
+use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 
 use super::capture::{Capture, Findings};
@@ -35,7 +36,13 @@ impl<R> Field<R> {
         paths: &'static [&'static str],
         get: fn(&R) -> Option<i64>,
     ) -> Self {
-        Self { name, for_columns, get, wanted: Wanted { paths, zero_is_none: false } }
+        Self { name, for_columns, get, wanted: Wanted { paths, zero_is_none: false, counts: false } }
+    }
+
+    /// The number of elements of an array, none if there are none.
+    pub const fn counting(mut self) -> Self {
+        self.wanted.counts = true;
+        self.nonzero()
     }
 
     /// The same field with 0 standing for none, as `get` has it.
@@ -70,7 +77,11 @@ impl<R> Selected<R> {
     pub fn new(layout: &Layout<R>, keep: Keep, wants: impl Fn(&[&str]) -> bool) -> Self {
         let is_time = |field: &Field<R>| keep != Keep::Every && matches!(field.name, "start" | "end");
         let is_wanted = |field: &Field<R>| field.for_columns.is_empty() || is_time(field) || wants(field.for_columns);
-        let fields: Vec<&'static Field<R>> = layout.fields.iter().filter(|field| is_wanted(field)).collect();
+        let mut fields: Vec<&'static Field<R>> = layout.fields.iter().filter(|field| is_wanted(field)).collect();
+        if fields.is_empty() {
+            // One column tells how many rows there are.
+            fields.extend(layout.fields.first());
+        }
         let wanted = fields.iter().map(|field| field.wanted).collect();
         Self { fields, wanted, keep, objects: layout.objects, by_template: true }
     }
@@ -107,10 +118,7 @@ impl<R> Selected<R> {
     }
 
     /// The shape for templates, which `general` completes.
-    pub fn shape<'a>(
-        &'a self,
-        general: &'a (dyn Fn(&[u8], &mut [Option<i64>]) -> Option<usize> + Sync),
-    ) -> Shape<'a> {
+    pub fn shape<'a>(&'a self, general: &'a (dyn Fn(&[u8], &mut [Option<i64>]) -> Option<usize> + Sync)) -> Shape<'a> {
         let place = |name: &str| self.fields.iter().position(|field| field.name == name);
         let with_length = match self.keep {
             Keep::Every => None,
@@ -173,7 +181,7 @@ impl Integers {
             columns: vec![IntColumn::default(); selected.fields.len()],
         };
         let names = selected.names();
-        let gathered = |part: &Part| capture.file.gathered.take(part, &section.name, &names, selected.keep);
+        let gathered = |parts: &[Part]| capture.file.gathered.take(parts, &section.name, &names, selected.keep);
         let general = |bytes: &[u8], values: &mut [Option<i64>]| selected.general::<W>(bytes, values);
         let template = |text: &[u8], length: usize| by_template(selected.shape(&general), text, length);
         let shortcuts = Shortcuts { gathered: &gathered, template: &template };
@@ -189,17 +197,8 @@ impl Integers {
             }
         }
         let height = columns.first().map_or(0, |column| column.iter().map(IntColumn::len).sum());
-        let join = |(name, parts): (&&'static str, Vec<IntColumn>)| {
-            let chunks = parts.into_iter().map(|part| array(name, part));
-            let joined = chunks.reduce(|mut joined, chunk| {
-                // Parts of one type always go together.
-                let _ = joined.append_owned(chunk);
-                joined
-            });
-            let joined = joined.unwrap_or_else(|| Int64Chunked::full_null((*name).into(), 0));
-            (*name, joined.rechunk().into_owned())
-        };
-        Self { columns: names.iter().zip(columns).map(join).collect(), height }
+        let join = |(name, parts): (&&'static str, Vec<IntColumn>)| (*name, array(name, IntColumn::joined(parts)));
+        Self { columns: names.par_iter().zip(columns).map(join).collect(), height }
     }
 
     /// Adds the rows of `other` at the end; both hold the same columns, unless one has no rows.
@@ -249,11 +248,11 @@ fn array(name: &str, column: IntColumn) -> Int64Chunked {
 
 /// Reads the records of a part by templates: the first `length` bytes of a text, which zeros follow. `None` if that does
 /// not read all of it.
-fn by_template(shape: Shape<'_>, text: &[u8], length: usize) -> Option<Vec<IntColumn>> {
+pub fn by_template(shape: Shape<'_>, text: &[u8], length: usize) -> Option<Vec<IntColumn>> {
     let mut runner = Runner::new(shape, text)?;
     let mut run = runner.run(text, 0, length);
     if run.stop == Stop::NoComma {
         runner.last(text, length, &mut run)?;
     }
-    (run.end >= length).then_some(run.columns)
+    (run.end >= length && run.behind_comma <= length).then_some(run.columns)
 }

@@ -53,8 +53,8 @@ struct OfPart<T> {
 
 /// Quicker ways to a part, which give the same as the general parser or nothing.
 pub struct Shortcuts<'a, T> {
-    /// What was read of a part before.
-    pub gathered: &'a (dyn Fn(&Part) -> Option<T> + Sync),
+    /// What was read before of the first of some parts and those behind it, and of how many.
+    pub gathered: &'a (dyn Fn(&[Part]) -> Option<(T, usize)> + Sync),
     /// Reads the records in the given number of bytes of a text, which zeros follow.
     pub template: &'a (dyn Fn(&[u8], usize) -> Option<T> + Sync),
 }
@@ -69,11 +69,18 @@ pub fn read_section<S: Sink>(
     sink: impl Fn() -> S + Sync,
     shortcuts: Option<&Shortcuts<'_, S::Output>>,
 ) -> Result<Collected<S::Output>> {
-    let read = |part: Part| match shortcuts.map(|shortcuts| by_shortcut(file, &part, shortcuts)).transpose()?.flatten() {
-        Some(output) => Ok(OfPart { output, lossy: 0, bad: 0, first_cause: None }),
-        None => read_part(file, part, &sink),
+    let whole = |output| OfPart { output, lossy: 0, bad: 0, first_cause: None };
+    let read = |piece: Piece<S::Output>| match piece {
+        Piece::Gathered(output) => Ok(whole(output)),
+        Piece::Unread(part) => {
+            match shortcuts.map(|shortcuts| by_template(file, &part, shortcuts)).transpose()?.flatten() {
+                Some(output) => Ok(whole(output)),
+                None => read_part(file, part, &sink),
+            }
+        }
     };
-    let parts: Vec<OfPart<S::Output>> = section.parts().into_par_iter().map(read).collect::<Result<_>>()?;
+    let pieces = pieces(&section.parts(), shortcuts);
+    let parts: Vec<OfPart<S::Output>> = pieces.into_par_iter().map(read).collect::<Result<_>>()?;
     let mut collected = Collected { parts: Vec::with_capacity(parts.len()), lossy: 0, bad: 0, first_cause: None };
     for part in parts {
         collected.parts.push(part.output);
@@ -84,10 +91,28 @@ pub fn read_section<S: Sink>(
     Ok(collected)
 }
 
-fn by_shortcut<T>(file: &InputFile, part: &Part, shortcuts: &Shortcuts<'_, T>) -> Result<Option<T>> {
-    if let Some(output) = (shortcuts.gathered)(part) {
-        return Ok(Some(output));
+enum Piece<T> {
+    Gathered(T),
+    Unread(Part),
+}
+
+/// The parts, those that were gathered before by what they gave.
+fn pieces<T>(parts: &[Part], shortcuts: Option<&Shortcuts<'_, T>>) -> Vec<Piece<T>> {
+    let mut pieces = Vec::new();
+    let mut rest = parts;
+    while let Some((first, others)) = rest.split_first() {
+        let gathered = shortcuts.and_then(|shortcuts| (shortcuts.gathered)(rest));
+        let (piece, behind) = match gathered {
+            Some((output, count)) => (Piece::Gathered(output), rest.get(count.max(1)..).unwrap_or_default()),
+            None => (Piece::Unread(*first), others),
+        };
+        pieces.push(piece);
+        rest = behind;
     }
+    pieces
+}
+
+fn by_template<T>(file: &InputFile, part: &Part, shortcuts: &Shortcuts<'_, T>) -> Result<Option<T>> {
     if part.end.saturating_sub(part.start) > LONGEST_PART {
         return Ok(None);
     }

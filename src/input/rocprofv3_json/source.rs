@@ -14,9 +14,7 @@ use super::integers::Selected;
 use super::process::{agents, facts};
 use super::reading::Reading;
 use super::records::{Activity, Dispatch};
-use super::roles::{
-    ALLOCATIONS, CALLS, COPIES, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS, PC_SAMPLES, Roles,
-};
+use super::roles::{ALLOCATIONS, CALLS, COPIES, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS, PC_SAMPLES, Roles};
 use super::sweep::{Gather, scan};
 use super::{args, calls, counters, dispatches, info, pc_samples, transfers};
 use crate::input::common::is_left_out;

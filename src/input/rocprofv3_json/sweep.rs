@@ -9,10 +9,10 @@ use anyhow::Result;
 use rayon::prelude::*;
 
 use super::file::InputFile;
-use super::gathered::{Keep, Piece};
+use super::gathered::{Keep, Stretch};
 use super::index::FileIndex;
 use super::scanner::Scanner;
-use super::template::{Run, Runner, Shape, Stop, skip_value};
+use super::template::{IntColumn, Run, Runner, Shape, Stop, skip_value};
 
 /// Distances in bytes, and how many chunks are read at a time.
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +125,9 @@ fn sweep(
     })?;
     let Some((blanks, mut runner)) = learnt else { return Ok(()) };
     let mut at = begun.saturating_add(blanks);
+    let first = at;
+    let mut records = 0;
+    let mut columns = vec![IntColumn::default(); shape.wanted.len()];
     let mut chunks = 1;
     while at < length {
         let read: Vec<(Option<Chunk>, Runner<'_>)> = (0..chunks)
@@ -133,6 +136,7 @@ fn sweep(
             .collect::<Result<_>>()?;
         let mut stop = Stop::Limit;
         let mut all = true;
+        let mut accepted = Vec::with_capacity(read.len());
         for (chunk, with_more) in read {
             let Some(chunk) = chunk.filter(|chunk| chunk.start == at && stop == Stop::Limit) else {
                 all = false;
@@ -142,23 +146,29 @@ fn sweep(
             at = chunk.end;
             stop = chunk.run.stop;
             scanner.pass(chunk.start, chunk.run.records, chunk.behind_comma, gather.is_some());
-            if let Some(gather) = gather.filter(|_| chunk.run.records > 0) {
-                let piece = Piece {
-                    section: section.to_owned(),
-                    names: gather.names.clone(),
-                    keep: gather.keep,
-                    records: chunk.run.records,
-                    columns: chunk.run.columns,
-                };
-                file.gathered.add(chunk.start, piece);
-            }
+            records += chunk.run.records;
+            accepted.push(chunk.run.columns);
         }
+        append(&mut columns, accepted);
         if stop != Stop::Limit {
             break;
         }
         chunks = if all { (chunks * 2).min(pace.most_chunks) } else { 1 };
     }
+    if let Some(gather) = gather.filter(|_| records > 0) {
+        let (section, names) = (section.to_owned(), gather.names.clone());
+        file.gathered.add(first, Stretch { section, names, keep: gather.keep, records, columns });
+    }
     Ok(())
+}
+
+/// Adds what was read of chunks to what was read before.
+fn append(columns: &mut [IntColumn], chunks: Vec<Vec<IntColumn>>) {
+    let mut by_column: Vec<Vec<IntColumn>> = columns.iter().map(|_| Vec::with_capacity(chunks.len())).collect();
+    for chunk in chunks {
+        by_column.iter_mut().zip(chunk).for_each(|(parts, part)| parts.push(part));
+    }
+    columns.par_iter_mut().zip(by_column).for_each(|(column, parts)| column.append(parts.into_iter()));
 }
 
 /// What was read of a chunk, with offsets in the file.
@@ -184,8 +194,7 @@ impl Chunk {
             let from = before as usize;
             let start = if guessed { runner.guess(text, from)? } else { from };
             let limit = from.saturating_add(pace.chunk as usize).min(length);
-            let mut run = runner.run(text, start, limit);
-            run.columns.iter_mut().for_each(|column| column.shrink());
+            let run = runner.run(text, start, limit);
             let place = |at: usize| base.saturating_add(at as u64);
             Some(Self { start: place(start), end: place(run.end), behind_comma: place(run.behind_comma), run })
         })?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
+use polars::prelude::IntoColumn;
 
 use super::gathered::Keep;
 use super::integers::{Field, Integers, Layout, Selected};
@@ -33,8 +34,15 @@ const LAYOUT: Layout<Activity> = Layout {
         Field::new("source_queue_id", &["source_queue_id"], &["source_queue_id"], |r| r.source_queue_id.0),
         Field::new("stream_id", &["stream_id"], &["stream_id"], |r| r.stream_id.0),
         Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
-        Field::new("correlation_id", &["correlation_id"], &["correlation_id?internal", "correlation_id!"], |r: &Activity| r.correlation_id.internal.nonzero()).nonzero(),
-        Field::new("graph_exec_id", &["graph_exec_id"], &["graph_exec_id"], |r: &Activity| r.graph_exec_id.nonzero()).nonzero(),
+        Field::new(
+            "correlation_id",
+            &["correlation_id"],
+            &["correlation_id?internal", "correlation_id!"],
+            |r: &Activity| r.correlation_id.internal.nonzero(),
+        )
+        .nonzero(),
+        Field::new("graph_exec_id", &["graph_exec_id"], &["graph_exec_id"], |r: &Activity| r.graph_exec_id.nonzero())
+            .nonzero(),
         Field::new("event_handle", &["event_handle"], &["hip_event_handle"], |r| r.hip_event_handle.0),
         Field::new("kernels", &["kernels"], &["kernel_dispatch_count"], |r| r.kernel_dispatch_count.0),
         Field::new("start", TIMES, &["start_timestamp", "timestamp"], Activity::start),
@@ -65,7 +73,7 @@ fn rows_of_two(reading: &mut Reading<'_>, names: &[&str]) -> Result<(Integers, u
     reading.builder.set_height(all.height);
     let copied = ["queue_id", "source_queue_id", "stream_id", "tid", "correlation_id", "graph_exec_id", "event_handle"];
     for name in copied.into_iter().chain(["kernels", "address", "flags"]) {
-        reading.put(name, all.get(name));
+        reading.builder.put_with(name, || Ok(all.get(name).into_column()))?;
     }
     reading.builder.put_times(&all.get("start"), &all.get("end"));
     Ok((all, of_first))

@@ -75,9 +75,7 @@ fn put_names(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     let symbols = Symbols::of(reading, &kernels)?;
     let resolved = symbols.names.resolve(&symbols.index, &kernels, reading.context.categories);
     for (name, dictionary) in resolved.names.dispatch_columns() {
-        reading.put_with(name, || {
-            Ok(dictionary_column(name, dictionary, resolved.positions.iter().copied().map(Some))?)
-        })?;
+        reading.put_with(name, || Ok(dictionary_column(name, dictionary, resolved.codes())?))?;
     }
     let (count, first) = count_first(resolved.missing.iter().copied(), &ops.columns.integers("id"));
     let detail = "dispatches name no known string; they appear as kernel_<id>";

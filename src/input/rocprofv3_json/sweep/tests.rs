@@ -8,8 +8,8 @@ use super::super::template::Wanted;
 use super::*;
 
 const WANTED: &[Wanted] = &[
-    Wanted { paths: &["dispatch_info.dispatch_id"], zero_is_none: false },
-    Wanted { paths: &["start_timestamp"], zero_is_none: false },
+    Wanted { paths: &["dispatch_info.dispatch_id"], zero_is_none: false, counts: false },
+    Wanted { paths: &["start_timestamp"], zero_is_none: false, counts: false },
 ];
 
 fn general(bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
@@ -60,17 +60,19 @@ fn check(bytes: &[u8], pace: Pace) -> u64 {
             assert_eq!(place(swept), place(alone));
             let rows: u64 = swept.parts().iter().map(|part| part.rows).sum();
             assert_eq!(rows, alone.rows);
-            for part in swept.parts() {
-                let Some(columns) = file.gathered.take(&part, &swept.name, &["start", "id"], Keep::Every) else {
-                    continue;
-                };
-                gathered += part.rows;
-                let mut at = part.start as usize;
-                for row in 0..part.rows as usize {
+            let parts = swept.parts();
+            for first in 0..parts.len() {
+                let taken = file.gathered.take(&parts[first..], &swept.name, &["start", "id"], Keep::Every);
+                let Some((columns, count)) = taken else { continue };
+                let rows: u64 = parts[first..first + count].iter().map(|part| part.rows).sum();
+                gathered += rows;
+                assert_eq!(columns[0].len() as u64, rows);
+                let mut at = parts[first].start as usize;
+                for (start, id) in columns[0].rows().zip(columns[1].rows()) {
                     let mut values = [None; 2];
                     at += general(&bytes[at..], &mut values).unwrap();
                     at += bytes[at..].iter().take_while(|byte| byte.is_ascii_whitespace() || **byte == b',').count();
-                    assert_eq!(values, [columns[1].rows()[row], columns[0].rows()[row]]);
+                    assert_eq!(values, [id, start]);
                 }
             }
         }

@@ -15,10 +15,39 @@ impl IntColumn {
         self.length
     }
 
-    /// Gives back the memory that is not needed.
-    pub fn shrink(&mut self) {
-        self.values.shrink_to_fit();
-        self.present.shrink_to_fit();
+    /// Adds the rows of others.
+    pub fn append(&mut self, others: impl Iterator<Item = Self>) {
+        for other in others {
+            let whole = self.present.is_empty() && self.values.len() == self.length;
+            if whole && other.present.is_empty() && other.values.len() == other.length {
+                self.values.extend_from_slice(&other.values);
+                self.length += other.length;
+            } else {
+                other.rows().for_each(|row| self.push(row));
+            }
+        }
+    }
+
+    /// The rows of several columns, which are moved no more than they have to.
+    pub fn joined(mut parts: Vec<Self>) -> Self {
+        let largest = (0..parts.len()).max_by_key(|at| parts.get(*at).map(Self::len));
+        let Some(largest) = largest else { return Self::default() };
+        let behind = parts.split_off(largest.saturating_add(1));
+        let mut all = parts.pop().unwrap_or_default();
+        let mut before = Self::default();
+        before.append(parts.into_iter());
+        if before.length > 0 {
+            let is_whole = |part: &Self| part.present.is_empty() && part.values.len() == part.length;
+            if is_whole(&before) && is_whole(&all) {
+                all.length += before.length;
+                all.values.splice(0..0, before.values);
+            } else {
+                before.append(std::iter::once(all));
+                all = before;
+            }
+        }
+        all.append(behind.into_iter());
+        all
     }
 
     /// Adds a row.
@@ -59,13 +88,12 @@ impl IntColumn {
     }
 
     /// The rows in order.
-    #[cfg(test)]
-    pub fn rows(&self) -> Vec<Option<i64>> {
+    pub fn rows(&self) -> impl Iterator<Item = Option<i64>> + '_ {
         let is_present = |row: usize| match self.present.get(row / 8) {
             Some(byte) => byte >> (row % 8) & 1 == 1,
             None => !self.values.is_empty(),
         };
-        (0..self.length).map(|row| self.values.get(row).copied().filter(|_| is_present(row))).collect()
+        (0..self.length).map(move |row| self.values.get(row).copied().filter(|_| is_present(row)))
     }
 }
 
@@ -85,10 +113,31 @@ mod tests {
             let mut column = IntColumn::default();
             rows.iter().for_each(|row| column.push(*row));
             prop_assert_eq!(column.len(), rows.len());
-            prop_assert_eq!(column.rows(), rows.clone());
+            prop_assert_eq!(column.rows().collect::<Vec<_>>(), rows.clone());
             let (values, present) = column.into_parts();
             prop_assert_eq!(values.is_empty(), rows.iter().all(Option::is_none));
             prop_assert_eq!(present.is_some(), rows.contains(&None) && !values.is_empty());
+        }
+
+        #[test]
+        fn columns_are_joined_in_order(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    prop::collection::vec(prop::option::weighted(0.8, any::<i64>()), 0..20),
+                    prop::collection::vec(any::<i64>().prop_map(Some), 0..20),
+                    prop::collection::vec(Just(None), 0..20),
+                ],
+                0..6,
+            ),
+        ) {
+            let columns = parts.iter().map(|rows| {
+                let mut column = IntColumn::default();
+                rows.iter().for_each(|row| column.push(*row));
+                column
+            });
+            let joined = IntColumn::joined(columns.collect());
+            prop_assert_eq!(joined.len(), parts.iter().map(Vec::len).sum::<usize>());
+            prop_assert_eq!(joined.rows().collect::<Vec<_>>(), parts.concat());
         }
     }
 }

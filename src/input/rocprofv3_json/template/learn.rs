@@ -1,7 +1,7 @@
 //! A template of records, learnt from one of them.
 
 use super::numbers::skip_integer;
-use super::shape::Shape;
+use super::shape::{Shape, Wanted};
 use super::skip::{blanks, skip_number, skip_text, skip_value};
 
 /// Objects in objects beyond this are left to the general parser.
@@ -173,12 +173,12 @@ impl Learnt {
         if !shape.objects.iter().all(|path| is_object(path)) {
             return None;
         }
-        shape.wanted.iter().map(|wanted| self.first_of(wanted.paths)).collect()
+        shape.wanted.iter().map(|wanted| self.first_of(wanted)).collect()
     }
 
-    fn first_of(&self, paths: &[&str]) -> Option<Option<usize>> {
-        for path in paths {
-            match self.place(path) {
+    fn first_of(&self, wanted: &Wanted) -> Option<Option<usize>> {
+        for path in wanted.paths {
+            match if wanted.counts { self.array(path) } else { self.place(path) } {
                 Place::Leaf(leaf) => return Some(Some(leaf)),
                 Place::Missing => {}
                 Place::Unclear => return None,
@@ -191,6 +191,8 @@ impl Learnt {
         if let Some(path) = path.strip_suffix('!') {
             return match self.find(path) {
                 Some((leaf, Kind::Integer)) => Place::Leaf(leaf),
+                // A whole number may come in its place.
+                Some((_, Kind::Real)) => Place::Unclear,
                 _ => Place::Missing,
             };
         }
@@ -209,6 +211,15 @@ impl Learnt {
             }
         }
         self.integer(path)
+    }
+
+    /// The member of the record itself whose elements are counted.
+    fn array(&self, path: &str) -> Place {
+        match self.find(path) {
+            None | Some((_, Kind::Null)) => Place::Missing,
+            Some((leaf, Kind::Array)) => Place::Leaf(leaf),
+            Some(_) => Place::Unclear,
+        }
     }
 
     /// The integer of a member, or of its member `handle` or `value`, whichever comes first.

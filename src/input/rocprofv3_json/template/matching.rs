@@ -3,7 +3,7 @@
 use super::learn::{Kind, Learnt, learn};
 use super::numbers::{integer, skip_integer};
 use super::shape::Shape;
-use super::skip::{skip_number, skip_text, skip_value};
+use super::skip::{count_elements, skip_number, skip_text, skip_value};
 
 /// Eight bytes of a literal.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,7 @@ enum Value {
     Real,
     Text,
     Array,
+    Elements(usize),
     Truth,
     /// Nothing is left.
     End,
@@ -85,7 +86,8 @@ impl Template {
                 (Kind::Integer, None) => Value::OtherInteger,
                 (Kind::Real, _) => Value::Real,
                 (Kind::Text, _) => Value::Text,
-                (Kind::Array, _) => Value::Array,
+                (Kind::Array, Some(slot)) => Value::Elements(slot),
+                (Kind::Array, None) => Value::Array,
                 (Kind::Truth, _) => Value::Truth,
                 (Kind::Null | Kind::Object, _) => return None,
             })
@@ -127,7 +129,12 @@ impl Template {
                 Value::OtherInteger => skip_integer(rest)?,
                 Value::Real => skip_number(rest)?,
                 Value::Text => skip_text(rest)?,
-                Value::Array => skip_value(rest).filter(|_| rest.first() == Some(&b'['))?,
+                Value::Array => count_elements(rest)?.1,
+                Value::Elements(slot) => {
+                    let (count, length) = count_elements(rest)?;
+                    *self.integers.get_mut(slot)? = i64::try_from(count).ok()?;
+                    length
+                }
                 Value::Truth => skip_value(rest).filter(|_| matches!(rest.first(), Some(b't' | b'f')))?,
                 Value::End => 0,
             };

@@ -101,7 +101,21 @@ mod tests {
 
     #[test]
     fn what_is_no_integer_of_json_is_refused() {
-        for text in ["", "-", "-0", "01", "00", "007", "-01", "a", "--1", "-a", "+1", "12345678901234567890", "-1234567890123456789"] {
+        for text in [
+            "",
+            "-",
+            "-0",
+            "01",
+            "00",
+            "007",
+            "-01",
+            "a",
+            "--1",
+            "-a",
+            "+1",
+            "12345678901234567890",
+            "-1234567890123456789",
+        ] {
             assert_eq!(integer(&padded(text)), None, "{text}");
             assert_eq!(skip_integer(&padded(text)), None, "{text}");
         }

@@ -104,9 +104,9 @@ impl<'a> Runner<'a> {
     /// Adds the last record of a text of `length` bytes, behind which there is no comma, to a run; `None` if there is
     /// more behind it.
     pub fn last(&mut self, bytes: &[u8], length: usize, run: &mut Run) -> Option<()> {
-        let end = run.end + self.record(bytes.get(run.end..)?)?;
-        let end = end + blanks(bytes.get(end..)?);
-        if end != length {
+        let last = run.end + self.record(bytes.get(run.end..)?)?;
+        let end = last + blanks(bytes.get(last..)?);
+        if last > length || end < length {
             return None;
         }
         self.keep(run);

@@ -9,6 +9,8 @@ pub struct Wanted {
     pub paths: &'static [&'static str],
     /// Whether 0 stands for none.
     pub zero_is_none: bool,
+    /// Whether the number of elements of an array is wanted instead.
+    pub counts: bool,
 }
 
 /// Reads one record at the start of a text by the general parser: fills in the wanted values and gives its length;

@@ -15,6 +15,12 @@ pub fn skip_value(bytes: &[u8]) -> Option<usize> {
     skip(bytes, DEEPEST)
 }
 
+/// Number of elements of the array at the start of a text, and its length; see [`skip_value`].
+pub fn count_elements(bytes: &[u8]) -> Option<(usize, usize)> {
+    let element = |rest: &[u8]| skip(rest, DEEPEST.checked_sub(1)?);
+    members(bytes, b']', DEEPEST, element).filter(|_| bytes.first() == Some(&b'['))
+}
+
 /// Length of white space.
 pub fn blanks(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count()
@@ -29,8 +35,9 @@ fn skip(bytes: &[u8], depth: usize) -> Option<usize> {
             let value = (rest.get(colon) == Some(&b':')).then_some(colon + 1)?;
             let value = value + blanks(rest.get(value..)?);
             Some(value + skip(rest.get(value..)?, depth.checked_sub(1)?)?)
-        }),
-        b'[' => members(bytes, b']', depth, |rest| skip(rest, depth.checked_sub(1)?)),
+        })
+        .map(|(_, length)| length),
+        b'[' => members(bytes, b']', depth, |rest| skip(rest, depth.checked_sub(1)?)).map(|(_, length)| length),
         b't' => bytes.starts_with(b"true").then_some(4),
         b'f' => bytes.starts_with(b"false").then_some(5),
         b'n' => bytes.starts_with(b"null").then_some(4),
@@ -38,21 +45,23 @@ fn skip(bytes: &[u8], depth: usize) -> Option<usize> {
     }
 }
 
-fn members(bytes: &[u8], end: u8, depth: usize, member: impl Fn(&[u8]) -> Option<usize>) -> Option<usize> {
+/// Number and length of the members or elements from one bracket to the other.
+fn members(bytes: &[u8], end: u8, depth: usize, member: impl Fn(&[u8]) -> Option<usize>) -> Option<(usize, usize)> {
     depth.checked_sub(1)?;
     let mut at = 1 + blanks(bytes.get(1..)?);
     if bytes.get(at) == Some(&end) {
-        return Some(at + 1);
+        return Some((0, at + 1));
     }
-    loop {
+    for count in 1.. {
         at += member(bytes.get(at..)?)?;
         at += blanks(bytes.get(at..)?);
         match bytes.get(at)? {
             b',' => at += 1 + blanks(bytes.get(at + 1..)?),
-            byte if *byte == end => return Some(at + 1),
+            byte if *byte == end => return Some((count, at + 1)),
             _ => return None,
         }
     }
+    None
 }
 
 /// Length of a number: an integer, or one with a fraction but without exponent.

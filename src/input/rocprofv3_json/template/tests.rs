@@ -1,14 +1,14 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::super::records::{Activity, Dispatch};
+use super::super::records::{Activity, Dispatch, Surveyed};
 use super::*;
 
 const DISPATCH: [Wanted; 9] = [
     wanted(&["dispatch_info.dispatch_id"]),
     wanted(&["dispatch_info.agent_id"]),
     wanted(&["dispatch_info.grid_size.y"]),
-    Wanted { paths: &["correlation_id?internal", "correlation_id!"], zero_is_none: true },
+    Wanted { paths: &["correlation_id?internal", "correlation_id!"], zero_is_none: true, counts: false },
     wanted(&["correlation_id?external"]),
     wanted(&["start_timestamp"]),
     wanted(&["stream_id"]),
@@ -16,7 +16,8 @@ const DISPATCH: [Wanted; 9] = [
     wanted(&["thread_id"]),
 ];
 
-const ACTIVITY: [Wanted; 4] = [
+const ACTIVITY: [Wanted; 5] = [
+    Wanted { paths: &["args"], zero_is_none: true, counts: true },
     wanted(&["start_timestamp", "timestamp"]),
     wanted(&["end_timestamp", "timestamp"]),
     wanted(&["bytes", "allocation_size"]),
@@ -24,7 +25,7 @@ const ACTIVITY: [Wanted; 4] = [
 ];
 
 const fn wanted(paths: &'static [&'static str]) -> Wanted {
-    Wanted { paths, zero_is_none: false }
+    Wanted { paths, zero_is_none: false, counts: false }
 }
 
 fn dispatch(bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
@@ -53,7 +54,9 @@ fn activity(bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
     let r = records.next()?.ok()?;
     let length = records.byte_offset();
     std::str::from_utf8(bytes.get(..length)?).ok()?;
-    let read = [r.start(), r.end(), r.bytes.0.or(r.allocation_size.0), r.operation.0];
+    let args = serde_json::from_slice::<Surveyed>(bytes.get(..length)?).ok()?.args.0;
+    let read =
+        [(args > 0).then_some(args as i64), r.start(), r.end(), r.bytes.0.or(r.allocation_size.0), r.operation.0];
     values.iter_mut().zip(read).for_each(|(value, read)| *value = read);
     Some(length)
 }
@@ -64,8 +67,9 @@ fn dispatches() -> Shape<'static> {
 }
 
 fn activities(with_length: Option<bool>) -> Shape<'static> {
-    let times = with_length.map(|with_length| (0, 1, with_length));
-    Shape { wanted: &ACTIVITY, objects: &[], times, general: &activity }
+    let times = with_length.map(|with_length| (1, 2, with_length));
+    let objects = &["dispatch_info", "dispatch_info.workgroup_size", "dispatch_info.grid_size"];
+    Shape { wanted: &ACTIVITY, objects, times, general: &activity }
 }
 
 /// Values that a number may be spelled as, and worse ones.
@@ -87,7 +91,7 @@ fn key() -> impl Strategy<Value = String> {
     prop_oneof![
         20 => prop::sample::select(vec![
             "size", "kind", "operation", "thread_id", "start_timestamp", "end_timestamp", "timestamp", "stream_id", "bytes",
-            "allocation_size", "graph_exec_id", "unknown", "x.y", "dispatch_info", "correlation_id",
+            "allocation_size", "graph_exec_id", "args", "unknown", "x.y", "dispatch_info", "correlation_id",
         ]).prop_map(str::to_owned),
         1 => prop::sample::select(vec!["thread\\u005fid", "a\\\"b", "\u{e9}", "", "q?", "b!"]).prop_map(str::to_owned),
     ]
@@ -110,7 +114,17 @@ enum Shown {
 fn member(depth: u32) -> BoxedStrategy<Member> {
     let blank = || prop_oneof![6 => Just(String::new()), 1 => "[ \n\r\t]{0,3}"];
     let inner_key = prop::sample::select(vec![
-        "dispatch_id", "agent_id", "grid_size", "workgroup_size", "y", "x", "internal", "external", "handle", "value", "z",
+        "dispatch_id",
+        "agent_id",
+        "grid_size",
+        "workgroup_size",
+        "y",
+        "x",
+        "internal",
+        "external",
+        "handle",
+        "value",
+        "z",
     ]);
     let value = if depth == 0 {
         scalar().prop_map(Shown::Scalar).boxed()
@@ -177,7 +191,7 @@ fn check(shape: Shape<'_>, text: &str) -> Result<bool, TestCaseError> {
     prop_assert_eq!(run.records, records, "{}", text);
     for (column, read) in run.columns.iter().enumerate() {
         let expected: Vec<Option<i64>> = rows.iter().map(|row| row[column]).collect();
-        prop_assert_eq!(read.rows(), expected, "column {} of {}", column, text);
+        prop_assert_eq!(read.rows().collect::<Vec<_>>(), expected, "column {} of {}", column, text);
     }
     Ok(true)
 }
@@ -210,10 +224,10 @@ fn records_of_the_profiler_fit() {
         let run = runner.run(&padded, 0, text.len());
         assert_eq!((run.records, run.stop, run.end), (199, Stop::Limit, text.len()));
         let ids: Vec<Option<i64>> = (1..200).map(Some).collect();
-        assert_eq!(run.columns[0].rows(), ids);
-        assert_eq!(run.columns[1].rows(), vec![Some(37946); 199]);
-        assert_eq!(run.columns[3].rows(), ids);
-        assert_eq!(run.columns[7].rows(), vec![None; 199]);
+        assert_eq!(run.columns[0].rows().collect::<Vec<_>>(), ids);
+        assert_eq!(run.columns[1].rows().collect::<Vec<_>>(), vec![Some(37946); 199]);
+        assert_eq!(run.columns[3].rows().collect::<Vec<_>>(), ids);
+        assert_eq!(run.columns[7].rows().collect::<Vec<_>>(), vec![None; 199]);
         let from = text.len() / 2;
         let guess = runner.guess(&padded, from).unwrap();
         assert!(guess >= from && text[guess..].starts_with('{') && check(dispatches(), &text[guess..]).unwrap());
@@ -228,6 +242,7 @@ fn what_a_struct_refuses_is_no_template() {
         r#"{"dispatch_info": {"dispatch_id": "7"}},"#,
         r#"{"stream_id": {"handle": "7"}},"#,
         r#"{"thread\u005fid": 1},"#,
+        r#"{"correlation_id": -9223372036854775809},"#,
         r#"[1],"#,
         r#"5,"#,
         r#"{"a": 1"#,
