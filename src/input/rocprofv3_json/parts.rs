@@ -133,9 +133,10 @@ fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Re
     file.read(part.start, part.end, &mut bytes)?;
     while bytes.pop_if(|byte| byte.is_ascii_whitespace() || *byte == b',').is_some() {}
     bytes.push(b']');
-    let (mut text, mut lossy) = match String::from_utf8_lossy(&bytes) {
-        Cow::Borrowed(text) => (Cow::Borrowed(text), 0),
-        Cow::Owned(text) => {
+    let (mut text, mut lossy) = match std::str::from_utf8(&bytes) {
+        Ok(text) => (Cow::Borrowed(text), 0),
+        Err(_) => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
             let count = text.matches(char::REPLACEMENT_CHARACTER).count();
             (Cow::Owned(text), count)
         }

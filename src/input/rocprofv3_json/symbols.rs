@@ -36,10 +36,12 @@ impl FromRecord for Row {
 
     fn from_record(record: KernelSymbol<'_>) -> Self {
         let owned = |text: Option<&str>| text.map(str::to_owned);
+        let formatted = owned(record.formatted_kernel_name.filled());
         Self {
             id: record.kernel_id.0.unwrap_or(-1),
-            formatted: owned(record.formatted_kernel_name.filled()),
-            demangled: owned(record.demangled_kernel_name.filled()),
+            // It only stands in for the other, and names are long.
+            demangled: owned(record.demangled_kernel_name.filled().filter(|_| formatted.is_none())),
+            formatted,
             truncated: owned(record.truncated_kernel_name.filled()),
             mangled: owned(record.kernel_name.filled()),
             is_placeholder: record.kernel_id.nonzero().is_none() && record.kernel_object.nonzero().is_none(),
