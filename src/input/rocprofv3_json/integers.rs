@@ -14,7 +14,7 @@ use super::gathered::Keep;
 use super::index::{Part, Section};
 use super::parts::{Shortcuts, Sink};
 use super::sweep::Gather;
-use super::template::{IntColumn, Runner, Shape, Stop, Wanted};
+use super::template::{General, IntColumn, Runner, Shape, Stop, Wanted};
 
 /// A value of a record, and which canonical columns need it.
 pub struct Field<R> {
@@ -109,16 +109,12 @@ impl<R> Selected<R> {
     }
 
     /// What to gather from sections while the file is looked through; see [`Selected::shape`].
-    pub fn gather<'a>(
-        &'a self,
-        sections: Vec<String>,
-        general: &'a (dyn Fn(&[u8], &mut [Option<i64>]) -> Option<usize> + Sync),
-    ) -> Gather<'a> {
+    pub fn gather<'a>(&'a self, sections: Vec<String>, general: General<'a>) -> Gather<'a> {
         Gather { sections, names: self.names(), keep: self.keep, shape: self.shape(general) }
     }
 
     /// The shape for templates, which `general` completes.
-    pub fn shape<'a>(&'a self, general: &'a (dyn Fn(&[u8], &mut [Option<i64>]) -> Option<usize> + Sync)) -> Shape<'a> {
+    pub fn shape<'a>(&'a self, general: General<'a>) -> Shape<'a> {
         let place = |name: &str| self.fields.iter().position(|field| field.name == name);
         let with_length = match self.keep {
             Keep::Every => None,

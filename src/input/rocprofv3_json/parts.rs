@@ -51,12 +51,18 @@ struct OfPart<T> {
     first_cause: Option<String>,
 }
 
+/// Gives what was read before of the first of some parts and those behind it, and of how many.
+pub type TakeGathered<'a, T> = &'a (dyn Fn(&[Part]) -> Option<(T, usize)> + Sync);
+
+/// Reads the records in the given number of bytes of a text, which zeros or what follows them stand behind.
+pub type ByTemplate<'a, T> = &'a (dyn Fn(&[u8], usize) -> Option<T> + Sync);
+
 /// Quicker ways to a part, which give the same as the general parser or nothing.
 pub struct Shortcuts<'a, T> {
-    /// What was read before of the first of some parts and those behind it, and of how many.
-    pub gathered: &'a (dyn Fn(&[Part]) -> Option<(T, usize)> + Sync),
-    /// Reads the records in the given number of bytes of a text, which zeros follow.
-    pub template: &'a (dyn Fn(&[u8], usize) -> Option<T> + Sync),
+    /// What was gathered.
+    pub gathered: TakeGathered<'a, T>,
+    /// The way by templates.
+    pub template: ByTemplate<'a, T>,
 }
 
 /// Reads a section.

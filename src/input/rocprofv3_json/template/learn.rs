@@ -170,7 +170,7 @@ impl Learnt {
     /// to the general parser.
     pub fn places(&self, shape: &Shape<'_>) -> Option<Vec<Option<usize>>> {
         let is_object = |path: &&str| self.find(path).is_none_or(|(_, kind)| matches!(kind, Kind::Object | Kind::Null));
-        if !shape.objects.iter().all(|path| is_object(path)) {
+        if !shape.objects.iter().all(is_object) {
             return None;
         }
         shape.wanted.iter().map(|wanted| self.first_of(wanted)).collect()

@@ -13,7 +13,7 @@ mod skip;
 
 pub use columns::IntColumn;
 pub use run::{Run, Runner, Stop};
-pub use shape::{Shape, Wanted};
+pub use shape::{General, Shape, Wanted};
 pub use skip::skip_value;
 
 /// Zero bytes that have to follow a text, so that whole words can be loaded near its end.
