@@ -5,13 +5,14 @@ use std::panic::{self, AssertUnwindSafe};
 
 use anyhow::Context as _;
 use polars::prelude::{
-    ChunkApply, DataFrame, DataType, Expr, IntoColumn, IntoSeries, LazyFrame, PlSmallStr, PolarsError, PolarsResult,
-    col,
+    ChunkApply, DataFrame, DataType, Engine, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame, PlSmallStr,
+    PolarsError, PolarsResult, col,
 };
 use polars::sql::SQLContext;
 
 use super::error::QueryError;
 use super::front_matter::{ColumnUnit, OutputColumn};
+use super::groups::without_groupings;
 use super::mentions::{mentioned, mentions};
 use super::numbers::{NUMBERS, numbers};
 use super::registry::Query;
@@ -32,7 +33,13 @@ pub struct Answer {
 /// # Errors
 /// When the options do not fit the query, or the statement cannot be run.
 pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
-    let mut answer = run_sql(trace, &render(query, options)?)?;
+    // The order of a named query is total, so that the engine may work on its rows in any order.
+    let way = Way {
+        engine: Engine::Streaming,
+        columns: options.columns.as_deref(),
+        with_sums: !query.declaration.sums.is_empty(),
+    };
+    let mut answer = run_statement(trace, &render(query, options)?, &way)?;
     let by = grouping(query, options)?;
     for column in &mut answer.columns {
         if let Some(declared) = query.declaration.columns.iter().find(|declared| declared.name == column.name) {
@@ -49,10 +56,30 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
 /// # Errors
 /// When the statement cannot be run.
 pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
-    let frames = trace.frames(&mentioned(sql))?;
-    let frame = match execute(&frames, sql) {
+    run_statement(trace, sql, &Way { engine: Engine::InMemory, columns: None, with_sums: false })
+}
+
+/// How a statement is run.
+struct Way<'a> {
+    engine: Engine,
+    /// Columns of its answer to keep.
+    columns: Option<&'a [String]>,
+    /// Whether sums of tables are enough.
+    with_sums: bool,
+}
+
+/// Tables by name.
+type Frames = BTreeMap<String, LazyFrame>;
+
+fn run_statement(trace: &Trace, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError> {
+    let (sql, grouped) = without_groupings(trace, sql)?.unwrap_or_else(|| (sql.to_owned(), Vec::new()));
+    let request = mentioned(&sql);
+    let frames = if way.with_sums { trace.frames_with_sums(&request)? } else { trace.frames(&request)? };
+    let mut frames: Frames = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
+    frames.extend(grouped.into_iter().map(|(name, frame)| (name, frame.lazy())));
+    let frame = match execute(&frames, &sql, way) {
         // Text functions take no dictionaries; the texts themselves are slower, and always work.
-        Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, sql),
+        Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, &sql, way),
         executed => executed,
     };
     let frame = frame.map_err(|error| QueryError::Sql { reason: reason_of(&error.to_string()) })?;
@@ -69,7 +96,7 @@ pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     Ok(Answer { frame, columns })
 }
 
-fn execute(frames: &BTreeMap<&'static str, LazyFrame>, sql: &str) -> PolarsResult<DataFrame> {
+fn execute(frames: &Frames, sql: &str, way: &Way<'_>) -> PolarsResult<DataFrame> {
     guarded(|| {
         let mut context = SQLContext::new();
         for (name, frame) in frames {
@@ -78,11 +105,15 @@ fn execute(frames: &BTreeMap<&'static str, LazyFrame>, sql: &str) -> PolarsResul
         if mentions(sql, NUMBERS) {
             context.register(NUMBERS, numbers()?);
         }
-        let plan = context.execute(sql)?;
+        let mut plan = context.execute(sql)?;
+        if let Some(columns) = way.columns {
+            plan = plan.select(columns.iter().map(col).collect::<Vec<_>>());
+        }
+        let collect = |plan: LazyFrame| PolarsResult::Ok(plan.collect_with_engine(way.engine)?.unwrap_single());
         // polars counts the rows of a union in a type that only a wider build has; without this optimisation it does
         // not.
-        match plan.clone().collect() {
-            Err(error) if error.to_string().contains("UInt128") => plan.with_projection_pushdown(false).collect(),
+        match collect(plan.clone()) {
+            Err(error) if error.to_string().contains("UInt128") => collect(plan.with_projection_pushdown(false)),
             collected => collected,
         }
     })
@@ -106,7 +137,7 @@ fn wants_text(message: &str) -> bool {
 }
 
 /// The tables with the texts that their dictionaries stand for.
-fn with_texts(frames: BTreeMap<&'static str, LazyFrame>) -> anyhow::Result<BTreeMap<&'static str, LazyFrame>> {
+fn with_texts(frames: Frames) -> anyhow::Result<Frames> {
     let with_texts = |mut frame: LazyFrame| -> PolarsResult<LazyFrame> {
         let schema = frame.collect_schema()?;
         let dictionaries = schema.iter().filter(|(_, data_type)| matches!(data_type, DataType::Categorical(_, _)));
