@@ -154,8 +154,11 @@ impl Trace {
             if others.remove(GPU_SEGMENTS).is_none() {
                 return self.process_frames(member, request);
             }
-            if self.resolved.contains_key(&member.process.process) {
-                // A window cuts segments.
+            let kernels = BTreeSet::from(["start_ns"]);
+            let in_pieces = || anyhow::Ok(self.pieces(member, known_table("kernels")?, &kernels)?.is_some());
+            let chosen = self.resolved.contains_key(&member.process.process);
+            if chosen || (member.source.gpu_times().is_none() && !in_pieces()?) {
+                // A window cuts segments, and what they are derived from is better read once for all.
                 let mut tables = self.process_frames(member, request)?;
                 let segments = tables.remove(GPU_SEGMENTS).unwrap_or_default().collect()?;
                 let summed = summed_segments(&gpu_times(&segments)?, &member.process)?;

@@ -11,7 +11,7 @@ use super::recognise::{Grouping, Recognised, recognise};
 use crate::engine::mentions::mentioned;
 use crate::trace::schema::Table;
 use crate::trace::source::Piece;
-use crate::trace::{Member, Request, Trace};
+use crate::trace::{Member, Request, Trace, derive};
 
 /// Tables that stand for the groupings of a statement.
 type Grouped = Vec<(String, DataFrame)>;
@@ -23,7 +23,10 @@ type Grouped = Vec<(String, DataFrame)>;
 /// When a table cannot be read.
 pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
     let Some(Recognised { groupings, sql }) = recognise(sql) else { return Ok(None) };
-    let rest = mentioned(&sql);
+    let mut rest = mentioned(&sql);
+    for (table, columns) in rest.keys().flat_map(|derived| derive::needs(derived)).collect::<Vec<_>>() {
+        rest.entry(table).or_default().extend(columns);
+    }
     let mut grouped = Grouped::new();
     let mut passes: BTreeMap<(&'static str, &BTreeSet<&'static str>), Vec<&Grouping>> = BTreeMap::new();
     for grouping in &groupings {
