@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use clap::{Parser, ValueEnum};
 
-/// Writes rocpd databases or rocprofv3 JSON that look like a training run. The same arguments give the same bytes.
+/// Writes rocpd databases, rocprofv3 JSON or a dataset that look like a training run. The same arguments give the same bytes.
 #[derive(Debug, Clone, Parser)]
 pub struct Arguments {
     /// Ranks; one file each
@@ -97,6 +97,8 @@ pub enum Format {
     /// rocprofv3 JSON, compressed
     #[value(name = "json.gz")]
     JsonGz,
+    /// What `convert` makes of the databases, in the folder `dataset` of the output, without counters
+    Dataset,
 }
 
 impl Format {
@@ -106,6 +108,7 @@ impl Format {
             Self::Rocpd => "db",
             Self::Json => "json",
             Self::JsonGz => "json.gz",
+            Self::Dataset => "parquet",
         }
     }
 }
@@ -136,6 +139,10 @@ impl Arguments {
         ensure!(
             self.flavour != Flavour::Hostile || self.format.iter().all(|format| *format == Format::Rocpd),
             "--flavour hostile damages databases: only with --format rocpd"
+        );
+        ensure!(
+            self.counters == 0 || !self.format.contains(&Format::Dataset),
+            "--counters cannot be written to a dataset; convert the databases"
         );
         Ok(())
     }

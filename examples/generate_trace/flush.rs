@@ -101,8 +101,6 @@ fn dispatch(
 ) -> Result<Dispatch> {
     let symbol = setup.symbols.get(draft.symbol).context("no symbol")?;
     let template = symbol.template;
-    let [width, height, depth] = template.workgroup;
-    let [columns, rows] = template.workgroups;
     let duration_us = (draft.end_ns - draft.start_ns).div_ceil(1_000);
     let here = setup.counters.iter().filter(|counter| counter.collected && counter.agent_id == draft.agent_id);
     let counters = here.map(|counter| CounterValues {
@@ -127,7 +125,7 @@ fn dispatch(
         scratch_bytes: template.scratch_bytes,
         lds_bytes: template.lds_bytes,
         workgroup: template.workgroup,
-        grid: [width * columns, height * rows, depth],
+        grid: template.grid(),
         counters: counters.collect(),
     })
 }

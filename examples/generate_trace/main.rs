@@ -2,6 +2,7 @@
 
 mod arguments;
 mod catalogue;
+mod dataset;
 mod device;
 mod flush;
 mod json;
@@ -14,6 +15,8 @@ mod json_spool;
 mod model;
 mod platform;
 mod random;
+mod recorded;
+mod recorder;
 mod rocpd;
 mod rocpd_setup;
 mod step;
@@ -22,7 +25,7 @@ mod workload;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Parser;
 
 use crate::arguments::{Arguments, Flavour, Format};
@@ -39,9 +42,10 @@ fn main() -> Result<()> {
     let mut rows = 0;
     // Each format has a run of its own: runs are cheap, and equal because they depend on the arguments only.
     for format in &arguments.format {
-        rows += match arguments.flavour {
-            Flavour::Merged => write_merged(&arguments, *format)?,
-            Flavour::Plain | Flavour::Hostile => write_separate(&arguments, *format)?,
+        rows += match (format, arguments.flavour) {
+            (Format::Dataset, _) => dataset::write(&arguments)?,
+            (_, Flavour::Merged) => write_merged(&arguments, *format)?,
+            (_, Flavour::Plain | Flavour::Hostile) => write_separate(&arguments, *format)?,
         };
     }
     let seconds = begin.elapsed().as_secs_f64();
@@ -93,6 +97,7 @@ impl TraceFile {
                 let gzip = format == Format::JsonGz;
                 Self::Json(Box::new(JsonFile::create(path, gzip, arguments.json_layout)?))
             }
+            Format::Dataset => bail!("a dataset is a directory, not a file"),
         })
     }
 

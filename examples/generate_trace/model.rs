@@ -100,6 +100,14 @@ pub struct KernelTemplate {
     pub scratch_bytes: i64,
 }
 
+impl KernelTemplate {
+    /// Work-items in x, y and z.
+    pub fn grid(&self) -> [u32; 3] {
+        let ([width, height, depth], [columns, rows]) = (self.workgroup, self.workgroups);
+        [width * columns, height * rows, depth]
+    }
+}
+
 /// The library a kernel comes from: one code object each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Module {

@@ -49,7 +49,9 @@ per_name AS (
         {{ keys }}kernel_name,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
+        {%- if 'median_ns' in columns %}
         MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns,
+        {%- endif %}
         STDDEV(CAST(duration_ns AS DOUBLE)) AS std_ns,
         MIN(duration_ns) AS min_ns,
         MAX(duration_ns) AS max_ns
@@ -89,7 +91,9 @@ labelled AS (
         {%- endif %}
         n.calls,
         n.total_ns,
+        {%- if 'median_ns' in columns %}
         n.median_ns,
+        {%- endif %}
         n.std_ns,
         n.min_ns,
         n.max_ns
@@ -110,7 +114,9 @@ summed AS (
         {%- endif %}
         calls,
         total_ns,
+        {%- if 'median_ns' in columns %}
         median_ns,
+        {%- endif %}
         std_ns,
         min_ns,
         max_ns,
@@ -136,7 +142,9 @@ SELECT
     calls,
     total_ns,
     CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
+    {%- if 'median_ns' in columns %}
     median_ns,
+    {%- endif %}
     std_ns,
     min_ns,
     max_ns,

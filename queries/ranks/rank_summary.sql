@@ -2,6 +2,7 @@
 -- about: GPU work of every rank, added up over the GPUs it used, and how far it is from the mean of the ranks.
 -- kind: summary
 -- needs: processes gpu_segments kernels
+-- sums: gpu_segments
 -- by:
 -- dimensions:
 -- column: rank id -- rank

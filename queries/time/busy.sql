@@ -2,6 +2,7 @@
 -- about: Time in which each GPU did anything at all, and its share of the span of its process. A coarser grouping adds the GPUs up.
 -- kind: summary
 -- needs: gpu_segments processes
+-- sums: gpu_segments
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname
 -- column: rank id -- rank

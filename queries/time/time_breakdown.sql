@@ -2,6 +2,7 @@
 -- about: How each GPU spent the span of its process: computing, communicating, copying or idle. A coarser grouping adds the GPUs up.
 -- kind: summary
 -- needs: gpu_segments kernels processes
+-- sums: gpu_segments
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname
 -- column: rank id -- rank

@@ -110,6 +110,9 @@ pub struct QueryArguments {
     /// Form of kernel names to show and group by
     #[arg(long, value_enum, default_value_t, help_heading = "Query")]
     name: NameForm,
+    /// Show these columns only, in this order; what is left out need not be worked out
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Query")]
+    columns: Option<Vec<String>>,
     /// Print the statement instead of running it; it runs as it is in DuckDB and DataFusion over a dataset's tables
     #[arg(long, help_heading = "Query")]
     pub show_sql: bool,
@@ -119,7 +122,14 @@ impl QueryArguments {
     /// The options of the engine, with the values of the query's own parameters.
     pub fn options(&self, parameters: BTreeMap<String, String>) -> QueryOptions {
         let by = self.by.as_ref().map(|by| by.iter().filter(|column| !column.is_empty()).cloned().collect());
-        QueryOptions { by, name: self.name, parameters }
+        let mut columns: Vec<String> = Vec::new();
+        for column in self.columns.iter().flatten().filter(|column| !column.is_empty()) {
+            if !columns.contains(column) {
+                columns.push(column.clone());
+            }
+        }
+        let columns = Some(columns).filter(|columns| !columns.is_empty());
+        QueryOptions { by, name: self.name, columns, parameters }
     }
 }
 

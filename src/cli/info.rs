@@ -12,6 +12,7 @@ use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::{answer, messages};
 use crate::engine::{Answer, ColumnUnit, OutputColumn, Registry, run_sql};
+use crate::trace::gpu_times::GpuTime;
 use crate::trace::schema::{Origin, tables};
 use crate::trace::{Member, Trace};
 
@@ -72,18 +73,37 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
     Ok(if explain_unmatched(&trace, nothing, global)? { NO_DATA } else { DONE })
 }
 
+/// Used GPUs and spans by process: known where a dataset says them and no filter changes them, else read.
 fn activities(trace: &Trace) -> Result<BTreeMap<i64, Activity>, Failure> {
-    let answer = run_sql(trace, include_str!("gpu_activity.sql"))?;
-    let column = |name: &str| -> AnyResult<Vec<Option<i64>>> { Ok(answer.frame.column(name)?.i64()?.iter().collect()) };
-    let (process, gpu) = (column("process")?, column("gpu")?);
-    let (first, last) = (column("first_ns")?, column("last_ns")?);
+    let known: Option<Vec<(i64, &[GpuTime])>> = trace
+        .members()
+        .iter()
+        .filter(|_| !trace.choice().chooses_rows())
+        .map(|member| Some((member.process.process, member.source.gpu_times()?)))
+        .collect();
     let mut activities: BTreeMap<i64, Activity> = BTreeMap::new();
-    for (((process, gpu), first), last) in process.into_iter().zip(gpu).zip(first).zip(last) {
-        let Some(process) = process else { continue };
+    let mut absorb = |process: i64, gpu: Option<i64>, first: Option<i64>, last: Option<i64>| {
         let activity = activities.entry(process).or_default();
         activity.used.extend(gpu);
         activity.first_ns = [activity.first_ns, first].into_iter().flatten().min();
         activity.last_ns = [activity.last_ns, last].into_iter().flatten().max();
+    };
+    if let Some(known) = known.filter(|known| known.len() == trace.members().len()) {
+        for (process, times) in known {
+            for time in times {
+                absorb(process, Some(time.gpu), Some(time.first_ns), Some(time.last_ns));
+            }
+        }
+        return Ok(activities);
+    }
+    let answer = run_sql(trace, include_str!("gpu_activity.sql"))?;
+    let column = |name: &str| -> AnyResult<Vec<Option<i64>>> { Ok(answer.frame.column(name)?.i64()?.iter().collect()) };
+    let (process, gpu) = (column("process")?, column("gpu")?);
+    let (first, last) = (column("first_ns")?, column("last_ns")?);
+    for (((process, gpu), first), last) in process.into_iter().zip(gpu).zip(first).zip(last) {
+        if let Some(process) = process {
+            absorb(process, gpu, first, last);
+        }
     }
     Ok(activities)
 }

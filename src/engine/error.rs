@@ -35,6 +35,18 @@ pub enum QueryError {
         /// What it can be grouped by.
         dimensions: Vec<String>,
     },
+    /// The answer of this query has no such column.
+    #[error("{query} has no column {column}{}; it has {}", suggestion(.closest.as_deref()), choices(.known))]
+    Column {
+        /// The query.
+        query: String,
+        /// As given.
+        column: String,
+        /// The most similar column.
+        closest: Option<String>,
+        /// Its columns.
+        known: Vec<String>,
+    },
     /// A parameter has a value of the wrong type or out of its bounds.
     #[error("{value} is no {expected} for --{parameter} of {query}; give one")]
     Parameter {

@@ -129,6 +129,10 @@ pub struct QueryDeclaration {
     pub kind: String,
     /// Tables it reads.
     pub needs: Vec<String>,
+    /// Tables of which only sums are used: see [`Trace::frames_with_sums`].
+    ///
+    /// [`Trace::frames_with_sums`]: crate::trace::Trace::frames_with_sums
+    pub sums: Vec<String>,
     /// Grouping where none is given.
     pub by: Vec<String>,
     /// Columns it can be grouped by.
@@ -141,6 +145,9 @@ pub struct QueryDeclaration {
 
 /// Kinds a query may have.
 const KINDS: &[&str] = &["summary", "trace", "histogram", "pace", "heatmap", "diff", "health"];
+
+/// Tables that can be given summed up.
+const SUMMED: &[&str] = &["gpu_segments"];
 
 /// Reads the front matter of a query file.
 ///
@@ -163,6 +170,10 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
             "kind" if KINDS.contains(&value) => declaration.kind = value.to_owned(),
             "kind" => return Err(wrong(format!("{value} is no kind; choose one of {}", KINDS.join(", ")))),
             "needs" => declaration.needs = words(value),
+            "sums" if words(value).iter().all(|table| SUMMED.contains(&table.as_str())) => {
+                declaration.sums = words(value);
+            }
+            "sums" => return Err(wrong(format!("there are sums of {} only", SUMMED.join(", ")))),
             "by" => declaration.by = words(value),
             "dimensions" => declaration.dimensions = words(value),
             "param" => declaration.parameters.push(parameter(value).map_err(wrong)?),

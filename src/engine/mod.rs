@@ -2,6 +2,7 @@
 
 mod error;
 mod front_matter;
+mod groups;
 mod mentions;
 mod numbers;
 mod registry;

@@ -43,6 +43,8 @@ pub struct QueryOptions {
     pub by: Option<Vec<String>>,
     /// Name form.
     pub name: NameForm,
+    /// Columns of the answer to keep, in order; all where none is given.
+    pub columns: Option<Vec<String>>,
     /// Values of parameters by name.
     pub parameters: BTreeMap<String, String>,
 }
@@ -58,6 +60,7 @@ pub fn render(query: &Query, options: &QueryOptions) -> Result<String, QueryErro
         let given = options.parameters.get(&parameter.name).unwrap_or(&parameter.default);
         context.insert(parameter.name.clone(), parameter_value(query, parameter, given)?);
     }
+    context.insert("columns".to_owned(), Value::from(columns(query, options, &by)?));
     context.insert("by".to_owned(), Value::from(by));
     context.insert("name".to_owned(), Value::from(options.name.word()));
     let mut environment = Environment::new();
@@ -67,6 +70,24 @@ pub fn render(query: &Query, options: &QueryOptions) -> Result<String, QueryErro
         .render_str(&body.join("\n"), &context)
         .map_err(|error| QueryError::Template { query: query.name.clone(), reason: format!("{error:#}") })?;
     Ok(rendered.trim().to_owned() + "\n")
+}
+
+/// The columns of the answer that are wanted. A template may leave out what is costly and not among them.
+fn columns(query: &Query, options: &QueryOptions, by: &[String]) -> Result<Vec<String>, QueryError> {
+    let declaration = &query.declaration;
+    let declared = declaration.columns.iter().map(|column| &column.name);
+    let others = declared.filter(|name| !declaration.by.contains(name) && !by.contains(name));
+    let known: Vec<String> = by.iter().chain(others).cloned().collect();
+    let Some(columns) = &options.columns else { return Ok(known) };
+    match columns.iter().find(|column| !known.contains(column)) {
+        Some(unknown) => Err(QueryError::Column {
+            query: query.name.clone(),
+            column: unknown.clone(),
+            closest: closest(unknown, known.iter().map(String::as_str)),
+            known,
+        }),
+        None => Ok(columns.clone()),
+    }
 }
 
 /// The columns the answer is grouped by.

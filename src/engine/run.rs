@@ -5,14 +5,15 @@ use std::panic::{self, AssertUnwindSafe};
 
 use anyhow::Context as _;
 use polars::prelude::{
-    ChunkApply, DataFrame, DataType, Expr, IntoColumn, IntoSeries, LazyFrame, PlSmallStr, PolarsError, PolarsResult,
-    col,
+    ChunkApply, DataFrame, DataType, Engine, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame, PlSmallStr,
+    PolarsError, PolarsResult, col,
 };
 use polars::sql::SQLContext;
 use rayon::prelude::*;
 
 use super::error::QueryError;
 use super::front_matter::{ColumnUnit, OutputColumn};
+use super::groups::without_groupings;
 use super::mentions::{mentioned, mentions};
 use super::numbers::{NUMBERS, numbers};
 use super::registry::Query;
@@ -34,8 +35,14 @@ pub struct Answer {
 /// # Errors
 /// When the options do not fit the query, or the statement cannot be run.
 pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
-    let mut answers = run_queries(trace, &[(query, options.clone())])?;
-    Ok(answers.pop().context("internal: a query has no answer")?)
+    // The order of a named query is total, so that the engine may work on its rows in any order.
+    let way = Way {
+        engine: Engine::Streaming,
+        columns: options.columns.as_deref(),
+        with_sums: !query.declaration.sums.is_empty(),
+    };
+    let answer = quietly(|| run_statement(trace, &render(query, options)?, &way))?;
+    described(answer, query, options)
 }
 
 /// Runs named queries over a trace that is read once for all of them; the answers come in the order of the queries.
@@ -43,13 +50,16 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
 /// # Errors
 /// When the options do not fit a query, or a statement cannot be run.
 pub fn run_queries(trace: &Trace, queries: &[(&Query, QueryOptions)]) -> Result<Vec<Answer>, QueryError> {
+    if let [(query, options)] = queries {
+        return Ok(vec![run_query(trace, query, options)?]);
+    }
     let statements: Vec<String> =
         queries.iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
     let requests: Vec<Request> = statements.iter().map(|sql| mentioned(sql)).collect();
     let frames = trace.frames(&united(&requests))?;
     let run = |((sql, request), (query, options)): ((&String, &Request), &(&Query, QueryOptions))| {
-        let answer = answer(narrowed(&frames, request), sql)?;
-        described(answer, query, options)
+        let way = Way { engine: Engine::InMemory, columns: options.columns.as_deref(), with_sums: false };
+        described(answer(narrowed(&frames, request), sql, &way)?, query, options)
     };
     quietly(|| statements.par_iter().zip(&requests).zip(queries).map(run).collect())
 }
@@ -64,10 +74,10 @@ pub fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
 }
 
 /// The tables and columns of a request alone, as if nothing else had been read.
-fn narrowed(frames: &BTreeMap<&'static str, LazyFrame>, request: &Request) -> BTreeMap<&'static str, LazyFrame> {
+fn narrowed(frames: &BTreeMap<&'static str, LazyFrame>, request: &Request) -> Frames {
     let narrow = |(name, frame): (&&'static str, &LazyFrame)| {
         let wanted = columns_of(schema::table(name)?, request.get(name)?).map(col);
-        Some((*name, frame.clone().select(wanted.collect::<Vec<Expr>>())))
+        Some(((*name).to_owned(), frame.clone().select(wanted.collect::<Vec<Expr>>())))
     };
     frames.iter().filter_map(narrow).collect()
 }
@@ -90,14 +100,34 @@ fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Resul
 /// # Errors
 /// When the statement cannot be run.
 pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
-    let frames = trace.frames(&mentioned(sql))?;
-    quietly(|| answer(frames, sql))
+    quietly(|| run_statement(trace, sql, &Way { engine: Engine::InMemory, columns: None, with_sums: false }))
 }
 
-fn answer(frames: BTreeMap<&'static str, LazyFrame>, sql: &str) -> Result<Answer, QueryError> {
-    let frame = match execute(&frames, sql) {
+/// How a statement is run.
+struct Way<'a> {
+    engine: Engine,
+    /// Columns of its answer to keep.
+    columns: Option<&'a [String]>,
+    /// Whether sums of tables are enough.
+    with_sums: bool,
+}
+
+/// Tables by name.
+type Frames = BTreeMap<String, LazyFrame>;
+
+fn run_statement(trace: &Trace, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError> {
+    let (sql, grouped) = without_groupings(trace, sql)?.unwrap_or_else(|| (sql.to_owned(), Vec::new()));
+    let request = mentioned(&sql);
+    let frames = if way.with_sums { trace.frames_with_sums(&request)? } else { trace.frames(&request)? };
+    let mut frames: Frames = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
+    frames.extend(grouped.into_iter().map(|(name, frame)| (name, frame.lazy())));
+    answer(frames, &sql, way)
+}
+
+fn answer(frames: Frames, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError> {
+    let frame = match execute(&frames, sql, way) {
         // Text functions take no dictionaries; the texts themselves are slower, and always work.
-        Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, sql),
+        Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, sql, way),
         executed => executed,
     };
     let frame = frame.map_err(|error| QueryError::Sql { reason: reason_of(&error.to_string()) })?;
@@ -114,7 +144,7 @@ fn answer(frames: BTreeMap<&'static str, LazyFrame>, sql: &str) -> Result<Answer
     Ok(Answer { frame, columns })
 }
 
-fn execute(frames: &BTreeMap<&'static str, LazyFrame>, sql: &str) -> PolarsResult<DataFrame> {
+fn execute(frames: &Frames, sql: &str, way: &Way<'_>) -> PolarsResult<DataFrame> {
     caught(|| {
         let mut context = SQLContext::new();
         for (name, frame) in frames {
@@ -123,11 +153,15 @@ fn execute(frames: &BTreeMap<&'static str, LazyFrame>, sql: &str) -> PolarsResul
         if mentions(sql, NUMBERS) {
             context.register(NUMBERS, numbers()?);
         }
-        let plan = context.execute(sql)?;
+        let mut plan = context.execute(sql)?;
+        if let Some(columns) = way.columns {
+            plan = plan.select(columns.iter().map(col).collect::<Vec<_>>());
+        }
+        let collect = |plan: LazyFrame| PolarsResult::Ok(plan.collect_with_engine(way.engine)?.unwrap_single());
         // polars counts the rows of a union in a type that only a wider build has; without this optimisation it does
         // not.
-        match plan.clone().collect() {
-            Err(error) if error.to_string().contains("UInt128") => plan.with_projection_pushdown(false).collect(),
+        match collect(plan.clone()) {
+            Err(error) if error.to_string().contains("UInt128") => collect(plan.with_projection_pushdown(false)),
             collected => collected,
         }
     })
@@ -156,7 +190,7 @@ fn wants_text(message: &str) -> bool {
 }
 
 /// The tables with the texts that their dictionaries stand for.
-fn with_texts(frames: BTreeMap<&'static str, LazyFrame>) -> anyhow::Result<BTreeMap<&'static str, LazyFrame>> {
+fn with_texts(frames: Frames) -> anyhow::Result<Frames> {
     let with_texts = |mut frame: LazyFrame| -> PolarsResult<LazyFrame> {
         let schema = frame.collect_schema()?;
         let dictionaries = schema.iter().filter(|(_, data_type)| matches!(data_type, DataType::Categorical(_, _)));

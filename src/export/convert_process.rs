@@ -13,6 +13,7 @@ use super::row_order::row_order;
 use super::{columnar, delimited, json, parquet_file};
 use crate::input::{StoredProcess, part_path};
 use crate::trace::frames::own_columns;
+use crate::trace::gpu_times::{GpuTime, gpu_times};
 use crate::trace::health::Checks;
 use crate::trace::schema::{Origin, Table, table, tables};
 use crate::trace::{Member, Request, Trace, all_columns, derive};
@@ -41,11 +42,13 @@ pub fn write_process(
     }
     let mut written = Written::default();
     let mut rows = BTreeMap::new();
+    let mut gpu_times = Vec::new();
     for part in parts {
         written.add(&part.written);
+        gpu_times.extend(part.gpu_times);
         rows.insert(part.table.name.to_owned(), part.written.rows);
     }
-    let mut process = writer.stored(rows);
+    let mut process = writer.stored(rows, gpu_times);
     if trace.choice().chooses_rows() {
         // The table of processes is made of these again when the dataset is read.
         let times = writer.chosen(table("processes").context("internal: no table of processes")?)?;
@@ -61,6 +64,8 @@ pub fn write_process(
 struct Part {
     table: &'static Table,
     written: Written,
+    /// Sums of `gpu_segments`, when that is the table.
+    gpu_times: Vec<GpuTime>,
 }
 
 struct ProcessWriter<'a> {
@@ -122,11 +127,12 @@ impl ProcessWriter<'_> {
         let path = self.directory.join(part_path(table.name, process.rank, process.process));
         let path = path.with_extension(self.format.extension());
         let rows = frame.height();
+        let gpu_times = if table.name == "gpu_segments" { gpu_times(&frame)? } else { Vec::new() };
         let bytes = self.write_file(&path, frame, order.as_ref(), table)?;
         let timed = table.column("duration_ns").is_some() || table.column("time_ns").is_some();
         self.observer.written(self.member, table, rows);
         let events = if timed { rows as u64 } else { 0 };
-        Ok(Part { table, written: Written { rows: rows as u64, bytes, files: 1, events } })
+        Ok(Part { table, written: Written { rows: rows as u64, bytes, files: 1, events }, gpu_times })
     }
 
     fn write_file(&self, path: &Path, frame: DataFrame, order: Option<&IdxCa>, table: &'static Table) -> Result<u64> {
@@ -154,7 +160,7 @@ impl ProcessWriter<'_> {
         frame.select(columns).collect().with_context(|| format!("cannot read the rows of {}", table.name))
     }
 
-    fn stored(&self, rows: BTreeMap<String, u64>) -> StoredProcess {
+    fn stored(&self, rows: BTreeMap<String, u64>, gpu_times: Vec<GpuTime>) -> StoredProcess {
         let process = &self.member.process;
         StoredProcess {
             process: process.process,
@@ -163,6 +169,7 @@ impl ProcessWriter<'_> {
             pass: process.pass,
             rows,
             devices: process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect(),
+            gpu_times: Some(gpu_times),
             facts: process.facts.clone(),
         }
     }

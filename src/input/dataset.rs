@@ -13,12 +13,14 @@ use polars::prelude::{
 use serde::{Deserialize, Serialize};
 
 use super::Found;
+use super::row_groups::row_groups;
 use crate::trace::categories::Categories as CategoryRules;
 use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::frames::{data_type, is_identity};
+use crate::trace::gpu_times::GpuTime;
 use crate::trace::identity::{Gpu, Process};
 use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{Damage, ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{Damage, Piece, ReadContext, RowCount, Rows, Source};
 
 /// Name of the manifest in a dataset directory.
 pub const MANIFEST: &str = "manifest.json";
@@ -62,6 +64,9 @@ pub struct StoredProcess {
     pub rows: BTreeMap<String, u64>,
     /// Device number in the dataset by GPU index.
     pub devices: BTreeMap<i64, i64>,
+    /// Sums of `gpu_segments`; unknown in datasets of older versions.
+    #[serde(default)]
+    pub gpu_times: Option<Vec<GpuTime>>,
     /// What the source said about it.
     pub facts: ProcessFacts,
 }
@@ -137,7 +142,7 @@ struct DatasetSource {
 
 impl DatasetSource {
     fn scan(&self, process: &Process, table: &'static Table, columns: &[&'static Declaration]) -> Result<LazyFrame> {
-        let path = self.directory.join(part_path(table.name, self.stored.rank, self.stored.process));
+        let path = self.path(table.name);
         let text = path.to_str().with_context(|| format!("the path {} is not UTF-8, rename it", path.display()))?;
         let options = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
         let frame = LazyFrame::scan_parquet(PlRefPath::new(text), options)
@@ -152,6 +157,17 @@ impl DatasetSource {
             })
             .collect();
         Ok(frame.select(selection))
+    }
+
+    /// Whether a derived table is there and is what would be derived. One that was deleted is derived again.
+    fn holds(&self, table: &str) -> bool {
+        self.stored.rows.contains_key(table)
+            && (self.same_categories || table != "gpu_segments")
+            && self.path(table).exists()
+    }
+
+    fn path(&self, table: &str) -> PathBuf {
+        self.directory.join(part_path(table, self.stored.rank, self.stored.process))
     }
 
     /// Puts the category that the rules in force give in place of the stored one.
@@ -202,14 +218,37 @@ impl Source for DatasetSource {
         Ok(Rows::clean(frame.select(columns.iter().map(|c| col(c.name)).collect::<Vec<_>>())))
     }
 
+    fn pieces(
+        &self,
+        context: &ReadContext<'_>,
+        table: &'static Table,
+        columns: &[&'static Declaration],
+    ) -> Result<Option<Vec<Box<dyn Piece>>>> {
+        // A column that is not taken as it is stored.
+        let changed = |name: &str| match name {
+            "category" => !self.same_categories,
+            "device" => devices(context.process) != self.stored.devices,
+            "pass" => context.process.pass != self.stored.pass,
+            _ => false,
+        };
+        if columns.is_empty() || columns.iter().any(|column| changed(column.name)) {
+            return Ok(None);
+        }
+        let pieces = row_groups(&self.path(table.name), columns)?;
+        Ok((!pieces.is_empty()).then_some(pieces))
+    }
+
     fn read_derived(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<Option<LazyFrame>> {
-        let stored = self.stored.rows.contains_key(table.name);
-        if !stored || (!self.same_categories && table.name == "gpu_segments") {
+        if !self.holds(table.name) {
             return Ok(None);
         }
         let columns: Vec<&'static Declaration> =
             table.columns.iter().filter(|column| !is_identity(column.name)).collect();
         Ok(Some(self.scan(context.process, table, &columns)?))
+    }
+
+    fn gpu_times(&self) -> Option<&[GpuTime]> {
+        self.stored.gpu_times.as_deref().filter(|_| self.holds("gpu_segments"))
     }
 
     fn count_rows(&self, _context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {

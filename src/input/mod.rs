@@ -9,6 +9,7 @@ mod recognise;
 mod rocpd;
 mod rocprofv3_csv;
 mod rocprofv3_json;
+mod row_groups;
 mod rpd;
 
 pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};

@@ -50,7 +50,11 @@ fn needed<'a>(tables: &'a BTreeMap<&'static str, DataFrame>, name: &str) -> Resu
     tables.get(name).with_context(|| format!("internal: {name} was not read"))
 }
 
-fn gpu_segments(process: &Process, tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataFrame> {
+/// Gives the rows of `gpu_segments` one after the other, built from the tables it needs.
+///
+/// # Errors
+/// As [`derive`].
+pub fn each_gpu_segment(tables: &BTreeMap<&'static str, DataFrame>, visit: impl FnMut(Segment)) -> Result<()> {
     let kernels = needed(tables, "kernels")?;
     let copies = needed(tables, "memory_copies")?;
     let mut activities = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
@@ -65,9 +69,14 @@ fn gpu_segments(process: &Process, tables: &BTreeMap<&'static str, DataFrame>) -
             activities.push(ActivityInterval { gpu, start_ns, end_ns, activity: Activity::Copy });
         })?;
     }
+    each_segment(activities, visit);
+    Ok(())
+}
+
+fn gpu_segments(process: &Process, tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataFrame> {
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     let mut columns = SegmentColumns::default();
-    each_segment(activities, |segment| columns.push(&segment));
+    each_gpu_segment(tables, |segment| columns.push(&segment))?;
     columns.into_frame(&device_of)
 }
 

@@ -19,6 +19,11 @@ pub fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
     }
 }
 
+/// Whether a table is one of those.
+pub fn is_from_facts(table: &str) -> bool {
+    matches!(table, "processes" | "agents")
+}
+
 fn processes(process: &Process) -> PolarsResult<DataFrame> {
     let facts = &process.facts;
     DataFrame::new_infer_height(vec![

@@ -10,12 +10,16 @@ use rayon::prelude::*;
 use super::categories::Categories as CategoryRules;
 use super::derive;
 use super::frames::{empty_frame, is_identity, own_columns};
+use super::gpu_times::{GpuTime, GpuTimes, gpu_times, summed_segments};
 use super::health;
 use super::identity::Process;
 use super::info_tables;
 use super::schema::{self, Column as Declaration, Origin, Table};
 use super::selection::{self, Choice, Resolved};
-use super::source::{Anomaly, Damage, ReadContext, Rows, ScanHint, Source};
+use super::source::{Anomaly, Damage, Piece, ReadContext, Rows, ScanHint, Source};
+
+/// The derived table of what ran on the GPUs.
+const GPU_SEGMENTS: &str = "gpu_segments";
 
 /// Columns wanted of each table.
 pub type Request = BTreeMap<&'static str, BTreeSet<&'static str>>;
@@ -153,6 +157,62 @@ impl Trace {
         self.frames_of(request, |member| self.process_frames(member, request))
     }
 
+    /// As [`Trace::frames`], but `gpu_segments` may be summed up: segments of a GPU that agree in which of their counts are
+    /// zero may be one row with the first start, the last end, the sum of the lengths, and 1 for what is not zero. For
+    /// statements that take no more than sums of lengths, least starts and greatest ends from them, and of the counts
+    /// only whether they are zero.
+    ///
+    /// # Errors
+    /// As [`Trace::frames`].
+    pub fn frames_with_sums(&self, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
+        self.frames_of(request, |member| {
+            let mut others = request.clone();
+            if others.remove(GPU_SEGMENTS).is_none() {
+                return self.process_frames(member, request);
+            }
+            let kernels = BTreeSet::from(["start_ns"]);
+            let in_pieces = || anyhow::Ok(self.pieces(member, known_table("kernels")?, &kernels)?.is_some());
+            let chosen = self.resolved.contains_key(&member.process.process);
+            if chosen || (member.source.gpu_times().is_none() && !in_pieces()?) {
+                // A window cuts segments, and what they are derived from is better read once for all.
+                let mut tables = self.process_frames(member, request)?;
+                let segments = tables.remove(GPU_SEGMENTS).unwrap_or_default().collect()?;
+                let summed = summed_segments(&gpu_times(&segments)?, &member.process)?;
+                tables.insert(GPU_SEGMENTS, summed.lazy());
+                return Ok(tables);
+            }
+            let times = match member.source.gpu_times() {
+                Some(times) => times.to_vec(),
+                None => self.derived_gpu_times(member)?,
+            };
+            let mut tables = self.process_frames(member, &others)?;
+            tables.insert(GPU_SEGMENTS, summed_segments(&times, &member.process)?.lazy());
+            Ok(tables)
+        })
+    }
+
+    /// Sums of the segments of a process whose rows are all chosen, without making a table of them.
+    fn derived_gpu_times(&self, member: &Member) -> Result<Vec<GpuTime>> {
+        if let Some(table) = schema::table(GPU_SEGMENTS)
+            && let Some(segments) = member.source.read_derived(&self.context(member), table)?
+        {
+            return gpu_times(&segments.collect()?);
+        }
+        let mut needed: BTreeMap<&'static str, DataFrame> = BTreeMap::new();
+        for (name, columns) in derive::needs(GPU_SEGMENTS) {
+            let table = known_table(name)?;
+            let columns: BTreeSet<&'static str> = columns.into_iter().collect();
+            let frame = match self.pieces(member, table, &columns)? {
+                Some(pieces) => joined(&pieces)?,
+                None => self.read(member, table, &columns, None)?.frame.collect()?,
+            };
+            needed.insert(name, frame);
+        }
+        let mut times = GpuTimes::default();
+        derive::each_gpu_segment(&needed, |segment| times.add(&segment))?;
+        Ok(times.finish())
+    }
+
     fn frames_of(
         &self,
         request: &Request,
@@ -266,6 +326,24 @@ impl Trace {
         Ok(tables)
     }
 
+    /// Columns of a source table of one process in pieces, if all its rows are chosen and it has pieces.
+    ///
+    /// # Errors
+    /// When the table cannot be opened.
+    pub fn pieces(
+        &self,
+        member: &Member,
+        table: &'static Table,
+        columns: &BTreeSet<&'static str>,
+    ) -> Result<Option<Vec<Box<dyn Piece>>>> {
+        if self.resolved.contains_key(&member.process.process) || info_tables::is_from_facts(table.name) {
+            return Ok(None);
+        }
+        let declared: Vec<&'static Declaration> =
+            own_columns(table).into_iter().filter(|column| columns.contains(column.name)).collect();
+        member.source.pieces(&self.context(member), table, &declared)
+    }
+
     /// All columns of a source table of one process, without `process` and `rank`.
     ///
     /// # Errors
@@ -375,6 +453,23 @@ pub fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
 /// Names of the columns of a table that a request for `columns` gives, in canonical order.
 pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> impl Iterator<Item = &'static str> {
     table.column_names().filter(move |name| wanted(name, columns))
+}
+
+/// The rows of pieces of a table, one after the other.
+fn joined(pieces: &[Box<dyn Piece>]) -> Result<DataFrame> {
+    let mut rows: Option<DataFrame> = None;
+    for piece in pieces {
+        piece.read(&mut |frame| {
+            match &mut rows {
+                Some(rows) => {
+                    rows.vstack_mut(frame)?;
+                }
+                None => rows = Some(frame.clone()),
+            }
+            Ok(())
+        })?;
+    }
+    rows.context("internal: a table without pieces")
 }
 
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {

@@ -7,6 +7,7 @@ pub mod domain;
 pub mod facts;
 pub mod frames;
 pub mod gpu_segments;
+pub mod gpu_times;
 pub mod health;
 pub mod identity;
 pub mod info_tables;

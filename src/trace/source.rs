@@ -1,9 +1,10 @@
 //! What an input adapter offers to the trace, and what it reports about the rows it gives.
 
-use polars::prelude::LazyFrame;
+use polars::prelude::{DataFrame, LazyFrame};
 use serde::{Deserialize, Serialize};
 
 use super::categories::Categories;
+use super::gpu_times::GpuTime;
 use super::identity::Process;
 use super::schema::{Column, Table};
 
@@ -115,6 +116,18 @@ pub struct ScanHint {
     pub kernel_ids: Option<Vec<i64>>,
 }
 
+/// Takes rows of a table, without the columns `process` and `rank`.
+pub type Visit<'a> = dyn FnMut(&DataFrame) -> anyhow::Result<()> + 'a;
+
+/// A part of a table that can be read by itself.
+pub trait Piece: Send + Sync {
+    /// Gives all rows in frames of a moderate size.
+    ///
+    /// # Errors
+    /// When the rows cannot be read, or `visit` fails.
+    fn read(&self, visit: &mut Visit<'_>) -> anyhow::Result<()>;
+}
+
 /// One process of an input.
 pub trait Source: Send + Sync {
     /// Reads the named columns of a source table; `processes` and `agents` are never asked for.
@@ -128,12 +141,30 @@ pub trait Source: Send + Sync {
         columns: &[&'static Column],
     ) -> anyhow::Result<Rows>;
 
+    /// The named columns of a source table in pieces, where reading them so is faster than as a whole.
+    ///
+    /// # Errors
+    /// When the table cannot be opened.
+    fn pieces(
+        &self,
+        _context: &ReadContext<'_>,
+        _table: &'static Table,
+        _columns: &[&'static Column],
+    ) -> anyhow::Result<Option<Vec<Box<dyn Piece>>>> {
+        Ok(None)
+    }
+
     /// Rows of a derived table stored with the input, if it was built with the same rules and identities.
     ///
     /// # Errors
     /// When the stored table cannot be opened.
     fn read_derived(&self, _context: &ReadContext<'_>, _table: &'static Table) -> anyhow::Result<Option<LazyFrame>> {
         Ok(None)
+    }
+
+    /// The sums of `gpu_segments`, where they were stored with a table that [`Source::read_derived`] would give.
+    fn gpu_times(&self) -> Option<&[GpuTime]> {
+        None
     }
 
     /// Number of rows of a source table, without reading them where that is possible.

@@ -50,6 +50,67 @@ fn four_ranks_in_any_order_with_any_threads() {
 }
 
 #[test]
+fn a_derived_table_that_was_deleted_is_derived_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    succeed(&["convert", "fixtures/two_nodes", "-o", dataset.to_str().unwrap()]);
+    fs::remove_dir_all(dataset.join("gpu_segments")).unwrap();
+    let dataset = dataset.to_str().unwrap();
+    for query in ["time_breakdown", "busy", "rank_summary", "gpu_concurrency"] {
+        let ask = |input: &str| succeed(&["table", query, input, "-f", "csv"]);
+        assert_eq!(ask("fixtures/two_nodes"), ask(dataset), "{query}");
+    }
+    let shown = succeed(&["info", "fixtures/two_nodes", "-f", "json"]);
+    assert_eq!(shown, succeed(&["info", dataset, "-f", "json"]));
+}
+
+#[test]
+fn a_manifest_without_sums_is_read_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = directory.path().join("dataset");
+    succeed(&["convert", "fixtures/two_nodes", "-o", dataset.to_str().unwrap()]);
+    let manifest = dataset.join("manifest.json");
+    let mut stored: serde_json::Value = serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
+    for process in stored["processes"].as_array_mut().unwrap() {
+        assert!(process.as_object_mut().unwrap().remove("gpu_times").is_some());
+    }
+    let dataset = dataset.to_str().unwrap();
+    let ask = || ["time_breakdown", "busy"].map(|query| succeed(&["table", query, dataset, "-f", "csv"]));
+    let (expected, shown) = (ask(), succeed(&["info", dataset]));
+    fs::write(&manifest, stored.to_string()).unwrap();
+    assert_eq!((ask(), succeed(&["info", dataset])), (expected, shown));
+}
+
+#[test]
+fn a_generated_dataset_is_what_convert_makes_of_the_generated_databases() {
+    let generator = Path::new(env!("CARGO_BIN_EXE_wavesieve")).with_file_name("examples").join("generate_trace");
+    assert!(generator.exists(), "{} is not built; run `cargo build --examples`", generator.display());
+    let directory = tempfile::tempdir().unwrap();
+    let options = ["--ranks", "3", "--nodes", "2", "--gpus-per-rank", "2", "--dispatches", "300", "--regions", "600"];
+    let written = std::process::Command::new(generator)
+        .args(options)
+        .args(["--format", "rocpd,dataset", "-o"])
+        .arg(directory.path())
+        .status()
+        .unwrap();
+    assert!(written.success());
+    let converted = directory.path().join("converted");
+    let databases = format!("{}/node*", directory.path().display());
+    succeed(&["convert", &databases, "-o", converted.to_str().unwrap()]);
+    let generated = directory.path().join("dataset");
+    let files = |dataset: &Path| -> Vec<(String, Vec<u8>)> {
+        let relative = |path: &Path| path.strip_prefix(dataset).unwrap().display().to_string();
+        listing(dataset).into_iter().map(|(path, _)| (relative(&path), fs::read(&path).unwrap())).collect()
+    };
+    let (generated, converted) = (files(&generated), files(&converted));
+    assert_eq!(generated.len(), converted.len());
+    for ((name, bytes), (other, others)) in generated.iter().zip(&converted) {
+        assert_eq!(name, other);
+        assert!(bytes == others, "{name} differs");
+    }
+}
+
+#[test]
 fn two_conversions_are_byte_identical() {
     let directory = tempfile::tempdir().unwrap();
     let read = |name: &str, threads: &str| -> Vec<(String, Vec<u8>)> {

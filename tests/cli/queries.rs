@@ -220,3 +220,18 @@ fn work_on_no_known_gpu_is_explained() {
         assert!(answer.stderr.contains("on a GPU that is known"), "{query}: {}", answer.stderr);
     }
 }
+
+#[test]
+fn columns_of_an_answer_can_be_chosen() {
+    let ask =
+        |columns: &str| run(&["table", "kernel_summary", "fixtures/two_nodes", "--columns", columns, "-f", "csv"]);
+    let all = records(&["table", "kernel_summary", "fixtures/two_nodes"]);
+    let chosen = ask("calls,kernel_name");
+    let first = format!("{},{}", all[0]["calls"], all[0]["kernel_name"].as_str().unwrap());
+    assert_eq!(chosen.stdout.lines().take(2).collect::<Vec<_>>(), ["calls,kernel_name", &first]);
+    let wrong = ask("median");
+    assert_eq!(wrong.code, 2, "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("did you mean median_ns?"), "{}", wrong.stderr);
+    let statement = succeed(&["table", "kernel_summary", "--columns", "calls", "--show-sql"]);
+    assert!(!statement.contains("MEDIAN"), "{statement}");
+}

@@ -1,0 +1,314 @@
+//! Adds rows to groups, and makes the tables that groupings stand for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context as _, Result};
+use polars::prelude::*;
+
+use super::keys::{Key, Numbered, of_all, of_column};
+use super::recognise::{Aggregate, Grouping, Output};
+use super::statistics::{OutOfRange, Statistics, Values};
+use crate::trace::frames::categorical;
+use crate::trace::schema::ColumnType;
+
+/// The rows of one group.
+#[derive(Clone, Default)]
+struct Group {
+    rows: u64,
+    statistics: Vec<Statistics>,
+    values: Vec<Values>,
+}
+
+/// Groupings of one table with the same filters, as far as rows were added.
+pub struct Pass<'a> {
+    filters: &'a BTreeSet<&'static str>,
+    groupings: Vec<Groups<'a>>,
+}
+
+impl<'a> Pass<'a> {
+    /// No rows yet; the filters are those of the first grouping.
+    pub fn new(filters: &'a BTreeSet<&'static str>, groupings: &[&'a Grouping]) -> Self {
+        Self { filters, groupings: groupings.iter().map(|grouping| Groups::new(grouping)).collect() }
+    }
+
+    /// The columns it needs of every row.
+    pub fn columns(&self) -> BTreeSet<&'static str> {
+        self.groupings.iter().flat_map(Groups::columns).chain(self.filters.iter().copied()).collect()
+    }
+
+    /// Adds the rows of a frame that meet the filters.
+    ///
+    /// # Errors
+    /// When a column is missing or has another type than its declaration.
+    pub fn add(&mut self, frame: &DataFrame) -> Result<()> {
+        let frame = filtered(frame, self.filters)?;
+        let keys: BTreeSet<&'static str> =
+            self.groupings.iter().flat_map(|groups| groups.keys.iter().copied()).collect();
+        let numbered: BTreeMap<&'static str, Numbered> =
+            keys.into_iter().map(|name| Ok((name, of_column(frame.column(name)?)?))).collect::<Result<_>>()?;
+        self.groupings.iter_mut().try_for_each(|groups| groups.add(&frame, &numbered))
+    }
+
+    /// Adds all rows of another part of the table.
+    pub fn merge(mut self, other: Self) -> Self {
+        self.groupings.iter_mut().zip(other.groupings).for_each(|(one, other)| one.merge(other));
+        self
+    }
+
+    /// The tables of the groupings; `None` where a sum is out of range.
+    ///
+    /// # Errors
+    /// When polars cannot build a table.
+    pub fn finish(self) -> Result<Option<Vec<DataFrame>>> {
+        self.groupings.into_iter().map(Groups::finish).collect()
+    }
+}
+
+/// The groups of one grouping.
+struct Groups<'a> {
+    grouping: &'a Grouping,
+    /// The shared dictionary, which is forgotten when nobody holds it, and the codes with it.
+    dictionary: DataType,
+    /// Key columns in the order of the outputs.
+    keys: Vec<&'static str>,
+    /// Columns of which there are statistics.
+    summed: Vec<&'static str>,
+    /// Columns of which all values are kept.
+    kept: Vec<&'static str>,
+    groups: BTreeMap<Vec<Key>, Group>,
+}
+
+impl<'a> Groups<'a> {
+    fn new(grouping: &'a Grouping) -> Self {
+        let (mut keys, mut summed, mut kept) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        for (_, output) in &grouping.outputs {
+            match output {
+                Output::Key(column) => keys.push(*column),
+                Output::Aggregate(Aggregate::Count) => {}
+                Output::Aggregate(Aggregate::Median(column)) => {
+                    kept.insert(*column);
+                }
+                Output::Aggregate(
+                    Aggregate::Sum(column)
+                    | Aggregate::Min(column)
+                    | Aggregate::Max(column)
+                    | Aggregate::Deviation(column),
+                ) => {
+                    summed.insert(*column);
+                }
+            }
+        }
+        let (summed, kept) = (summed.into_iter().collect(), kept.into_iter().collect());
+        Self { grouping, dictionary: categorical(), keys, summed, kept, groups: BTreeMap::new() }
+    }
+
+    fn columns(&self) -> impl Iterator<Item = &'static str> {
+        self.keys.iter().chain(&self.summed).chain(&self.kept).copied()
+    }
+
+    fn add(&mut self, frame: &DataFrame, numbered: &BTreeMap<&'static str, Numbered>) -> Result<()> {
+        let keys: Vec<&Numbered> = self.keys.iter().filter_map(|name| numbered.get(name)).collect();
+        let numbered = of_all(&keys, frame.height());
+        let mut groups: Vec<Group> = numbered
+            .keys
+            .iter()
+            .map(|key| {
+                self.groups.remove(key).unwrap_or_else(|| Group {
+                    rows: 0,
+                    statistics: vec![Statistics::default(); self.summed.len()],
+                    values: vec![Values::default(); self.kept.len()],
+                })
+            })
+            .collect();
+        for row in &numbered.rows {
+            if let Some(group) = groups.get_mut(*row as usize) {
+                group.rows += 1;
+            }
+        }
+        for (at, name) in self.summed.iter().enumerate() {
+            let mut statistics: Vec<Statistics> =
+                groups.iter_mut().filter_map(|group| group.statistics.get_mut(at).map(std::mem::take)).collect();
+            each(frame.column(name)?, &numbered.rows, &mut statistics, Statistics::add)?;
+            for (group, statistics) in groups.iter_mut().zip(statistics) {
+                if let Some(place) = group.statistics.get_mut(at) {
+                    *place = statistics;
+                }
+            }
+        }
+        for (at, name) in self.kept.iter().enumerate() {
+            let mut values: Vec<Values> =
+                groups.iter_mut().filter_map(|group| group.values.get_mut(at).map(std::mem::take)).collect();
+            each(frame.column(name)?, &numbered.rows, &mut values, Values::add)?;
+            for (group, values) in groups.iter_mut().zip(values) {
+                if let Some(place) = group.values.get_mut(at) {
+                    *place = values;
+                }
+            }
+        }
+        // A frame without rows has a number without rows.
+        let filled = numbered.keys.into_iter().zip(groups).filter(|(_, group)| group.rows > 0);
+        self.groups.extend(filled);
+        Ok(())
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (key, group) in other.groups {
+            match self.groups.get_mut(&key) {
+                None => {
+                    self.groups.insert(key, group);
+                }
+                Some(own) => {
+                    own.rows += group.rows;
+                    own.statistics.iter_mut().zip(&group.statistics).for_each(|(own, other)| own.merge(other));
+                    own.values.iter_mut().zip(group.values).for_each(|(own, other)| own.merge(other));
+                }
+            }
+        }
+    }
+
+    /// The table, one row per group in the order of the keys; `None` where a sum is out of range.
+    fn finish(mut self) -> Result<Option<DataFrame>> {
+        let mut columns = Vec::with_capacity(self.grouping.outputs.len());
+        let mut keys = 0;
+        for (name, output) in &self.grouping.outputs {
+            let column = match output {
+                Output::Key(column) => {
+                    let at = keys;
+                    keys += 1;
+                    let values = self.groups.keys().map(|key| key.get(at).copied().flatten());
+                    self.key_column(column, Int64Chunked::from_iter_options(name.as_str().into(), values))?
+                }
+                Output::Aggregate(aggregate) => {
+                    match aggregated(&mut self.groups, &self.summed, &self.kept, *aggregate) {
+                        Ok(column) => column.with_name(name.as_str().into()),
+                        Err(OutOfRange) => return Ok(None),
+                    }
+                }
+            };
+            columns.push(column);
+        }
+        let frame = DataFrame::new(self.groups.len(), columns)?;
+        let by = self.grouping.outputs.iter().filter(|(_, output)| matches!(output, Output::Key(_)));
+        let by: Vec<&str> = by.map(|(name, _)| name.as_str()).collect();
+        Ok(Some(frame.sort(by, SortMultipleOptions::default())?))
+    }
+
+    fn key_column(&self, name: &str, values: Int64Chunked) -> Result<Column> {
+        let declared = self.grouping.table.column(name).context("internal: a key that no table has")?;
+        if declared.column_type != ColumnType::Cat {
+            return Ok(values.into_column());
+        }
+        let codes = values.cast(&DataType::UInt32)?;
+        let texts =
+            CategoricalChunked::<Categorical32Type>::from_cats_and_dtype(codes.u32()?.clone(), self.dictionary.clone());
+        Ok(texts.into_column())
+    }
+}
+
+fn filtered(frame: &DataFrame, filters: &BTreeSet<&'static str>) -> Result<DataFrame> {
+    let mut frame = frame.clone();
+    for name in filters {
+        let chosen = frame.column(name)?.bool()?.clone();
+        if chosen.null_count() > 0 || !chosen.all() {
+            frame = frame.filter(&chosen)?;
+        }
+    }
+    Ok(frame)
+}
+
+/// Adds the integers of a column to those of the groups that their rows belong to.
+fn each<T>(column: &Column, rows: &[u32], groups: &mut [T], add: impl Fn(&mut T, i64)) -> Result<()> {
+    let values = column.i64()?;
+    let mut put = |row: &u32, value: i64| {
+        if let Some(group) = groups.get_mut(*row as usize) {
+            add(group, value);
+        }
+    };
+    if values.null_count() == 0 {
+        rows.iter().zip(values.into_no_null_iter()).for_each(|(row, value)| put(row, value));
+    } else {
+        rows.iter().zip(values.iter()).for_each(|(row, value)| value.into_iter().for_each(|value| put(row, value)));
+    }
+    Ok(())
+}
+
+fn aggregated(
+    groups: &mut BTreeMap<Vec<Key>, Group>,
+    summed: &[&'static str],
+    kept: &[&'static str],
+    aggregate: Aggregate,
+) -> Result<Column, OutOfRange> {
+    let place = |names: &[&'static str], column: &str| names.iter().position(|name| *name == column);
+    let statistics = |column: &str| {
+        let at = place(summed, column);
+        groups.values().map(move |group| at.and_then(|at| group.statistics.get(at)).cloned().unwrap_or_default())
+    };
+    let name = PlSmallStr::EMPTY;
+    let integers =
+        |values: Vec<Option<i64>>| Int64Chunked::from_iter_options(name.clone(), values.into_iter()).into_column();
+    let floats =
+        |values: Vec<Option<f64>>| Float64Chunked::from_iter_options(name.clone(), values.into_iter()).into_column();
+    Ok(match aggregate {
+        Aggregate::Count => integers(groups.values().map(|group| i64::try_from(group.rows).ok()).collect()),
+        Aggregate::Sum(column) => integers(statistics(column).map(|all| all.sum()).collect::<Result<_, _>>()?),
+        Aggregate::Min(column) => integers(statistics(column).map(|all| all.min()).collect()),
+        Aggregate::Max(column) => integers(statistics(column).map(|all| all.max()).collect()),
+        Aggregate::Deviation(column) => {
+            floats(statistics(column).map(|all| all.deviation()).collect::<Result<_, _>>()?)
+        }
+        Aggregate::Median(column) => {
+            let at = place(kept, column);
+            let median = |group: &mut Group| std::mem::take(group.values.get_mut(at?)?).median();
+            floats(groups.values_mut().map(median).collect())
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::groups::recognise::recognise;
+
+    fn grouped(frames: &[DataFrame], body: &str) -> DataFrame {
+        let recognised = recognise(&format!("WITH g AS ({body}) SELECT * FROM g")).unwrap();
+        let groupings: Vec<&Grouping> = recognised.groupings.iter().collect();
+        let filters = &groupings[0].filters;
+        let all = frames.iter().fold(Pass::new(filters, &groupings), |all, frame| {
+            let mut part = Pass::new(filters, &groupings);
+            part.add(frame).unwrap();
+            all.merge(part)
+        });
+        all.finish().unwrap().unwrap().remove(0)
+    }
+
+    #[test]
+    fn parts_are_added_up() {
+        let part = |names: [&str; 3], durations: [i64; 3], valid: [bool; 3]| {
+            let mut frame =
+                df!("kernel_name" => names, "duration_ns" => durations, "valid" => valid, "gpu" => [0_i64, 0, 1])
+                    .unwrap();
+            let texts = frame.column("kernel_name").unwrap().cast(&categorical()).unwrap();
+            frame.with_column(texts).unwrap();
+            frame
+        };
+        let parts = [
+            part(["b", "a", "b"], [5, 7, 1], [true; 3]),
+            part(["a", "a", "c"], [1, 100, 9], [true, false, true]),
+            part(["d", "d", "d"], [1, 1, 1], [false; 3]),
+        ];
+        let body = "SELECT kernel_name, COUNT(*) AS calls, SUM(duration_ns) AS total, MIN(duration_ns) AS low, \
+                    MAX(duration_ns) AS high, MEDIAN(CAST(duration_ns AS DOUBLE)) AS middle, \
+                    STDDEV(CAST(duration_ns AS DOUBLE)) AS spread FROM kernels WHERE valid GROUP BY kernel_name";
+        let frame = grouped(&parts, body);
+        let integers =
+            |name: &str| -> Vec<i64> { frame.column(name).unwrap().i64().unwrap().into_no_null_iter().collect() };
+        assert_eq!(integers("calls"), [2, 2, 1]);
+        assert_eq!(integers("total"), [8, 6, 9]);
+        assert_eq!((integers("low"), integers("high")), (vec![1, 1, 9], vec![7, 5, 9]));
+        let floats = |name: &str| -> Vec<Option<f64>> { frame.column(name).unwrap().f64().unwrap().iter().collect() };
+        assert_eq!(floats("middle"), [Some(4.0), Some(3.0), Some(9.0)]);
+        assert_eq!(floats("spread"), [Some(18.0_f64.sqrt()), Some(8.0_f64.sqrt()), None]);
+        let names = frame.column("kernel_name").unwrap().cast(&DataType::String).unwrap();
+        assert_eq!(names.str().unwrap().iter().flatten().collect::<Vec<_>>(), ["a", "b", "c"]);
+    }
+}

@@ -1,0 +1,174 @@
+//! Exact statistics of integers: what does not depend on the order in which they come, or on who added them up.
+
+/// Integers of one group.
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    count: u64,
+    sum: i128,
+    squares: u128,
+    min: i64,
+    max: i64,
+    overflow: bool,
+}
+
+impl Default for Statistics {
+    fn default() -> Self {
+        Self { count: 0, sum: 0, squares: 0, min: i64::MAX, max: i64::MIN, overflow: false }
+    }
+}
+
+impl Statistics {
+    /// Adds an integer.
+    pub fn add(&mut self, value: i64) {
+        self.count += 1;
+        self.sum += i128::from(value);
+        let magnitude = u128::from(value.unsigned_abs());
+        let (squares, overflow) = self.squares.overflowing_add(magnitude * magnitude);
+        self.squares = squares;
+        self.overflow |= overflow;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds all integers of another group.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        let (squares, overflow) = self.squares.overflowing_add(other.squares);
+        self.squares = squares;
+        self.overflow |= overflow | other.overflow;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// The sum; `None` of nothing. The error is a sum out of range.
+    pub fn sum(&self) -> Result<Option<i64>, OutOfRange> {
+        if self.count == 0 {
+            return Ok(None);
+        }
+        i64::try_from(self.sum).map(Some).map_err(|_| OutOfRange)
+    }
+
+    /// The least; `None` of nothing.
+    pub fn min(&self) -> Option<i64> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    /// The greatest; `None` of nothing.
+    pub fn max(&self) -> Option<i64> {
+        (self.count > 0).then_some(self.max)
+    }
+
+    /// The sample standard deviation; `None` of fewer than two. The error is a sum of squares out of range.
+    pub fn deviation(&self) -> Result<Option<f64>, OutOfRange> {
+        if self.count < 2 {
+            return Ok(None);
+        }
+        // n Σx² − (Σx)², which is exact in integers where floats would cancel.
+        let count = u128::from(self.count);
+        let scaled = count.checked_mul(self.squares).filter(|_| !self.overflow).ok_or(OutOfRange)?;
+        let square = self.sum.unsigned_abs().checked_pow(2).ok_or(OutOfRange)?;
+        let spread = scaled.checked_sub(square).ok_or(OutOfRange)?;
+        Ok(Some((spread as f64 / (count * (count - 1)) as f64).sqrt()))
+    }
+}
+
+/// A result that integers of 64 or 128 bits cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutOfRange;
+
+/// All integers of one group, four bytes each where that is enough.
+#[derive(Clone, Debug, Default)]
+pub struct Values {
+    small: Vec<u32>,
+    others: Vec<i64>,
+}
+
+impl Values {
+    /// Adds an integer.
+    pub fn add(&mut self, value: i64) {
+        match u32::try_from(value) {
+            Ok(small) => self.small.push(small),
+            Err(_) => self.others.push(value),
+        }
+    }
+
+    /// Adds all integers of another group.
+    pub fn merge(&mut self, mut other: Self) {
+        if self.small.is_empty() {
+            self.small = other.small;
+        } else {
+            self.small.append(&mut other.small);
+        }
+        self.others.append(&mut other.others);
+    }
+
+    /// The median, for an even number the mean of the two in the middle; `None` of nothing.
+    pub fn median(self) -> Option<f64> {
+        let Self { mut small, mut others } = self;
+        let count = small.len() + others.len();
+        let upper = count / 2;
+        if others.is_empty() {
+            let (before, at, _) = (upper < count).then(|| small.select_nth_unstable(upper))?;
+            let above = f64::from(*at);
+            let below = before.iter().max().map_or(above, |below| f64::from(*below));
+            return Some(if count % 2 == 1 { above } else { (below + above) / 2.0 });
+        }
+        others.extend(small.into_iter().map(i64::from));
+        let (before, at, _) = (upper < count).then(|| others.select_nth_unstable(upper))?;
+        let above = *at as f64;
+        let below = before.iter().max().map_or(above, |below| *below as f64);
+        Some(if count % 2 == 1 { above } else { (below + above) / 2.0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[i64]) -> (Statistics, Values) {
+        let (mut statistics, mut all) = (Statistics::default(), Values::default());
+        for value in values {
+            statistics.add(*value);
+            all.add(*value);
+        }
+        (statistics, all)
+    }
+
+    #[test]
+    fn of_few() {
+        let (statistics, values) = of(&[]);
+        assert_eq!((statistics.sum(), statistics.min(), values.median()), (Ok(None), None, None));
+        let (statistics, values) = of(&[7]);
+        assert_eq!((statistics.deviation(), values.median()), (Ok(None), Some(7.0)));
+        assert_eq!(of(&[2, 4, 4, 4, 5, 5, 7, 9]).0.deviation(), Ok(Some((32.0_f64 / 7.0).sqrt())));
+        assert_eq!(of(&[i64::MAX, 1]).0.sum(), Err(OutOfRange));
+        assert_eq!(of(&[i64::MIN, i64::MAX, i64::MAX]).0.deviation(), Err(OutOfRange));
+    }
+
+    proptest! {
+        #[test]
+        fn as_by_the_definitions(values in prop::collection::vec(-1_000_000_000_000_i64..10_000_000_000, 1..60), cut in 0_usize..60) {
+            let (left, right) = values.split_at(cut.min(values.len()));
+            let ((mut statistics, mut all), (more, others)) = (of(left), of(right));
+            statistics.merge(&more);
+            all.merge(others);
+            let count = values.len() as f64;
+            prop_assert_eq!(statistics.sum(), Ok(Some(values.iter().sum())));
+            prop_assert_eq!(statistics.min(), values.iter().min().copied());
+            prop_assert_eq!(statistics.max(), values.iter().max().copied());
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            let middle = (sorted[(sorted.len() - 1) / 2] as f64 + sorted[sorted.len() / 2] as f64) / 2.0;
+            prop_assert_eq!(all.median(), Some(middle));
+            if let Ok(Some(deviation)) = statistics.deviation() {
+                let mean = values.iter().sum::<i64>() as f64 / count;
+                let spread: f64 = values.iter().map(|value| (*value as f64 - mean).powi(2)).sum();
+                let expected = (spread / (count - 1.0)).sqrt();
+                prop_assert!((deviation - expected).abs() <= expected * 1e-9 + 1e-6, "{deviation} {expected}");
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The row groups of a Parquet file, each read by itself: dictionaries stay dictionaries.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use arrow::array::{Array, AsArray, DictionaryArray};
+use arrow::datatypes::UInt32Type;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use polars::prelude::{
+    CatSize, Categorical32Type, CategoricalChunked, Column, DataFrame, DataType, IntoColumn, NewChunkedArray,
+    UInt32Chunked,
+};
+
+use crate::trace::arrow_bridge::series_from_array;
+use crate::trace::frames::data_type;
+use crate::trace::schema::Column as Declaration;
+use crate::trace::source::{Piece, Visit};
+
+/// Rows of a frame: few enough to stay in the cache of a core.
+const FRAME_ROWS: usize = 1 << 16;
+
+/// Columns of every row group of a file.
+///
+/// # Errors
+/// When the file cannot be opened, or lacks a column.
+pub fn row_groups(path: &Path, columns: &[&'static Declaration]) -> Result<Vec<Box<dyn Piece>>> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    let schema = metadata.metadata().file_metadata().schema_descr();
+    for column in columns {
+        let known = schema.columns().iter().any(|stored| stored.name() == column.name);
+        anyhow::ensure!(known, "{} lacks the column {}; convert again", path.display(), column.name);
+    }
+    let mask = ProjectionMask::columns(schema, columns.iter().map(|column| column.name));
+    let group = |number| {
+        let (path, columns) = (path.to_owned(), columns.to_vec());
+        Box::new(RowGroup { path, metadata: metadata.clone(), mask: mask.clone(), number, columns }) as Box<dyn Piece>
+    };
+    Ok((0..metadata.metadata().num_row_groups()).map(group).collect())
+}
+
+struct RowGroup {
+    path: PathBuf,
+    metadata: ArrowReaderMetadata,
+    mask: ProjectionMask,
+    number: usize,
+    columns: Vec<&'static Declaration>,
+}
+
+impl Piece for RowGroup {
+    fn read(&self, visit: &mut Visit<'_>) -> Result<()> {
+        let shown = self.path.display();
+        // Every reader needs a file of its own: a copied handle would share its position.
+        let file = File::open(&self.path).with_context(|| format!("cannot open {shown}"))?;
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+            .with_row_groups(vec![self.number])
+            .with_projection(self.mask.clone())
+            .with_batch_size(FRAME_ROWS)
+            .build()?;
+        for batch in reader {
+            let batch = batch.with_context(|| format!("cannot read {shown}"))?;
+            let columns = self.columns.iter().map(|declared| {
+                let array = batch.column_by_name(declared.name).with_context(|| format!("{shown} changed"))?;
+                column(declared, array)
+            });
+            let columns: Vec<Column> = columns.collect::<Result<_>>()?;
+            visit(&DataFrame::new(batch.num_rows(), columns)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn column(declared: &Declaration, array: &dyn Array) -> Result<Column> {
+    let data_type = data_type(declared.column_type);
+    if let (DataType::Categorical(_, _), Some(words)) = (&data_type, array.as_any_dictionary_opt())
+        && let Some(column) = words.as_any().downcast_ref::<DictionaryArray<UInt32Type>>()
+    {
+        return shared(declared.name, column, data_type);
+    }
+    Ok(series_from_array(declared.name, array)?.cast(&data_type)?.into_column())
+}
+
+/// A dictionary column in the codes of the shared dictionary. polars would look up the text of every row for that.
+fn shared(name: &str, column: &DictionaryArray<UInt32Type>, data_type: DataType) -> Result<Column> {
+    let DataType::Categorical(_, mapping) = &data_type else { anyhow::bail!("internal: {name} has no dictionary") };
+    let code = |text: Option<&str>| text.map(|text| mapping.insert_cat(text)).transpose();
+    let values = column.values();
+    let codes: Vec<Option<CatSize>> = if let Some(texts) = values.as_string_opt::<i64>() {
+        texts.iter().map(code).collect::<Result<_, _>>()?
+    } else if let Some(texts) = values.as_string_opt::<i32>() {
+        texts.iter().map(code).collect::<Result<_, _>>()?
+    } else {
+        return Ok(series_from_array(name, column)?.cast(&data_type)?.into_column());
+    };
+    let keys = column.keys();
+    let known: Option<Vec<CatSize>> = codes.iter().copied().collect();
+    let in_range = keys.values().iter().max().is_none_or(|key| (*key as usize) < codes.len());
+    let codes = match known.filter(|_| keys.null_count() == 0 && in_range) {
+        Some(known) => {
+            // Every key is in range: the default stands for nothing.
+            let codes = keys.values().iter().map(|key| known.get(*key as usize).copied().unwrap_or_default());
+            UInt32Chunked::from_vec(name.into(), codes.collect())
+        }
+        None => {
+            let codes = keys.iter().map(|key| codes.get(key? as usize).copied().flatten());
+            UInt32Chunked::from_iter_options(name.into(), codes)
+        }
+    };
+    // SAFETY: every code was given by the mapping of this very type.
+    let column = unsafe { CategoricalChunked::<Categorical32Type>::from_cats_and_dtype_unchecked(codes, data_type) };
+    Ok(column.into_column())
+}
