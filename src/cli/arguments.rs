@@ -11,7 +11,7 @@ use super::exit::Failure;
 use super::filters::FilterArguments;
 use crate::engine::{NameForm, QueryOptions, Registry};
 use crate::export::unit::TimeUnit;
-use crate::input::{LoadOptions, load};
+use crate::input::{LoadOptions, Reader, load};
 use crate::trace::Trace;
 use crate::trace::categories::Categories;
 use crate::trace::schema::Table;
@@ -32,8 +32,33 @@ pub struct InputArguments {
     /// Rules for kernel categories, tried before the built-in ones
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     categories: Option<PathBuf>,
+    /// What reads rows of SQLite databases
+    #[arg(long, value_enum, default_value_t, value_name = "READER", help_heading = "Input")]
+    reader: ReaderChoice,
     #[command(flatten)]
     filters: FilterArguments,
+}
+
+/// What reads rows of SQLite databases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ReaderChoice {
+    /// The file's pages where they can be read, else SQLite
+    #[default]
+    Auto,
+    /// SQLite
+    Sqlite,
+    /// The file's pages, or an error; SQLite still chooses rows by conditions that only it knows
+    Pages,
+}
+
+impl From<ReaderChoice> for Reader {
+    fn from(choice: ReaderChoice) -> Self {
+        match choice {
+            ReaderChoice::Auto => Self::Auto,
+            ReaderChoice::Sqlite => Self::Sqlite,
+            ReaderChoice::Pages => Self::Pages,
+        }
+    }
 }
 
 impl InputArguments {
@@ -64,7 +89,7 @@ impl InputArguments {
                 })
             })
             .transpose()?;
-        let trace = load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads })?;
+        let trace = load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads, reader: self.reader.into() })?;
         Ok(trace.select(choice)?)
     }
 

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use regex::Regex;
 
 use super::dataset;
+use super::common::sqlite::Reader;
 use super::discover::{Candidate, discover};
 use super::error::InputError;
 use super::recognise::{Recognised, recognise};
@@ -46,6 +47,8 @@ pub struct LoadOptions {
     pub categories: Categories,
     /// Threads one read may use.
     pub threads: usize,
+    /// Who reads databases.
+    pub reader: Reader,
 }
 
 /// Finds, recognises and opens all inputs. Files that are no traces are left out as long as one is; those the user
@@ -67,7 +70,7 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     for candidate in discover(inputs)? {
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
-            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate), options.reader).map(|opened| {
                 inherited.extend(opened.damage);
                 (opened.processes, opened.notes)
             }),
@@ -77,7 +80,7 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
                     (opened.processes, opened.notes)
                 })
             }
-            Recognised::Rpd(file) => rpd::find(&file, &candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+            Recognised::Rpd(file) => rpd::find(&file, &candidate.path, &shown, &file_name(&candidate), options.reader).map(|opened| {
                 inherited.extend(opened.damage);
                 (opened.processes, opened.notes)
             }),

@@ -11,6 +11,7 @@ mod rocprofv3_csv;
 mod rocprofv3_json;
 mod rpd;
 
+pub use common::sqlite::Reader;
 pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
 pub use error::InputError;
 use load::Opened;

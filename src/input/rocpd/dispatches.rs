@@ -7,7 +7,7 @@ use super::assembly::Assembly;
 use super::database::Database;
 use super::hint;
 use super::lookups::Events;
-use crate::input::common::sqlite::{Columns, Wanted, integer};
+use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer};
 use crate::input::common::{count_first, or_else, zeros};
 use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;
@@ -49,13 +49,10 @@ const COPIED: &[(&str, &str, bool)] = &[
     ("scratch_bytes", "private_segment_size", true),
 ];
 
-/// Condition for the rows of `kernels` where dispatches are replayed to collect more counters: the first of each.
-const FIRST_RUNS: &str = "(replay_pass > 0) IS NOT 1";
-
-/// Condition for the rows of `kernels`.
-pub fn first_runs(database: &Database) -> &'static str {
+/// Condition for the rows of `kernels`: where dispatches are replayed to collect more counters, the first of each.
+pub fn first_runs(database: &Database) -> Condition {
     let replayed = database.partition().table("kernel_dispatch").is_some_and(|table| table.has("replay_pass"));
-    if replayed { FIRST_RUNS } else { "" }
+    if replayed { Condition::all().and(RowTest::AtMost("replay_pass", 0)) } else { Condition::all() }
 }
 
 /// Assembles the dispatches; with the number of the first `pass` those of all passes, and the column of that name.
@@ -67,9 +64,9 @@ pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
     if pass.is_some() {
         wanted.push(integer("replay_pass"));
     }
-    let own = if pass.is_none() { first_runs(assembly.database) } else { "" };
+    let own = if pass.is_none() { first_runs(assembly.database) } else { Condition::all() };
     let condition = hint::condition(assembly, "kernel_dispatch", own);
-    let columns = assembly.database.read_where("kernel_dispatch", &wanted, &condition, assembly.context.threads)?;
+    let columns = assembly.database.read_where("kernel_dispatch", &wanted, condition, assembly.context.threads)?;
     assembly.absorb("kernel_dispatch", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");

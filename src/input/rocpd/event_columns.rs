@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::assembly::Assembly;
 use super::dispatches::{note_missing_events, put_event_ids};
 use super::lookups::Events;
-use crate::input::common::sqlite::{Columns, quoted, text};
+use crate::input::common::sqlite::{Columns, Condition, RowTest, text};
 use crate::input::common::{IdIndex, Texts, index_of};
 use crate::trace::domain::domain_of_category;
 use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
@@ -89,14 +89,10 @@ impl EventDetails {
     /// # Errors
     /// When the file cannot be opened.
     pub fn read(assembly: &mut Assembly<'_>, column: &'static str, events: &str) -> Result<Self> {
-        let mut condition =
-            format!(include_str!("sql/says_something.sql"), column = quoted(column)).trim_end().to_owned();
-        if !events.is_empty() {
-            condition = format!("{condition} AND ({events})");
-        }
+        let condition = Condition::all().and(RowTest::SaysSomething(column)).and_sql(events);
         let known = assembly.database.partition().table("event").is_some_and(|table| table.has(column));
         let columns = if known {
-            assembly.database.read_where("event", &[text(column)], &condition, assembly.context.threads)?
+            assembly.database.read_where("event", &[text(column)], condition, assembly.context.threads)?
         } else {
             Columns::default()
         };

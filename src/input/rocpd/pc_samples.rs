@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::assembly::Assembly;
 use super::database::Database;
 use super::event_columns::EventDetails;
-use crate::input::common::sqlite::{integer, quoted, text};
+use crate::input::common::sqlite::{Condition, integer, quoted, text};
 use crate::input::common::{or_else, zeros};
 use crate::trace::frames::categorical;
 
@@ -40,7 +40,7 @@ fn condition(database: &Database) -> Option<&'static str> {
 /// When the file cannot be opened.
 pub fn rows(assembly: &mut Assembly<'_>) -> Result<BTreeSet<i64>> {
     let Some(condition) = condition(assembly.database) else { return Ok(BTreeSet::new()) };
-    let columns = assembly.database.read_where("sample", &[text("extdata")], condition, assembly.context.threads)?;
+    let columns = assembly.database.read_where("sample", &[text("extdata")], Condition::all().and_sql(condition), assembly.context.threads)?;
     assembly.absorb("sample", &columns);
     let details = columns.texts("extdata");
     let ids = columns.integers("id");
@@ -141,7 +141,7 @@ fn recorded(assembly: &mut Assembly<'_>) -> Result<Vec<Recorded>> {
         return Ok(Vec::new());
     };
     let wanted = [integer("timestamp"), integer("event_id"), text("extdata")];
-    let columns = assembly.database.read_where("sample", &wanted, condition, assembly.context.threads)?;
+    let columns = assembly.database.read_where("sample", &wanted, Condition::all().and_sql(condition), assembly.context.threads)?;
     assembly.absorb("sample", &columns);
     if columns.height == 0 {
         return Ok(Vec::new());

@@ -10,7 +10,7 @@ use super::ops::Ops;
 use super::reading::Reading;
 use super::symbols::{KERNEL_ID_SOURCES, Symbols, kernel_ids};
 use crate::input::common::count_first;
-use crate::input::common::sqlite::{Wanted, integer, text};
+use crate::input::common::sqlite::{Condition, Wanted, integer, text};
 use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;
 
@@ -117,7 +117,7 @@ fn put_launch(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     if wanted.is_empty() {
         return Ok(());
     }
-    let launches = Joined::read(reading, "kernelapi", "api_ptr_id", &wanted, "")?;
+    let launches = Joined::read(reading, "kernelapi", "api_ptr_id", &wanted, &Condition::all())?;
     if with_stream {
         let streams = launches.texts("stream");
         let stream = |call| launches.position(call).and_then(|at| streams.get(at)).and_then(handle);

@@ -3,18 +3,23 @@
 mod bulk;
 mod careful;
 mod column;
+mod condition;
 mod database;
 mod file;
 mod json_text;
+mod page_file;
+mod pages;
 mod report;
+mod store;
 mod table;
-mod times;
 mod uri;
 
 pub use column::{Columns, Values, Wanted, integer, real, text};
+pub use condition::{Condition, listed};
 pub use database::{TableShape, exists, metadata, open, quoted, shape, table_names};
 pub use file::DatabaseFile;
 pub use json_text::text_of_blob;
+pub use pages::RowTest;
 pub use report::{damage, misfits, note_open_log};
+pub use store::{Reader, Store};
 pub use table::{Selection, count, read};
-pub use times::time_conditions;
