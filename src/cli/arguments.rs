@@ -89,7 +89,10 @@ impl InputArguments {
                 })
             })
             .transpose()?;
-        let trace = load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads, reader: self.reader.into() })?;
+        let trace = load(
+            &inputs,
+            LoadOptions { rank_from, categories: self.categories()?, threads, reader: self.reader.into() },
+        )?;
         Ok(trace.select(choice)?)
     }
 

@@ -6,8 +6,8 @@ use anyhow::Result;
 use rayon::prelude::*;
 use regex::Regex;
 
-use super::dataset;
 use super::common::sqlite::Reader;
+use super::dataset;
 use super::discover::{Candidate, discover};
 use super::error::InputError;
 use super::recognise::{Recognised, recognise};
@@ -64,26 +64,29 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     let mut others: Vec<(String, String)> = Vec::new();
     let mut unnamed: Vec<(String, String)> = Vec::new();
     let mut lost: Vec<(String, String)> = Vec::new();
+    let events = Arc::<rocpd::EventCache>::default();
     let mut spool = rocprofv3_json::Spool::default();
     let mut summaries: Vec<(String, String)> = Vec::new();
     let mut csv_files: Vec<rocprofv3_csv::CsvFile> = Vec::new();
     for candidate in discover(inputs)? {
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
-            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate), options.reader).map(|opened| {
-                inherited.extend(opened.damage);
-                (opened.processes, opened.notes)
-            }),
+            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate), options.reader, &events)
+                .map(|opened| {
+                    inherited.extend(opened.damage);
+                    (opened.processes, opened.notes)
+                }),
             Recognised::RocprofJson => {
                 rocprofv3_json::find(&candidate.path, &shown, &file_name(&candidate), &mut spool).map(|opened| {
                     inherited.extend(opened.damage);
                     (opened.processes, opened.notes)
                 })
             }
-            Recognised::Rpd(file) => rpd::find(&file, &candidate.path, &shown, &file_name(&candidate), options.reader).map(|opened| {
-                inherited.extend(opened.damage);
-                (opened.processes, opened.notes)
-            }),
+            Recognised::Rpd(file) => rpd::find(&file, &candidate.path, &shown, &file_name(&candidate), options.reader)
+                .map(|opened| {
+                    inherited.extend(opened.damage);
+                    (opened.processes, opened.notes)
+                }),
             Recognised::Dataset => dataset::find(&candidate.path, &options.categories).map(|found| {
                 let (processes, damage, selection) = found;
                 inherited.extend(damage);

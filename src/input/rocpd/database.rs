@@ -1,5 +1,6 @@
 //! Reads columns of the tables of one partition.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -63,6 +64,12 @@ impl Database {
         &self.partition
     }
 
+    /// What tells the rows of this partition and process from those of all others.
+    pub fn key(&self) -> (PathBuf, String, Option<i64>) {
+        let path = self.file.store.path().to_owned();
+        (path, self.partition.suffix.clone(), self.owner.map(|owner| owner.row))
+    }
+
     /// The tracks of the partition.
     ///
     /// # Errors
@@ -113,9 +120,9 @@ impl Database {
 
     /// Whether a table has a row that can be read, of whatever process.
     pub fn has_rows(&self, base: &str) -> bool {
-        self.partition
-            .table(base)
-            .is_some_and(|table| sqlite::open(self.file.store.path()).is_ok_and(|connection| exists(&connection, table)))
+        self.partition.table(base).is_some_and(|table| {
+            sqlite::open(self.file.store.path()).is_ok_and(|connection| exists(&connection, table))
+        })
     }
 
     /// Number of rows of a table, 0 when it is missing. Of a damaged one those that can be read are counted, and the cause

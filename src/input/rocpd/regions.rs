@@ -8,7 +8,7 @@ use super::event_columns::{EVENT_COLUMNS, put_event_columns, with_unknown};
 use super::hint;
 use crate::input::common::sqlite::{Condition, RowTest, Wanted, integer};
 use crate::input::common::{Texts, count_first};
-use crate::trace::frames::dictionary_column;
+use crate::trace::frames::dictionary_column_at;
 use crate::trace::source::Severity;
 
 /// Condition for the rows of `regions`.
@@ -61,10 +61,10 @@ fn put_region_name(
         return Ok(());
     }
     let (dictionary, unknown) = with_unknown(strings);
-    let codes = names.iter().map(|id| strings.position(id).or(Some(unknown)));
-    let column = dictionary_column("name", &dictionary, codes)?;
+    let codes: Vec<IdxSize> = names.iter().map(|id| strings.position(id).unwrap_or(unknown) as IdxSize).collect();
+    let (count, first) = count_first(codes.iter().map(|code| *code == unknown as IdxSize), ids);
+    let column = dictionary_column_at("name", &dictionary, &IdxCa::from_vec("".into(), codes))?;
     assembly.put("name", column);
-    let (count, first) = count_first(names.iter().map(|id| strings.position(id).is_none()), ids);
     assembly.note(
         "missing_string",
         Severity::Warning,

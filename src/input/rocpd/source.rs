@@ -9,6 +9,7 @@ use super::assembly::Assembly;
 use super::container::partitions;
 use super::database::{Database, DatabaseStore};
 use super::dialect;
+use super::events::EventCache;
 use super::lookups::Lookups;
 use super::process::processes;
 use super::readable::{Log, Readable};
@@ -33,7 +34,7 @@ struct RocpdSource {
 ///
 /// # Errors
 /// When no partition can be read.
-pub fn find(path: &Path, shown: &str, source: &str, reader: Reader) -> Result<Opened> {
+pub fn find(path: &Path, shown: &str, source: &str, reader: Reader, events: &Arc<EventCache>) -> Result<Opened> {
     let file = Readable::of(path)?;
     let connection = open(file.path())?;
     let mut opened = Opened { processes: Vec::new(), notes: Vec::new(), damage: Vec::new() };
@@ -53,7 +54,8 @@ pub fn find(path: &Path, shown: &str, source: &str, reader: Reader) -> Result<Op
         opened.notes.extend(dialect::notes(&partition, shown));
         for process in processes(&connection, &partition, shown, source)? {
             let database = Database::new(Arc::clone(&file), partition.clone(), process.owner);
-            let source = RocpdSource { database, lookups: Lookups::new(), symbols: SymbolCache::default() };
+            let source =
+                RocpdSource { database, lookups: Lookups::new(Arc::clone(events)), symbols: SymbolCache::default() };
             opened.processes.push(Found { facts: process.facts, source: Arc::new(source) });
         }
     }

@@ -10,8 +10,8 @@ use super::integers::{Field, Integers, every};
 use super::reading::{Reading, ordinals, zero_as_null};
 use super::records::{CountedDispatch, Dispatch, KeyedText};
 use super::roles::{COUNTERS, DISPATCHES};
-use crate::input::common::{TableBuilder, count_first, or_else, zeros};
-use crate::trace::frames::dictionary_column;
+use crate::input::common::{TableBuilder, count_rows, or_else, zeros};
+use crate::trace::frames::{dictionary_column, dictionary_column_at};
 use crate::trace::source::Severity;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
@@ -145,11 +145,9 @@ fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &Int64Chunked) -> 
     reading.findings.extend(findings);
     let resolved = symbols.names.resolve(&symbols.index, &kernel_ids, categories);
     for (name, dictionary) in resolved.names.dispatch_columns() {
-        reading.builder.put_with(name, || {
-            Ok(dictionary_column(name, dictionary, resolved.positions.iter().copied().map(Some))?)
-        })?;
+        reading.builder.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
     }
-    let (count, first) = count_first(resolved.missing.iter().copied(), ids);
+    let (count, first) = count_rows(&resolved.missing, ids);
     reading.builder.note(
         "missing_symbol",
         Severity::Warning,

@@ -155,7 +155,11 @@ fn of_markers(reading: &mut Reading<'_>) -> Result<String> {
 
 /// Adds the frames of the calls' stacks as JSON lists, outermost call last.
 fn put_call_stacks(reading: &mut Reading<'_>, ids: &Int64Chunked) -> Result<()> {
-    let frames = reading.read("stackframe", &[integer("api_ptr_id"), integer("depth"), integer("name_id")], &Condition::all())?;
+    let frames = reading.read(
+        "stackframe",
+        &[integer("api_ptr_id"), integer("depth"), integer("name_id")],
+        &Condition::all(),
+    )?;
     let mut stacks: BTreeMap<i64, Vec<(i64, &str)>> = BTreeMap::new();
     let strings = reading.strings()?;
     let (calls, depths, names) = (frames.integers("api_ptr_id"), frames.integers("depth"), frames.integers("name_id"));

@@ -18,8 +18,8 @@ use crate::trace::source::{ReadContext, RowCount, Rows};
 
 /// A file, what it holds, and what has been read of it for good.
 pub struct Capture {
-    /// Where the database is; it must stay as long as it is read.
-    pub file: Arc<DatabaseFile>,
+    /// The database, which must stay as long as it is read.
+    _file: Arc<DatabaseFile>,
     /// How it is read.
     pub store: Store,
     /// Its tables.
@@ -32,7 +32,7 @@ pub struct Capture {
 impl Capture {
     /// Nothing read yet.
     pub fn new(file: Arc<DatabaseFile>, store: Store, container: Container, census: Census) -> Self {
-        Self { file, store, container, census, strings: OnceLock::new() }
+        Self { _file: file, store, container, census, strings: OnceLock::new() }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Reading of SQLite databases that may be damaged or hold other types than declared. Nothing is ever written.
 
+#[cfg(test)]
+mod agreement;
 mod bulk;
 mod careful;
 mod column;
@@ -14,7 +16,7 @@ mod store;
 mod table;
 mod uri;
 
-pub use column::{Columns, Values, Wanted, integer, real, text};
+pub use column::{Columns, Misfit, Values, Wanted, integer, real, text};
 pub use condition::{Condition, listed};
 pub use database::{TableShape, exists, metadata, open, quoted, shape, table_names};
 pub use file::DatabaseFile;

@@ -66,10 +66,11 @@ impl PageFile {
         let mut integers: Vec<Vec<i64>> = buffers(wanted, Kind::Integer, height);
         let mut reals: Vec<Vec<f64>> = buffers(wanted, Kind::Real, height);
         let chunks = scan.chunks(&mut ids, &mut integers, &mut reals, wanted);
-        let decode = |(leaves, mut chunk): (&[Leaf], Chunk<'_>)| match Decoder::new(pages, &plan).decode(leaves, &mut chunk) {
-            Ok(()) => Ok(Part::of(chunk)),
-            Err(reason) => bail!(reason),
-        };
+        let decode =
+            |(leaves, mut chunk): (&[Leaf], Chunk<'_>)| match Decoder::new(pages, &plan).decode(leaves, &mut chunk) {
+                Ok(()) => Ok(Part::of(chunk)),
+                Err(reason) => bail!(reason),
+            };
         let parts: Vec<Part> = if threads > 1 {
             chunks.into_par_iter().map(decode).collect::<Result<_>>()?
         } else {

@@ -154,15 +154,6 @@ impl Cells<'_> {
         }
     }
 
-    /// Whether each row has a value; empty if all have one.
-    pub fn valid(&self) -> &[bool] {
-        match self {
-            Self::Integer(numbers) => &numbers.valid,
-            Self::Real(numbers) => &numbers.valid,
-            Self::Text(texts) => &texts.valid,
-        }
-    }
-
     /// Values of other types than expected.
     pub fn misfits(&self) -> &Misfits {
         match self {

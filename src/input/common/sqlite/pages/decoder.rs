@@ -124,17 +124,36 @@ impl<'a> Decoder<'a> {
     fn leaf(&mut self, leaf: &Leaf, chunk: &mut Chunk<'_>) -> Result<(), Stop> {
         let range = self.pages.range(leaf.page).ok_or(Fault::BehindEnd)?;
         let mut last = leaf.above;
+        let mut first_fault = Ok(());
         for index in 0..usize::from(leaf.rows) {
-            let cell = cell(self.pages, leaf, range, index)?;
-            if last.is_some_and(|last| cell.id <= last) || leaf.up_to.is_some_and(|up_to| cell.id > up_to) {
-                return Err(Fault::OutOfOrder.into());
+            match self.place(leaf, range, index, &mut last, chunk) {
+                Ok(()) => {}
+                // The other rows lie elsewhere in the page.
+                Err(Stop::Fault(fault)) => first_fault = first_fault.and(Err(Stop::Fault(fault))),
+                stop => return stop,
             }
-            last = Some(cell.id);
-            let mut record = std::mem::take(&mut self.record);
-            let added = self.row(&cell, &mut record, chunk);
-            self.record = record;
-            added?;
         }
+        first_fault
+    }
+
+    #[inline]
+    fn place(
+        &mut self,
+        leaf: &Leaf,
+        range: (usize, usize),
+        index: usize,
+        last: &mut Option<i64>,
+        chunk: &mut Chunk<'_>,
+    ) -> Result<(), Stop> {
+        let cell = cell(self.pages, leaf, range, index)?;
+        if last.is_some_and(|last| cell.id <= last) || leaf.up_to.is_some_and(|up_to| cell.id > up_to) {
+            return Err(Fault::OutOfOrder.into());
+        }
+        let mut record = std::mem::take(&mut self.record);
+        let added = self.row(&cell, &mut record, chunk);
+        self.record = record;
+        added?;
+        *last = Some(cell.id);
         Ok(())
     }
 

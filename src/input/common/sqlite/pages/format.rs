@@ -98,20 +98,20 @@ impl<'a> Pages<'a> {
         Ok(Self { file, format: Format::of(file)? })
     }
 
-    /// Number of whole pages.
+    /// Number of pages, of which the last may be cut.
     pub fn count(self) -> usize {
-        self.file.len() / self.format.page_bytes
+        self.file.len().div_ceil(self.format.page_bytes)
     }
 
-    /// Where the usable bytes of a page begin and end in the file.
+    /// Where the usable bytes of a page begin and end in the file, which may be cut within the page.
     #[inline]
     pub fn range(self, page: u32) -> Option<(usize, usize)> {
         let begin = (page as usize).checked_sub(1)?.checked_mul(self.format.page_bytes)?;
-        let end = begin.checked_add(self.format.page_bytes)?;
-        (end <= self.file.len()).then_some((begin, begin + self.format.usable_bytes))
+        let end = begin.checked_add(self.format.usable_bytes)?.min(self.file.len());
+        (begin < end).then_some((begin, end))
     }
 
-    /// The usable bytes of a page.
+    /// The usable bytes of a page as far as the file has them.
     #[inline]
     pub fn page(self, page: u32) -> Option<&'a [u8]> {
         let (begin, end) = self.range(page)?;

@@ -22,25 +22,24 @@ pub enum RowTest<C> {
     OneOfOrNull(C, Vec<i64>),
     /// A column is none of these, or null.
     NoneOf(C, Vec<i64>),
-    /// A column is neither null, nor empty, nor `{}`.
-    SaysSomething(C),
+    /// One of the columns is neither null, nor empty, nor `{}`.
+    SaysSomething(Vec<C>),
 }
 
 impl<C> RowTest<C> {
     /// The columns it looks at.
-    pub fn columns(&self) -> impl Iterator<Item = &C> {
-        let (first, second) = match self {
+    pub fn columns(&self) -> Vec<&C> {
+        match self {
             Self::Same(one, other) | Self::Different(one, other) | Self::LastsAtLeast(one, other, _) => {
-                (one, Some(other))
+                vec![one, other]
             }
             Self::AtMost(column, _)
             | Self::AtLeast(column, _)
             | Self::OneOf(column, _)
             | Self::OneOfOrNull(column, _)
-            | Self::NoneOf(column, _)
-            | Self::SaysSomething(column) => (column, None),
-        };
-        std::iter::once(first).chain(second)
+            | Self::NoneOf(column, _) => vec![column],
+            Self::SaysSomething(columns) => columns.iter().collect(),
+        }
     }
 
     /// The same test of columns that are named otherwise.
@@ -54,7 +53,7 @@ impl<C> RowTest<C> {
             Self::OneOf(column, ids) => RowTest::OneOf(name(column), ids.clone()),
             Self::OneOfOrNull(column, ids) => RowTest::OneOfOrNull(name(column), ids.clone()),
             Self::NoneOf(column, ids) => RowTest::NoneOf(name(column), ids.clone()),
-            Self::SaysSomething(column) => RowTest::SaysSomething(name(column)),
+            Self::SaysSomething(columns) => RowTest::SaysSomething(columns.iter().map(name).collect()),
         }
     }
 
@@ -67,9 +66,7 @@ impl<C> RowTest<C> {
         };
         Some(match self {
             Self::Same(one, other) => both(integer(one)?, integer(other)?).is_some_and(|(one, other)| one == other),
-            Self::Different(one, other) => {
-                both(integer(one)?, integer(other)?).is_none_or(|(one, other)| one != other)
-            }
+            Self::Different(one, other) => both(integer(one)?, integer(other)?).is_none_or(|(one, other)| one != other),
             Self::AtMost(column, most) => integer(column)?.is_none_or(|integer| integer <= *most),
             Self::AtLeast(column, least) => integer(column)?.is_none_or(|integer| integer >= *least),
             Self::LastsAtLeast(start, end, least) => both(integer(start)?, integer(end)?)
@@ -77,14 +74,29 @@ impl<C> RowTest<C> {
             Self::OneOf(column, ids) => integer(column)?.is_some_and(|id| ids.contains(&id)),
             Self::OneOfOrNull(column, ids) => integer(column)?.is_none_or(|id| ids.contains(&id)),
             Self::NoneOf(column, ids) => integer(column)?.is_none_or(|id| !ids.contains(&id)),
-            Self::SaysSomething(column) => match value(column) {
-                Value::Null => false,
-                // SQL counts the characters of a text up to the first NUL.
-                Value::Text(text) => text != b"{}" && text.first().is_some_and(|first| *first != 0),
-                Value::Blob(bytes) => !bytes.is_empty(),
-                Value::Integer(_) | Value::Real(_) => return None,
-            },
+            Self::SaysSomething(columns) => {
+                let says = columns.iter().map(|column| says_something(value(column)));
+                let mut unknown = false;
+                let any = says.into_iter().any(|says| {
+                    unknown |= says.is_none();
+                    says == Some(true)
+                });
+                if unknown && !any {
+                    return None;
+                }
+                any
+            }
         })
+    }
+}
+
+fn says_something(value: Value<'_>) -> Option<bool> {
+    match value {
+        Value::Null => Some(false),
+        // SQL counts the characters of a text up to the first NUL.
+        Value::Text(text) => Some(text != b"{}" && text.first().is_some_and(|first| *first != 0)),
+        Value::Blob(bytes) => Some(!bytes.is_empty()),
+        Value::Integer(_) | Value::Real(_) => None,
     }
 }
 

@@ -67,9 +67,7 @@ impl Walk<'_> {
             self.tree.lost.push(Lost { page, fault: Fault::CellOutside });
             return;
         };
-        if !children.in_order {
-            self.tree.lost.push(Lost { page, fault: Fault::OutOfOrder });
-        }
+        self.tree.lost.extend(children.fault.map(|fault| Lost { page, fault }));
         // All leaves of a table are equally deep.
         let below = children.list.iter().find_map(|(child, _, _)| level(self.pages, *child).ok());
         for (child, above, up_to) in children.list {
@@ -110,31 +108,37 @@ impl Walk<'_> {
 struct Children {
     /// Pages with the row ids they lie between.
     list: Vec<(u32, Option<i64>, Option<i64>)>,
-    /// Whether the row ids rise; children behind the first that does not are left out.
-    in_order: bool,
+    /// Why some are missing.
+    fault: Option<Fault>,
 }
 
-/// The children of an interior page; `None` when a cell lies outside.
+/// The children of an interior page; `None` when it has no header.
 fn children(pages: Pages<'_>, page: u32, above: Option<i64>, up_to: Option<i64>) -> Option<Children> {
     let bytes = pages.page(page)?;
     let header = header_at(page);
     let cells = usize::from(u16_at(bytes, header + 3)?);
-    let mut list = Vec::with_capacity(cells + 1);
+    let last = u32_at(bytes, header + 8)?;
+    let mut children = Children { list: Vec::with_capacity(cells + 1), fault: None };
     let mut lower = above;
     for cell in 0..cells {
-        let at = usize::from(u16_at(bytes, header + 12 + 2 * cell)?);
-        let child = u32_at(bytes, at)?;
-        let (key, _) = varint(bytes, at + 4)?;
-        let key = key as i64;
+        let found = u16_at(bytes, header + 12 + 2 * cell).and_then(|at| {
+            let at = usize::from(at);
+            Some((u32_at(bytes, at)?, varint(bytes, at + 4)?.0 as i64))
+        });
+        let Some((child, key)) = found else {
+            children.fault = children.fault.or(Some(Fault::CellOutside));
+            continue;
+        };
         // Row ids of deleted rows may remain as borders, so that two borders may be the same.
         if lower.is_some_and(|lower| key < lower) || up_to.is_some_and(|up_to| key > up_to) {
-            return Some(Children { list, in_order: false });
+            children.fault = children.fault.or(Some(Fault::OutOfOrder));
+            continue;
         }
-        list.push((child, lower, Some(key)));
+        children.list.push((child, lower, Some(key)));
         lower = Some(key);
     }
-    list.push((u32_at(bytes, header + 8)?, lower, up_to));
-    Some(Children { list, in_order: true })
+    children.list.push((last, lower, up_to));
+    Some(children)
 }
 
 /// Where the header of a page begins.
@@ -167,10 +171,16 @@ pub fn measure(pages: Pages<'_>, leaves: &mut [Leaf]) -> Vec<Lost> {
     lost
 }
 
-/// Number of cells of a leaf, if their list lies in the page.
+/// Number of cells of a leaf, if their list lies in the page; of a page that is cut, of those whose places are known.
 fn rows(pages: Pages<'_>, page: u32) -> Option<u16> {
     let bytes = pages.page(page)?;
     let header = header_at(page);
     let rows = u16_at(bytes, header + 3)?;
-    (header + 8 + 2 * usize::from(rows) <= bytes.len()).then_some(rows)
+    let room = bytes.len().saturating_sub(header + 8) / 2;
+    let is_cut = bytes.len() < pages.format.usable_bytes;
+    if is_cut {
+        u16::try_from(room).map_or(Some(rows), |room| Some(rows.min(room)))
+    } else {
+        (usize::from(rows) <= room).then_some(rows)
+    }
 }

@@ -1,1 +1,1 @@
-length({column}) > 0 AND {column} <> '{{}}'
+(length({column}) > 0 AND {column} <> '{{}}')
