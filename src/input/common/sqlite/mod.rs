@@ -8,6 +8,7 @@ mod column;
 mod condition;
 mod database;
 mod file;
+mod gather;
 mod json_text;
 mod page_file;
 mod pages;

@@ -5,14 +5,14 @@ use std::fs::File;
 
 use anyhow::{Context, Result, bail};
 use memmap2::Mmap;
-use polars::prelude::{Float64Chunked, Int64Chunked, PlSmallStr, StringChunked, StringChunkedBuilder};
-use polars_arrow::bitmap::Bitmap;
+use polars::prelude::{Float64Chunked, Int64Chunked, PlSmallStr};
 use rayon::prelude::*;
 
-use super::column::{Columns, Kind, Misfit, Values, Wanted};
+use super::column::{Columns, Kind, Values, Wanted};
+use super::gather::{Part, close_gaps, damage, named, texts, validity};
 use super::json_text::text_of_blob;
 use super::pages::{
-    Cells, Chunk, Decoder, Leaf, Lost, Misfits, Numbers, Odd, Pages, Plan, Stored, Texts, measure, tables, walk,
+    Cells, Chunk, Decoder, Leaf, Lost, Misfits, Numbers, Pages, Plan, Stored, Texts, measure, tables, walk,
 };
 use super::table::Selection;
 
@@ -180,37 +180,6 @@ impl Scan {
     }
 }
 
-/// What remains of a chunk without the room it filled.
-struct Part {
-    rows: usize,
-    valid: Vec<Vec<bool>>,
-    texts: Vec<Texts>,
-    misfits: Vec<Misfits>,
-    lost: Vec<Lost>,
-}
-
-impl Part {
-    fn of(chunk: Chunk<'_>) -> Self {
-        let mut part = Self {
-            rows: chunk.rows,
-            valid: Vec::with_capacity(chunk.columns.len()),
-            texts: Vec::with_capacity(chunk.columns.len()),
-            misfits: chunk.columns.iter().map(|cells| *cells.misfits()).collect(),
-            lost: chunk.lost,
-        };
-        for cells in chunk.columns {
-            let (valid, texts) = match cells {
-                Cells::Integer(numbers) => (numbers.valid, Texts::default()),
-                Cells::Real(numbers) => (numbers.valid, Texts::default()),
-                Cells::Text(mut texts) => (std::mem::take(&mut texts.valid), texts),
-            };
-            part.valid.push(valid);
-            part.texts.push(texts);
-        }
-        part
-    }
-}
-
 fn stored<'a>(selection: Selection<'a>) -> Result<&'a BTreeMap<String, Stored>> {
     let stored = selection.table.stored.as_ref().context("the table is stored in another way")?;
     let is_row_id = match stored.get(selection.key) {
@@ -251,68 +220,4 @@ fn take<'s, T>(rest: &mut &'s mut [T], count: usize) -> &'s mut [T] {
     let (first, others) = all.split_at_mut(count.min(all.len()));
     *rest = others;
     first
-}
-
-/// Moves the values of each part behind those of the part before, where parts have fewer rows than room.
-fn close_gaps<T: Copy>(values: &mut Vec<T>, room: &[usize], rows: &[usize]) {
-    let (mut from, mut to) = (0, 0);
-    for (room, rows) in room.iter().zip(rows) {
-        if from != to && from + rows <= values.len() {
-            values.copy_within(from..from + rows, to);
-        }
-        from += room;
-        to += rows;
-    }
-    if to < values.len() {
-        values.truncate(to);
-        values.shrink_to_fit();
-    }
-}
-
-fn validity(parts: &[Part], column: usize, height: usize) -> Option<Bitmap> {
-    let of = |part: &Part| part.valid.get(column).is_some_and(|valid| !valid.is_empty());
-    if !parts.iter().any(of) {
-        return None;
-    }
-    let mut bits = polars_arrow::bitmap::MutableBitmap::with_capacity(height);
-    for part in parts {
-        match part.valid.get(column).filter(|valid| !valid.is_empty()) {
-            Some(valid) => bits.extend_from_trusted_len_iter(valid.iter().copied()),
-            None => bits.extend_constant(part.rows, true),
-        }
-    }
-    Some(bits.into())
-}
-
-fn texts(name: PlSmallStr, parts: &[Part], column: usize, height: usize) -> StringChunked {
-    let mut builder = StringChunkedBuilder::new(name, height);
-    for part in parts {
-        let Some(texts) = part.texts.get(column) else { continue };
-        let valid = part.valid.get(column).filter(|valid| !valid.is_empty());
-        for (row, text) in texts.texts().enumerate() {
-            let is_valid = valid.is_none_or(|valid| valid.get(row).copied().unwrap_or(true));
-            builder.append_option(is_valid.then_some(text));
-        }
-    }
-    builder.finish()
-}
-
-fn named(wanted: &Wanted, misfits: &Misfits) -> impl Iterator<Item = Misfit> {
-    let (column, kind) = (wanted.name, wanted.kind);
-    [Odd::Real, Odd::Text, Odd::Blob].into_iter().zip(misfits.found).filter_map(move |(odd, found)| {
-        let (count, first_id) = found?;
-        Some(Misfit { column, found: kind.odd_name(odd), count, first_id })
-    })
-}
-
-/// What is lost in words.
-fn damage(lost: &[Lost], rows: usize) -> Option<String> {
-    let first = lost.first()?;
-    let (count, page, fault) = (lost.len(), first.page, first.fault);
-    let noun = if count == 1 { "page" } else { "pages" };
-    let example = if count == 1 { format!("page {page}") } else { format!("such as page {page}, which") };
-    Some(match count {
-        1 => format!("{example} {fault}; {rows} rows can be read"),
-        _ => format!("{count} {noun} cannot be read, {example} {fault}; {rows} rows can be read"),
-    })
 }
