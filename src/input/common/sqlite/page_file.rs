@@ -207,10 +207,7 @@ fn rows_of(leaves: &[Leaf]) -> usize {
 }
 
 /// Zeros, which the system gives only when they are first written.
-fn buffers<T: Clone + Default>(wanted: &[Wanted], kind: Kind, height: usize) -> Vec<Vec<T>>
-where
-    T: Copy,
-{
+fn buffers<T: Copy + Default>(wanted: &[Wanted], kind: Kind, height: usize) -> Vec<Vec<T>> {
     wanted.iter().filter(|wanted| wanted.kind == kind).map(|_| vec![T::default(); height]).collect()
 }
 
