@@ -88,6 +88,8 @@ def main():
          [*own, "table", "kernel_summary", db, "-f", "csv"]),
         ("kernel_summary, cold", kernels, [], [*own, "table", "kernel_summary", db, "-f", "csv"]),
         ("pandas through the view", kernels, [], [args.python, str(VIEW), db]),
+        ("kernel_summary by sqlite", kernels, [],
+         [*own, "table", "kernel_summary", db, "-f", "csv", "--reader", "sqlite"]),
         ("baseline view", kernels, [], [*peer, "view", db]),
         ("kernel_summary of dataset", kernels, [], [*own, "table", "kernel_summary", str(dataset), "-f", "csv"]),
         ("baseline summary", kernels, [], [*peer, "summary", db]),

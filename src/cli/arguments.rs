@@ -11,7 +11,7 @@ use super::exit::Failure;
 use super::filters::FilterArguments;
 use crate::engine::{NameForm, QueryOptions, Registry};
 use crate::export::unit::TimeUnit;
-use crate::input::{LoadOptions, load};
+use crate::input::{LoadOptions, Reader, load};
 use crate::trace::categories::Categories;
 use crate::trace::schema::Table;
 use crate::trace::{Request, Trace, source_request};
@@ -32,8 +32,33 @@ pub struct InputArguments {
     /// Rules for kernel categories, tried before the built-in ones
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     categories: Option<PathBuf>,
+    /// What reads rows of SQLite databases
+    #[arg(long, value_enum, default_value_t, value_name = "READER", help_heading = "Input")]
+    reader: ReaderChoice,
     #[command(flatten)]
     filters: FilterArguments,
+}
+
+/// What reads rows of SQLite databases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ReaderChoice {
+    /// The file's pages where they can be read, else SQLite
+    #[default]
+    Auto,
+    /// SQLite
+    Sqlite,
+    /// The file's pages, or an error; SQLite still chooses rows by conditions that only it knows
+    Pages,
+}
+
+impl From<ReaderChoice> for Reader {
+    fn from(choice: ReaderChoice) -> Self {
+        match choice {
+            ReaderChoice::Auto => Self::Auto,
+            ReaderChoice::Sqlite => Self::Sqlite,
+            ReaderChoice::Pages => Self::Pages,
+        }
+    }
 }
 
 impl InputArguments {
@@ -72,7 +97,8 @@ impl InputArguments {
         // What is left out is not worth reading ahead, and filters look at tables of their own first.
         let whole = !choice.chooses_rows() && choice.ranks.is_none();
         let ahead = if whole { source_request(request) } else { Request::new() };
-        let trace = load(&inputs, LoadOptions { rank_from, categories: self.categories()?, threads, ahead })?;
+        let categories = self.categories()?;
+        let trace = load(&inputs, LoadOptions { rank_from, categories, threads, ahead, reader: self.reader.into() })?;
         Ok(trace.select(choice)?)
     }
 

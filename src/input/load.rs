@@ -6,6 +6,7 @@ use anyhow::Result;
 use rayon::prelude::*;
 use regex::Regex;
 
+use super::common::sqlite::Reader;
 use super::dataset;
 use super::discover::{Candidate, discover};
 use super::error::InputError;
@@ -48,6 +49,8 @@ pub struct LoadOptions {
     pub threads: usize,
     /// Columns that will be read soon: a reader that has to look through all of a file may take them on the way.
     pub ahead: Request,
+    /// Who reads databases.
+    pub reader: Reader,
 }
 
 /// Finds, recognises and opens all inputs. Files that are no traces are left out as long as one is; those the user
@@ -63,16 +66,18 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     let mut others: Vec<(String, String)> = Vec::new();
     let mut unnamed: Vec<(String, String)> = Vec::new();
     let mut lost: Vec<(String, String)> = Vec::new();
+    let events = Arc::<rocpd::EventCache>::default();
     let mut spool = rocprofv3_json::Spool::default();
     let mut summaries: Vec<(String, String)> = Vec::new();
     let mut csv_files: Vec<rocprofv3_csv::CsvFile> = Vec::new();
     for candidate in discover(inputs)? {
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
-            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)).map(|opened| {
-                inherited.extend(opened.damage);
-                (opened.processes, opened.notes)
-            }),
+            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate), options.reader, &events)
+                .map(|opened| {
+                    inherited.extend(opened.damage);
+                    (opened.processes, opened.notes)
+                }),
             Recognised::RocprofJson => {
                 let source = file_name(&candidate);
                 rocprofv3_json::find(&candidate.path, &shown, &source, &mut spool, &options.ahead).map(|opened| {
@@ -80,10 +85,11 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
                     (opened.processes, opened.notes)
                 })
             }
-            Recognised::Rpd(file) => rpd::find(&file, &candidate.path, &shown, &file_name(&candidate)).map(|opened| {
-                inherited.extend(opened.damage);
-                (opened.processes, opened.notes)
-            }),
+            Recognised::Rpd(file) => rpd::find(&file, &candidate.path, &shown, &file_name(&candidate), options.reader)
+                .map(|opened| {
+                    inherited.extend(opened.damage);
+                    (opened.processes, opened.notes)
+                }),
             Recognised::Dataset => dataset::find(&candidate.path, &options.categories).map(|found| {
                 let (processes, damage, selection) = found;
                 inherited.extend(damage);

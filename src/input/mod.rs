@@ -12,6 +12,7 @@ mod rocprofv3_json;
 mod row_groups;
 mod rpd;
 
+pub use common::sqlite::Reader;
 pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
 pub use error::InputError;
 use load::Opened;

@@ -71,12 +71,25 @@ fn text_dictionary(
     codes: impl Iterator<Item = Option<usize>>,
     data_type: &DataType,
 ) -> PolarsResult<Column> {
-    let values = StringChunked::from_iter_options(name.into(), dictionary.iter().map(Option::as_deref));
-    let values = values.into_series().cast(data_type)?;
+    let values = dictionary_values(name, dictionary, data_type)?;
     let size = dictionary.len();
     let indexes: IdxCa =
         codes.map(|code| code.filter(|code| *code < size).and_then(|code| IdxSize::try_from(code).ok())).collect();
     Ok(values.take(&indexes)?.with_name(name.into()).into_column())
+}
+
+/// A dictionary-encoded column: the entries of `dictionary` at `positions`.
+///
+/// # Errors
+/// When a position is out of range, which is a defect, or polars cannot build the column.
+pub fn dictionary_column_at(name: &str, dictionary: &[Option<String>], positions: &IdxCa) -> PolarsResult<Column> {
+    let values = dictionary_values(name, dictionary, &categorical())?;
+    Ok(values.take(positions)?.with_name(name.into()).into_column())
+}
+
+fn dictionary_values(name: &str, dictionary: &[Option<String>], data_type: &DataType) -> PolarsResult<Series> {
+    let values = StringChunked::from_iter_options(name.into(), dictionary.iter().map(Option::as_deref));
+    values.into_series().cast(data_type)
 }
 
 /// A column with the same text in every row.

@@ -20,6 +20,7 @@ mod manners;
 mod negative;
 mod promises;
 mod queries;
+mod readers;
 mod rocprofv3_csv;
 mod rocprofv3_documents;
 mod rocprofv3_json;

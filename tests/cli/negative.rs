@@ -33,8 +33,12 @@ fn a_truncated_database_gives_what_can_be_read() {
     assert_eq!(run_info.code, 5, "{}", run_info.stderr);
     assert!(run_info.stdout.contains("kernel_symbols 69"), "{}", run_info.stdout);
     let regions = run(&["sql", "SELECT COUNT(*) AS n FROM regions", &file, "-f", "csv"]);
-    assert_eq!((regions.code, regions.stdout.as_str()), (5, "n\n589\n"), "{}", regions.stderr);
+    assert_eq!((regions.code, regions.stdout.as_str()), (5, "n\n551\n"), "{}", regions.stderr);
     assert!(regions.stderr.contains("rocpd_region"), "{}", regions.stderr);
+    // SQLite fills the page in which the file ends with zeros, and takes them for 38 more rows.
+    let zeros = "SELECT COUNT(*) FILTER (WHERE region_id = 0) AS zeros, COUNT(*) AS n FROM regions";
+    let regions = run(&["sql", zeros, &file, "-f", "csv", "--reader", "sqlite"]);
+    assert_eq!((regions.code, regions.stdout.as_str()), (5, "zeros,n\n38,589\n"), "{}", regions.stderr);
     assert_eq!(listing(Path::new(&directory)), before, "nothing is created near the inputs");
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use polars::prelude::Int64Chunked;
+use polars::prelude::{IdxCa, IdxSize, Int64Chunked};
 use rayon::prelude::*;
 
 use super::id_index::IdIndex;
@@ -72,25 +72,18 @@ impl SymbolNames {
     /// Names and places in them for a column of kernel ids, through the `index` of the symbols' ids: those that occur,
     /// in the order of their first occurrence. Ids without symbol get a name of their own.
     pub fn resolve(&self, index: &IdIndex, kernel_ids: &Int64Chunked, categories: &CategoryRules) -> Resolved {
-        match kernel_ids.cont_slice() {
-            Ok(ids) => self.resolve_each(index, ids.iter().copied(), categories),
-            Err(_) => self.resolve_each(index, kernel_ids.iter().map(|id| id.unwrap_or(-1)), categories),
-        }
-    }
-
-    fn resolve_each(&self, index: &IdIndex, ids: impl Iterator<Item = i64>, categories: &CategoryRules) -> Resolved {
-        let positions = Vec::with_capacity(ids.size_hint().0);
-        let mut resolved = Resolved { positions, names: NameForms::default(), missing: Vec::new() };
-        let mut places: Vec<Option<u32>> = vec![None; self.symbols.len()];
-        let mut missing: BTreeMap<i64, u32> = BTreeMap::new();
-        for id in ids {
+        let mut resolved = Resolved { positions: IdxCa::default(), names: NameForms::default(), missing: Vec::new() };
+        let mut positions: Vec<IdxSize> = Vec::with_capacity(kernel_ids.len());
+        let mut places: Vec<Option<IdxSize>> = vec![None; self.symbols.len()];
+        let mut missing: BTreeMap<i64, IdxSize> = BTreeMap::new();
+        for (row, id) in kernel_ids.iter().enumerate() {
+            let id = id.unwrap_or(-1);
             let found = index.position(id).and_then(|at| Some((self.symbols.get(at)?, places.get_mut(at)?)));
-            if found.is_none() || !resolved.missing.is_empty() {
-                resolved.missing.resize(resolved.positions.len(), false);
-                resolved.missing.push(found.is_none());
+            if found.is_none() {
+                resolved.missing.push(row);
             }
             let names = &mut resolved.names;
-            resolved.positions.push(match found {
+            positions.push(match found {
                 Some((_, Some(place))) => *place,
                 Some((symbol, place)) => *place.insert(names.push(symbol, symbol.forms(categories))),
                 None => *missing.entry(id).or_insert_with(|| {
@@ -101,6 +94,7 @@ impl SymbolNames {
                 }),
             });
         }
+        resolved.positions = IdxCa::from_vec("".into(), positions);
         resolved
     }
 }
@@ -123,8 +117,8 @@ impl NameForms {
     }
 
     /// Adds a symbol and gives its place.
-    fn push(&mut self, symbol: &Symbol, forms: Forms) -> u32 {
-        let place = u32::try_from(self.kernel_name.len()).unwrap_or(u32::MAX);
+    fn push(&mut self, symbol: &Symbol, forms: Forms) -> IdxSize {
+        let place = self.kernel_name.len() as IdxSize;
         self.kernel_name.push(Some(symbol.full.clone()));
         self.short_name.push(Some(forms.short));
         self.base_name.push(Some(forms.base));
@@ -137,18 +131,11 @@ impl NameForms {
 /// Names for a column of kernel ids.
 pub struct Resolved {
     /// Place in the name columns for every row.
-    positions: Vec<u32>,
+    pub positions: IdxCa,
     /// The names that occur.
     pub names: NameForms,
-    /// Whether the symbol of the row is missing; empty where all are there.
-    pub missing: Vec<bool>,
-}
-
-impl Resolved {
-    /// The places for [`crate::trace::frames::dictionary_column`].
-    pub fn codes(&self) -> impl Iterator<Item = Option<usize>> {
-        self.positions.iter().map(|position| Some(*position as usize))
-    }
+    /// Rows whose symbol is missing.
+    pub missing: Vec<usize>,
 }
 
 /// The name of a kernel without one.
@@ -172,8 +159,8 @@ mod tests {
         let ids = Int64Chunked::from_slice("".into(), &[30, 99, 10, 30, 99]);
         let rules = CategoryRules::builtin();
         let resolved = names.resolve(&index, &ids, &rules);
-        assert_eq!(resolved.positions, [0, 1, 2, 0, 1]);
-        assert_eq!(resolved.missing, [false, true, false, false, true]);
+        assert_eq!(resolved.positions.iter().flatten().collect::<Vec<IdxSize>>(), [0, 1, 2, 0, 1]);
+        assert_eq!(resolved.missing, [1, 4]);
         let text = |name: &str| Some(name.to_owned());
         assert_eq!(resolved.names.kernel_name, [text("ncclKernel"), text("kernel_99"), text("void a<int>()")]);
         assert_eq!(resolved.names.category.first(), Some(&text("communication")));

@@ -18,5 +18,5 @@ pub use counter_values::{put_counter_instances, put_counters, with_values};
 pub use id_index::IdIndex;
 pub use kernel_symbols::{NameForms, SymbolNames, placeholder};
 pub use roles::is_left_out;
-pub use table::{TableBuilder, count_first, or_else, or_zero, zeros};
+pub use table::{TableBuilder, count_first, count_rows, or, or_else, remembering, zeros};
 pub use texts::{Texts, index_of};

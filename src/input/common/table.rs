@@ -6,6 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::trace::frames::null_column;
+use crate::trace::identity::Gpu;
 use crate::trace::schema::{Column as Declaration, Table};
 use crate::trace::source::{Anomaly, Damage, ReadContext, Rows, Severity};
 use crate::trace::validity::Validity;
@@ -96,21 +97,20 @@ impl<'a> TableBuilder<'a> {
         if !self.wants(&["start_ns", "end_ns", "duration_ns", "valid"]) {
             return;
         }
-        let (start, end) = (or_zero(start), or_zero(end));
-        if self.wants(&["duration_ns", "valid"]) {
-            let validity = Validity::of(&self.context.process.facts);
-            let times = || plain(&start).zip(plain(&end));
-            if self.wants(&["duration_ns"]) {
-                let durations = times().map(|(start, end)| end.saturating_sub(start)).collect();
-                self.put("duration_ns", Int64Chunked::from_vec("duration_ns".into(), durations).into_series());
-            }
-            if self.wants(&["valid"]) {
-                let valid = times().map(|(start, end)| validity.holds(start, end));
-                self.put("valid", BooleanChunked::from_iter_values("valid".into(), valid).into_series());
-            }
+        let validity = Validity::of(&self.context.process.facts);
+        let (starts, ends) = (or(start, 0), or(end, 0));
+        if self.wants(&["duration_ns"]) {
+            let durations = starts.into_no_null_iter().zip(ends.into_no_null_iter());
+            let durations = durations.map(|(start, end)| end.saturating_sub(start));
+            self.put("duration_ns", Int64Chunked::from_iter_values("".into(), durations).into_series());
         }
-        self.put("start_ns", start.into_series());
-        self.put("end_ns", end.into_series());
+        if self.wants(&["valid"]) {
+            let valid = starts.into_no_null_iter().zip(ends.into_no_null_iter());
+            let valid = valid.map(|(start, end)| validity.holds(start, end));
+            self.put("valid", BooleanChunked::from_iter_values("".into(), valid).into_series());
+        }
+        self.put("start_ns", starts.into_series());
+        self.put("end_ns", ends.into_series());
     }
 
     /// Adds `gpu` and `device` of the agents, and notes agents without info row.
@@ -120,15 +120,16 @@ impl<'a> TableBuilder<'a> {
         }
         let process = self.context.process;
         let gpu_of = |agent: Option<i64>| agent.and_then(|agent| process.gpus.get(&agent));
-        let gpus: Int64Chunked = agents.iter().map(|agent| gpu_of(agent).map(|gpu| gpu.gpu)).collect_ca("gpu".into());
-        let devices: Int64Chunked =
-            agents.iter().map(|agent| gpu_of(agent).map(|gpu| gpu.device)).collect_ca("device".into());
-        self.put("gpu", gpus.into_series());
-        self.put("device", devices.into_series());
+        for (name, number) in [("gpu", (|gpu| gpu.gpu) as fn(&Gpu) -> i64), ("device", |gpu| gpu.device)] {
+            if self.wants(&[name]) {
+                let numbers = remembering(agents, |agent| gpu_of(agent).map(number));
+                self.put(name, Int64Chunked::from_iter_options(name.into(), numbers).into_series());
+            }
+        }
         let known = |agent: i64| process.facts.agents.iter().any(|facts| facts.agent_id == agent);
-        let orphans =
-            agents.iter().map(|agent| agent.is_some_and(|agent| !process.gpus.contains_key(&agent) && !known(agent)));
-        let (count, first) = count_first(orphans, ids);
+        let is_orphan =
+            |agent: Option<i64>| agent.is_some_and(|agent| !process.gpus.contains_key(&agent) && !known(agent));
+        let (count, first) = count_first(remembering(agents, is_orphan), ids);
         self.note(
             "missing_agent",
             Severity::Warning,
@@ -155,33 +156,31 @@ impl<'a> TableBuilder<'a> {
     }
 }
 
-/// The values of an array without missing ones.
-fn plain(values: &Int64Chunked) -> impl Iterator<Item = i64> + '_ {
-    values.cont_slice().unwrap_or_default().iter().copied()
-}
-
-/// One array of the values, with 0 for those that are missing.
-pub fn or_zero(values: &Int64Chunked) -> Int64Chunked {
-    if values.null_count() == 0 {
-        return values.rechunk().into_owned();
-    }
-    Int64Chunked::from_iter_values(values.name().clone(), values.iter().map(Option::unwrap_or_default))
-}
-
-/// How many rows are marked, and the id of the first.
-pub fn count_first(marks: impl Iterator<Item = bool>, ids: &Int64Chunked) -> (usize, Option<i64>) {
-    let mut count = 0;
-    let mut first: Option<i64> = None;
-    for (marked, id) in marks.zip(ids.iter()) {
-        if marked {
-            count += 1;
-            first = match (first, id) {
-                (Some(first), Some(id)) => Some(first.min(id)),
-                (first, id) => first.or(id),
-            };
+/// What `value` makes of every row, made once for equal rows that follow each other.
+pub fn remembering<'a, T: Copy + 'a>(
+    rows: &'a Int64Chunked,
+    value: impl Fn(Option<i64>) -> T + 'a,
+) -> impl ExactSizeIterator<Item = T> + 'a {
+    let mut last: Option<(Option<i64>, T)> = None;
+    rows.iter().map(move |row| match last {
+        Some((known, made)) if known == row => made,
+        _ => {
+            let made = value(row);
+            last = Some((row, made));
+            made
         }
-    }
-    (count, first)
+    })
+}
+
+/// How many rows are marked, and the least of their ids.
+pub fn count_first(marks: impl Iterator<Item = bool>, ids: &Int64Chunked) -> (usize, Option<i64>) {
+    let rows: Vec<usize> = marks.enumerate().filter(|(_, marked)| *marked).map(|(row, _)| row).collect();
+    count_rows(&rows, ids)
+}
+
+/// How many rows there are, and the least of their ids.
+pub fn count_rows(rows: &[usize], ids: &Int64Chunked) -> (usize, Option<i64>) {
+    (rows.len(), rows.iter().filter_map(|row| ids.get(*row)).min())
 }
 
 /// `values` with nulls replaced by those of `other`.
@@ -190,6 +189,14 @@ pub fn or_else(values: &Int64Chunked, other: &Int64Chunked) -> Int64Chunked {
         return values.clone();
     }
     values.iter().zip(other.iter()).map(|(value, other)| value.or(other)).collect_ca(values.name().clone())
+}
+
+/// `values` with nulls replaced by a number.
+pub fn or(values: &Int64Chunked, number: i64) -> Int64Chunked {
+    if values.null_count() == 0 {
+        return values.clone();
+    }
+    Int64Chunked::from_iter_values(values.name().clone(), values.iter().map(|value| value.unwrap_or(number)))
 }
 
 /// A column of zeros.

@@ -17,6 +17,9 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     let wanted = [integer("event_id"), integer("position"), text("type"), text("name"), text("value")];
     let columns = assembly.database.read("arg", &wanted, assembly.context.threads)?;
     assembly.absorb("arg", &columns);
+    if columns.height == 0 {
+        return Ok(());
+    }
     let owners = Owners::read(assembly)?;
     let event_ids = columns.integers("event_id");
     let found: Vec<Option<(usize, i64)>> = event_ids.iter().map(|id| id.and_then(|id| owners.find(id))).collect();

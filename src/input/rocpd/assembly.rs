@@ -56,7 +56,7 @@ impl<'a> Assembly<'a> {
         let table_name = self.table_name();
         self.note_all(misfits(table_name, &format!("rocpd_{base}"), columns));
         if let Some(cause) = &columns.damage {
-            let damage = damage(self.context, &format!("rocpd_{base}"), cause, columns.height as u64);
+            let damage = damage(self.context, &format!("rocpd_{base}"), cause);
             self.report_damage([damage]);
         }
     }

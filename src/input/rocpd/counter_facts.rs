@@ -15,6 +15,11 @@ pub fn has_counters(connection: &Connection, partition: &Partition) -> bool {
     }
     let condition = if values.has("sample_id") { "WHERE sample_id IS NULL" } else { "" };
     let (values, dispatches) = (quoted(&values.name), quoted(&dispatches.name));
+    // Without a value SQLite would still look at every dispatch.
+    let none = format!(include_str!("sql/first_value.sql"), values = values, condition = condition);
+    if matches!(connection.query_row(&none, [], |_| Ok(())), Err(rusqlite::Error::QueryReturnedNoRows)) {
+        return false;
+    }
     // The first value alone tells in most files, and at once.
     let first = format!(
         include_str!("sql/first_value_is_counter.sql"),

@@ -1,5 +1,6 @@
 //! Reads columns of the tables of one partition.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -8,7 +9,9 @@ use super::container::Partition;
 use super::dialect::is_track_based;
 use super::readable::Readable;
 use super::tracks::{self, OF_TRACK, TrackCache, Tracks};
-use crate::input::common::sqlite::{self, Columns, Selection, TableShape, Wanted, exists, integer, quoted};
+use crate::input::common::sqlite::{
+    self, Columns, Condition, Reader, RowTest, Selection, Store, TableShape, Wanted, exists, integer, quoted,
+};
 
 /// Key of every table.
 const KEY: &str = "id";
@@ -24,10 +27,27 @@ pub struct Owner {
     pub first: bool,
 }
 
+/// How a database is read, and the copy of it that must stay until nobody reads it any more.
+#[derive(Debug)]
+pub struct DatabaseStore {
+    store: Store,
+    _file: Readable,
+}
+
+impl DatabaseStore {
+    /// Reads the file with the reader that was chosen.
+    ///
+    /// # Errors
+    /// When the reader of pages was asked for and cannot read it.
+    pub fn new(file: Readable, reader: Reader) -> Result<Self> {
+        Ok(Self { store: Store::checked(file.path(), reader)?, _file: file })
+    }
+}
+
 /// One partition of a database file.
 #[derive(Clone, Debug)]
 pub struct Database {
-    file: Arc<Readable>,
+    file: Arc<DatabaseStore>,
     partition: Partition,
     owner: Option<Owner>,
     tracks: Arc<TrackCache>,
@@ -35,13 +55,19 @@ pub struct Database {
 
 impl Database {
     /// A partition of a file. With an `owner`, activity tables are restricted to rows of that process.
-    pub fn new(file: Arc<Readable>, partition: Partition, owner: Option<Owner>) -> Self {
+    pub fn new(file: Arc<DatabaseStore>, partition: Partition, owner: Option<Owner>) -> Self {
         Self { file, partition, owner, tracks: Arc::default() }
     }
 
     /// The partition.
     pub fn partition(&self) -> &Partition {
         &self.partition
+    }
+
+    /// What tells the rows of this partition and process from those of all others.
+    pub fn key(&self) -> (PathBuf, String, Option<i64>) {
+        let path = self.file.store.path().to_owned();
+        (path, self.partition.suffix.clone(), self.owner.map(|owner| owner.row))
     }
 
     /// The tracks of the partition.
@@ -62,15 +88,15 @@ impl Database {
     /// # Errors
     /// When the file cannot be opened.
     pub fn read(&self, base: &str, wanted: &[Wanted], threads: usize) -> Result<Columns> {
-        self.read_where(base, wanted, "", threads)
+        self.read_where(base, wanted, Condition::all(), threads)
     }
 
-    /// As [`Database::read`], with a condition in SQL over the columns of the table. Threads, queues, streams and agents
+    /// As [`Database::read`], with a condition on the rows. Threads, queues, streams and agents
     /// that only the track of a row has are those of the track.
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn read_where(&self, base: &str, wanted: &[Wanted], condition: &str, threads: usize) -> Result<Columns> {
+    pub fn read_where(&self, base: &str, wanted: &[Wanted], condition: Condition, threads: usize) -> Result<Columns> {
         let Some(table) = self.partition.table(base).filter(|table| table.has(KEY)) else {
             return Ok(Columns::default());
         };
@@ -85,7 +111,7 @@ impl Database {
         }
         let condition = self.condition(table, condition);
         let selection = Selection { table, key: KEY, condition: &condition };
-        let mut columns = sqlite::read(self.file.path(), selection, &wanted, threads)?;
+        let mut columns = sqlite::read(&self.file.store, selection, &wanted, threads)?;
         if !on_tracks.is_empty() {
             tracks::add(&mut columns, self.tracks()?, &on_tracks);
         }
@@ -94,35 +120,37 @@ impl Database {
 
     /// Whether a table has a row that can be read, of whatever process.
     pub fn has_rows(&self, base: &str) -> bool {
-        self.partition
-            .table(base)
-            .is_some_and(|table| sqlite::open(self.file.path()).is_ok_and(|connection| exists(&connection, table)))
+        self.partition.table(base).is_some_and(|table| {
+            sqlite::open(self.file.store.path()).is_ok_and(|connection| exists(&connection, table))
+        })
     }
 
-    /// Number of rows of a table, 0 when it is missing. Behind a damaged page only the rows before it are counted, and
-    /// the cause is given.
+    /// Number of rows of a table, 0 when it is missing. Of a damaged one those that can be read are counted, and the cause
+    /// is given.
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn count(&self, base: &str, condition: &str) -> Result<(u64, Option<String>)> {
+    pub fn count(&self, base: &str, condition: Condition, threads: usize) -> Result<(u64, Option<String>)> {
         let Some(table) = self.partition.table(base) else { return Ok((0, None)) };
         let condition = self.condition(table, condition);
-        sqlite::count(self.file.path(), Selection { table, key: KEY, condition: &condition })
+        sqlite::count(&self.file.store, Selection { table, key: KEY, condition: &condition }, threads)
     }
 
-    fn condition(&self, table: &TableShape, condition: &str) -> String {
-        let own = self.owner.and_then(|owner| self.owned(table, owner));
-        let given = Some(condition).filter(|condition| !condition.is_empty()).map(|condition| format!("({condition})"));
-        own.into_iter().chain(given).collect::<Vec<String>>().join(" AND ")
+    fn condition(&self, table: &TableShape, condition: Condition) -> Condition {
+        match self.owner {
+            Some(owner) => self.owned(table, owner).and_all(condition),
+            None => condition,
+        }
     }
 
     /// Which rows of a table are those of a process, where they tell.
-    fn owned(&self, table: &TableShape, owner: Owner) -> Option<String> {
+    fn owned(&self, table: &TableShape, owner: Owner) -> Condition {
         let is_track = self.partition.table("track").is_some_and(|track| track.name == table.name);
         if table.has("pid") && !is_track {
-            return Some(format!("pid = {}", owner.row));
+            return Condition::all().and(RowTest::OneOf("pid", vec![owner.row]));
         }
-        let track = self.partition.table("track").filter(|track| table.has("track_id") && track.has("pid"))?;
+        let track = self.partition.table("track").filter(|track| table.has("track_id") && track.has("pid"));
+        let Some(track) = track else { return Condition::all() };
         // Tracks of schema 4.1.0 name the process by its own id.
         let row = owner.row;
         let pids = if is_track_based(&self.partition) { format!("{row}, {}", owner.pid) } else { row.to_string() };
@@ -132,6 +160,6 @@ impl Database {
             pids = pids,
             first = owner.first
         );
-        Some(condition.trim_end().to_owned())
+        Condition::all().and_sql(condition.trim_end())
     }
 }

@@ -5,11 +5,11 @@ use polars::prelude::*;
 
 use super::assembly::Assembly;
 use super::database::Database;
+use super::events::Events;
 use super::hint;
-use super::lookups::Events;
-use crate::input::common::sqlite::{Columns, Wanted, integer};
-use crate::input::common::{count_first, or_else, zeros};
-use crate::trace::frames::dictionary_column;
+use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer};
+use crate::input::common::{count_first, count_rows, or, or_else};
+use crate::trace::frames::{dictionary_column, dictionary_column_at};
 use crate::trace::source::Severity;
 
 /// Canonical columns and the source column each needs.
@@ -49,13 +49,10 @@ const COPIED: &[(&str, &str, bool)] = &[
     ("scratch_bytes", "private_segment_size", true),
 ];
 
-/// Condition for the rows of `kernels` where dispatches are replayed to collect more counters: the first of each.
-const FIRST_RUNS: &str = "(replay_pass > 0) IS NOT 1";
-
-/// Condition for the rows of `kernels`.
-pub fn first_runs(database: &Database) -> &'static str {
+/// Condition for the rows of `kernels`: where dispatches are replayed to collect more counters, the first of each.
+pub fn first_runs(database: &Database) -> Condition {
     let replayed = database.partition().table("kernel_dispatch").is_some_and(|table| table.has("replay_pass"));
-    if replayed { FIRST_RUNS } else { "" }
+    if replayed { Condition::all().and(RowTest::AtMost("replay_pass", 0)) } else { Condition::all() }
 }
 
 /// Assembles the dispatches; with the number of the first `pass` those of all passes, and the column of that name.
@@ -67,9 +64,9 @@ pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
     if pass.is_some() {
         wanted.push(integer("replay_pass"));
     }
-    let own = if pass.is_none() { first_runs(assembly.database) } else { "" };
+    let own = if pass.is_none() { first_runs(assembly.database) } else { Condition::all() };
     let condition = hint::condition(assembly, "kernel_dispatch", own);
-    let columns = assembly.database.read_where("kernel_dispatch", &wanted, &condition, assembly.context.threads)?;
+    let columns = assembly.database.read_where("kernel_dispatch", &wanted, condition, assembly.context.threads)?;
     assembly.absorb("kernel_dispatch", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");
@@ -78,7 +75,8 @@ pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
         let passes = replays.iter().map(|replay| pass_of(pass, replay));
         assembly.put("pass", Int64Chunked::from_iter_values("pass".into(), passes).into_series());
     }
-    assembly.put("dispatch_id", or_else(&columns.integers("dispatch_id"), &ids).into_series());
+    assembly
+        .put_with("dispatch_id", || Ok(or_else(&columns.integers("dispatch_id"), &ids).into_series().into_column()))?;
     put_names(assembly, &columns, &ids)?;
     assembly.put_gpu(&columns.integers("agent_id"), &ids);
     assembly.put_place(&columns)?;
@@ -92,9 +90,11 @@ pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
     }
     assembly.put_times(&columns.integers("start"), &columns.integers("end"));
     for &(name, source, nullable) in COPIED {
-        let values = columns.integers(source);
-        let values = if nullable { values } else { or_else(&values, &zeros(columns.height)) };
-        assembly.put(name, values.into_series());
+        assembly.put_with(name, || {
+            let values = columns.integers(source);
+            let values = if nullable { values } else { or(&values, 0) };
+            Ok(values.into_series().into_column())
+        })?;
     }
     // 0 is how the source writes that a dispatch belongs to no graph.
     for name in ["graph_exec_id", "graph_node_id"] {
@@ -115,7 +115,7 @@ pub fn pass_of(first: i64, replay: Option<i64>) -> i64 {
 
 fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked) -> Result<()> {
     let kernel_ids = columns.integers("kernel_id");
-    assembly.put("kernel_id", or_else(&kernel_ids, &Int64Chunked::full("".into(), -1, columns.height)).into_series());
+    assembly.put_with("kernel_id", || Ok(or(&kernel_ids, -1).into_series().into_column()))?;
     if !assembly.wants(&["kernel_name", "short_name", "category"]) {
         return Ok(());
     }
@@ -123,9 +123,9 @@ fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked)
     let symbols = assembly.symbols.get(assembly.database)?;
     let resolved = symbols.names.resolve(&symbols.index, &kernel_ids, categories);
     for (name, dictionary) in resolved.names.dispatch_columns() {
-        assembly.put_with(name, || Ok(dictionary_column(name, dictionary, resolved.codes())?))?;
+        assembly.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
     }
-    let (count, first) = count_first(resolved.missing.iter().copied(), ids);
+    let (count, first) = count_rows(&resolved.missing, ids);
     assembly.note(
         "missing_symbol",
         Severity::Warning,
@@ -149,8 +149,8 @@ pub fn put_correlation(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, id
     if needed.is_empty() {
         return Ok(());
     }
-    let events = Events::read(assembly.database, &needed, assembly.context.threads)?;
-    assembly.absorb("event", events.columns());
+    let events = Events::read(&assembly.lookups.events, assembly.database, &needed, assembly.context.threads)?;
+    assembly.absorb("event", &events.notes());
     put_event_ids(assembly, &events, event_ids);
     note_missing_events(assembly, &events, event_ids, ids);
     Ok(())
@@ -164,17 +164,15 @@ pub fn put_event_ids(assembly: &mut Assembly<'_>, events: &Events, event_ids: &I
         ("external_id", "correlation_id"),
     ] {
         if assembly.wants(&[name]) {
-            let values = events.join(source, event_ids);
-            let values: Int64Chunked =
-                values.iter().map(|value| value.filter(|value| *value != 0)).collect_ca(name.into());
-            assembly.put(name, values.into_series());
+            let values = events.values(source, event_ids).map(|value| value.filter(|value| *value != 0));
+            assembly.put(name, Int64Chunked::from_iter_options(name.into(), values).into_series());
         }
     }
 }
 
 /// Notes rows whose event is missing.
 pub fn note_missing_events(assembly: &mut Assembly<'_>, events: &Events, event_ids: &Int64Chunked, ids: &Int64Chunked) {
-    let orphans = event_ids.iter().map(|id| id.is_some_and(|id| !events.has(id)));
+    let orphans = event_ids.iter().map(|id| id.is_some_and(|id| !events.contain(id)));
     let (count, first) = count_first(orphans, ids);
     assembly.note(
         "missing_event",

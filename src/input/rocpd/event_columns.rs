@@ -1,18 +1,16 @@
 //! What rows take from their event: domain, category, message, call stack and correlation.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
 use polars::prelude::*;
 use serde_json::Value;
 
 use super::assembly::Assembly;
 use super::dispatches::{note_missing_events, put_event_ids};
-use super::lookups::Events;
-use crate::input::common::sqlite::{Columns, quoted, text};
+use super::events::Events;
+use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, text};
 use crate::input::common::{IdIndex, Texts, index_of};
 use crate::trace::domain::domain_of_category;
-use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
+use crate::trace::frames::{dictionary_column_at, text_column_from_dictionary};
 
 const UNKNOWN: &str = "unknown";
 
@@ -39,79 +37,81 @@ pub fn put_event_columns(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, 
         (&["external_id"], "correlation_id"),
     ]);
     if !needed.is_empty() {
-        let events = Events::read(assembly.database, &needed, assembly.context.threads)?;
-        assembly.absorb("event", events.columns());
+        let events = Events::read(&assembly.lookups.events, assembly.database, &needed, assembly.context.threads)?;
+        assembly.absorb("event", &events.notes());
         put_event_ids(assembly, &events, event_ids);
         if assembly.wants(&["domain", "category"]) {
             let categories = assembly.lookups.categories(assembly.database, assembly.context.threads)?;
-            put_category(assembly, categories, &events.join("category_id", event_ids))?;
+            put_category(assembly, categories, events.values("category_id", event_ids))?;
         }
         note_missing_events(assembly, &events, event_ids, ids);
     }
-    for (name, source) in [("message", "extdata"), ("call_stack", "call_stack")] {
-        if assembly.wants(&[name]) {
-            let details = EventDetails::read(assembly, source, "")?;
-            let column = details.join(name, event_ids, if name == "message" { message } else { verbatim })?;
-            assembly.put(name, column);
+    let sources = assembly.sources(&[(&["message"], "extdata"), (&["call_stack"], "call_stack")]);
+    if !sources.is_empty() && !event_ids.is_empty() {
+        let details = EventDetails::read(assembly, &sources, "")?;
+        if details.columns.height > 0 {
+            assembly.put_with("message", || details.join("extdata", event_ids, message))?;
+            assembly.put_with("call_stack", || details.join("call_stack", event_ids, verbatim))?;
         }
     }
     Ok(())
 }
 
-fn put_category(assembly: &mut Assembly<'_>, categories: &Texts, category_ids: &Int64Chunked) -> Result<()> {
+fn put_category(
+    assembly: &mut Assembly<'_>,
+    categories: &Texts,
+    category_ids: impl Iterator<Item = Option<i64>>,
+) -> Result<()> {
     let (dictionary, unknown) = with_unknown(categories);
-    let codes: Vec<usize> = category_ids.iter().map(|id| categories.position(id).unwrap_or(unknown)).collect();
-    assembly
-        .put_with("category", || Ok(dictionary_column("category", &dictionary, codes.iter().copied().map(Some))?))?;
+    let code = |id| categories.position(id).unwrap_or(unknown) as IdxSize;
+    let codes = IdxCa::from_vec("".into(), category_ids.map(code).collect());
+    assembly.put_with("category", || Ok(dictionary_column_at("category", &dictionary, &codes)?))?;
     assembly.put_with("domain", || {
-        let mut domains: BTreeMap<usize, String> = BTreeMap::new();
-        for code in &codes {
-            domains.entry(*code).or_insert_with(|| {
-                let category = dictionary.get(*code).and_then(Option::as_deref).unwrap_or(UNKNOWN);
-                domain_of_category(category)
-            });
-        }
-        let names: Vec<Option<String>> = domains.values().cloned().map(Some).collect();
-        let places: BTreeMap<usize, usize> = domains.keys().copied().enumerate().map(|(at, code)| (code, at)).collect();
-        Ok(dictionary_column("domain", &names, codes.iter().map(|code| places.get(code).copied()))?)
+        let domain = |category: &Option<String>| domain_of_category(category.as_deref().unwrap_or(UNKNOWN));
+        let domains: Vec<Option<String>> = dictionary.iter().map(domain).map(Some).collect();
+        Ok(dictionary_column_at("domain", &domains, &codes)?)
     })
 }
 
-/// A JSON column of the event table, only where it says something.
+/// JSON columns of the event table, only where they say something.
 pub struct EventDetails {
     index: IdIndex,
-    texts: StringChunked,
+    columns: Columns,
 }
 
 impl EventDetails {
-    /// Reads a column of the events that fulfil a condition, if one is given.
+    /// Reads columns of the events that fulfil a condition in SQL, if one is given.
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn read(assembly: &mut Assembly<'_>, column: &'static str, events: &str) -> Result<Self> {
-        let mut condition =
-            format!(include_str!("sql/says_something.sql"), column = quoted(column)).trim_end().to_owned();
-        if !events.is_empty() {
-            condition = format!("{condition} AND ({events})");
-        }
-        let known = assembly.database.partition().table("event").is_some_and(|table| table.has(column));
-        let columns = if known {
-            assembly.database.read_where("event", &[text(column)], &condition, assembly.context.threads)?
-        } else {
+    pub fn read(assembly: &mut Assembly<'_>, names: &[&'static str], events: &str) -> Result<Self> {
+        let table = assembly.database.partition().table("event");
+        let known: Vec<&'static str> =
+            names.iter().copied().filter(|name| table.is_some_and(|table| table.has(name))).collect();
+        let wanted: Vec<Wanted> = known.iter().map(|name| text(name)).collect();
+        let condition = Condition::all().and(RowTest::SaysSomething(known)).and_sql(events);
+        let columns = if wanted.is_empty() {
             Columns::default()
+        } else {
+            assembly.database.read_where("event", &wanted, condition, assembly.context.threads)?
         };
         assembly.absorb("event", &columns);
-        Ok(Self { index: index_of(&columns.integers("id")), texts: columns.texts(column) })
+        Ok(Self { index: index_of(&columns.integers("id")), columns })
     }
 
-    /// The text of an event.
-    pub fn text(&self, event_id: Option<i64>) -> Option<&str> {
-        event_id.and_then(|id| self.index.position(id)).and_then(|at| self.texts.get(at))
+    /// The position of an event.
+    pub fn position(&self, event_id: Option<i64>) -> Option<usize> {
+        self.index.position(event_id?)
+    }
+
+    /// The texts of a column by position.
+    pub fn texts(&self, name: &str) -> StringChunked {
+        self.columns.texts(name)
     }
 
     fn join(&self, name: &str, event_ids: &Int64Chunked, extract: fn(&str) -> Option<String>) -> Result<Column> {
-        let values: Vec<Option<String>> = self.texts.iter().map(|text| text.and_then(extract)).collect();
-        let codes = event_ids.iter().map(|id| id.and_then(|id| self.index.position(id)));
+        let values: Vec<Option<String>> = self.texts(name).iter().map(|text| text.and_then(extract)).collect();
+        let codes = event_ids.iter().map(|id| self.position(id));
         Ok(text_column_from_dictionary(name, &values, codes)?)
     }
 }

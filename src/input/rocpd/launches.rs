@@ -6,7 +6,7 @@ use polars::prelude::*;
 use super::assembly::Assembly;
 use super::dispatches::put_correlation;
 use super::hint;
-use crate::input::common::sqlite::{Columns, integer, text};
+use crate::input::common::sqlite::{Columns, Condition, integer, text};
 use crate::trace::frames::categorical;
 
 /// Columns that may name the operation of a HIP event in words.
@@ -44,8 +44,8 @@ fn read(assembly: &mut Assembly<'_>, base: &str, numbers: &[&'static str], words
     let common = ["agent_id", "queue_id", "stream_id", "tid", "event_id", "start", "end"];
     let mut wanted: Vec<_> = common.iter().chain(numbers).map(|name| integer(name)).collect();
     wanted.extend(words.iter().map(|name| text(name)));
-    let condition = hint::condition(assembly, base, "");
-    let columns = assembly.database.read_where(base, &wanted, &condition, assembly.context.threads)?;
+    let condition = hint::condition(assembly, base, Condition::all());
+    let columns = assembly.database.read_where(base, &wanted, condition, assembly.context.threads)?;
     assembly.absorb(base, &columns);
     assembly.set_height(columns.height);
     Ok(columns)

@@ -1,20 +1,23 @@
-//! The small tables that activity rows point to, and the events between them and their category and correlation.
+//! The small tables that activity rows point to.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 use polars::prelude::*;
 
 use super::database::Database;
 use super::dialect::is_track_based;
-use crate::input::common::sqlite::{Columns, Wanted, integer, text};
-use crate::input::common::{IdIndex, Texts, index_of};
+use super::events::EventCache;
+use crate::input::common::sqlite::{integer, text};
+use crate::input::common::{IdIndex, Texts, index_of, remembering};
 
 /// Strings, categories and threads of one partition, read when first needed.
 pub struct Lookups {
     strings: OnceLock<Texts>,
     categories: OnceLock<Texts>,
     threads: OnceLock<Threads>,
+    /// The events, shared with other partitions.
+    pub events: Arc<EventCache>,
 }
 
 struct Threads {
@@ -34,8 +37,8 @@ impl Threads {
 
 impl Lookups {
     /// Nothing read yet.
-    pub fn new() -> Self {
-        Self { strings: OnceLock::new(), categories: OnceLock::new(), threads: OnceLock::new() }
+    pub fn new(events: Arc<EventCache>) -> Self {
+        Self { strings: OnceLock::new(), categories: OnceLock::new(), threads: OnceLock::new(), events }
     }
 
     /// The string table.
@@ -82,47 +85,7 @@ impl Lookups {
                 self.threads.get_or_init(|| Threads { index, tids, of_system })
             }
         };
-        Ok(rows.iter().map(|row| row.map(|row| threads.tid(row).unwrap_or(row))).collect_ca("tid".into()))
-    }
-}
-
-/// Columns of the event table, joined to a column of event ids.
-pub struct Events {
-    index: IdIndex,
-    columns: Columns,
-}
-
-impl Events {
-    /// Reads the named integer columns of the event table; without names nothing is read.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
-    pub fn read(database: &Database, names: &[&'static str], threads: usize) -> Result<Self> {
-        let wanted: Vec<Wanted> = names.iter().map(|name| integer(name)).collect();
-        let columns = if wanted.is_empty() { Columns::default() } else { database.read("event", &wanted, threads)? };
-        Ok(Self { index: index_of(&columns.integers("id")), columns })
-    }
-
-    /// Values of an event column for every event id; null where the id, the event or the value is missing.
-    pub fn join(&self, name: &'static str, event_ids: &Int64Chunked) -> Int64Chunked {
-        let values = self.columns.integers(name).rechunk().into_owned();
-        match values.cont_slice() {
-            Ok(values) => self.gather(name, event_ids, |at| values.get(at).copied()),
-            Err(_) => self.gather(name, event_ids, |at| values.get(at)),
-        }
-    }
-
-    fn gather(&self, name: &str, ids: &Int64Chunked, value: impl Fn(usize) -> Option<i64>) -> Int64Chunked {
-        ids.iter().map(|id| id.and_then(|id| self.index.position(id)).and_then(&value)).collect_ca(name.into())
-    }
-
-    /// Whether there is an event of that id.
-    pub fn has(&self, id: i64) -> bool {
-        self.index.position(id).is_some()
-    }
-
-    /// The columns as read, for their misfits and damage.
-    pub fn columns(&self) -> &Columns {
-        &self.columns
+        let tids = remembering(rows, |row| row.map(|row| threads.tid(row).unwrap_or(row)));
+        Ok(Int64Chunked::from_iter_options("tid".into(), tids))
     }
 }

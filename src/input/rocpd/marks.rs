@@ -5,7 +5,7 @@ use polars::prelude::*;
 
 use super::assembly::Assembly;
 use super::event_columns::put_event_columns;
-use super::regions::WITHOUT_LENGTH;
+use super::regions::without_length;
 use super::{pc_samples, samples};
 use crate::input::common::sqlite::{Columns, integer};
 use crate::input::common::{or_else, zeros};
@@ -21,7 +21,7 @@ pub fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     let strings = assembly.lookups.strings(assembly.database, threads)?;
     let samples = read_samples(assembly)?;
     let wanted = [integer("name_id"), integer("tid"), integer("start"), integer("event_id")];
-    let instants = assembly.database.read_where("region", &wanted, WITHOUT_LENGTH, threads)?;
+    let instants = assembly.database.read_where("region", &wanted, without_length(), threads)?;
     assembly.absorb("region", &instants);
 
     let chosen = marked(assembly, &samples)?;

@@ -10,6 +10,7 @@ mod database;
 mod dialect;
 mod dispatches;
 mod event_columns;
+mod events;
 mod hint;
 mod info;
 mod launches;
@@ -26,5 +27,6 @@ mod symbols;
 mod tracks;
 mod transfers;
 
+pub use events::EventCache;
 pub use probe::{Probe, probe};
 pub use source::find;

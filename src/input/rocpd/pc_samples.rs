@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::assembly::Assembly;
 use super::database::Database;
 use super::event_columns::EventDetails;
-use crate::input::common::sqlite::{integer, quoted, text};
+use crate::input::common::sqlite::{Condition, integer, quoted, text};
 use crate::input::common::{or_else, zeros};
 use crate::trace::frames::categorical;
 
@@ -40,7 +40,12 @@ fn condition(database: &Database) -> Option<&'static str> {
 /// When the file cannot be opened.
 pub fn rows(assembly: &mut Assembly<'_>) -> Result<BTreeSet<i64>> {
     let Some(condition) = condition(assembly.database) else { return Ok(BTreeSet::new()) };
-    let columns = assembly.database.read_where("sample", &[text("extdata")], condition, assembly.context.threads)?;
+    let columns = assembly.database.read_where(
+        "sample",
+        &[text("extdata")],
+        Condition::all().and_sql(condition),
+        assembly.context.threads,
+    )?;
     assembly.absorb("sample", &columns);
     let details = columns.texts("extdata");
     let ids = columns.integers("id");
@@ -141,14 +146,19 @@ fn recorded(assembly: &mut Assembly<'_>) -> Result<Vec<Recorded>> {
         return Ok(Vec::new());
     };
     let wanted = [integer("timestamp"), integer("event_id"), text("extdata")];
-    let columns = assembly.database.read_where("sample", &wanted, condition, assembly.context.threads)?;
+    let columns = assembly.database.read_where(
+        "sample",
+        &wanted,
+        Condition::all().and_sql(condition),
+        assembly.context.threads,
+    )?;
     assembly.absorb("sample", &columns);
     if columns.height == 0 {
         return Ok(Vec::new());
     }
     let events = format!(include_str!("sql/events_of.sql"), table = quoted(&table.name), condition = condition);
-    let of_events = EventDetails::read(assembly, "extdata", events.trim_end())?;
-    let lines = EventDetails::read(assembly, "line_info", events.trim_end())?;
+    let of_events = EventDetails::read(assembly, &["extdata", "line_info"], events.trim_end())?;
+    let (event_texts, lines) = (of_events.texts("extdata"), of_events.texts("line_info"));
     let (details, event_ids, times) =
         (columns.texts("extdata"), columns.integers("event_id"), columns.integers("timestamp"));
     let parsed = |text: Option<&str>| text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
@@ -158,8 +168,8 @@ fn recorded(assembly: &mut Assembly<'_>) -> Result<Vec<Recorded>> {
         .map(|((details, event), time)| Recorded {
             time,
             own: parsed(details),
-            event: parsed(of_events.text(event)),
-            line: parsed(lines.text(event)),
+            event: parsed(of_events.position(event).and_then(|at| event_texts.get(at))),
+            line: parsed(of_events.position(event).and_then(|at| lines.get(at))),
         })
         .collect())
 }

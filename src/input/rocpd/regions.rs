@@ -6,15 +6,20 @@ use polars::prelude::*;
 use super::assembly::Assembly;
 use super::event_columns::{EVENT_COLUMNS, put_event_columns, with_unknown};
 use super::hint;
-use crate::input::common::sqlite::{Wanted, integer};
+use crate::input::common::sqlite::{Condition, RowTest, Wanted, integer};
 use crate::input::common::{Texts, count_first};
-use crate::trace::frames::dictionary_column;
+use crate::trace::frames::dictionary_column_at;
 use crate::trace::source::Severity;
 
 /// Condition for the rows of `regions`.
-pub const WITH_LENGTH: &str = "(\"start\" = \"end\") IS NOT 1";
+pub fn with_length() -> Condition {
+    Condition::all().and(RowTest::Different("start", "end"))
+}
+
 /// Condition for the rows of rocpd_region that are `marks`.
-pub const WITHOUT_LENGTH: &str = "\"start\" = \"end\"";
+pub fn without_length() -> Condition {
+    Condition::all().and(RowTest::Same("start", "end"))
+}
 
 const SOURCES: &[(&[&str], &str)] = &[
     (&["name"], "name_id"),
@@ -32,8 +37,8 @@ pub fn read_regions(assembly: &mut Assembly<'_>) -> Result<()> {
     if assembly.wants(EVENT_COLUMNS) {
         wanted.push(integer("event_id"));
     }
-    let condition = hint::condition(assembly, "region", WITH_LENGTH);
-    let columns = assembly.database.read_where("region", &wanted, &condition, assembly.context.threads)?;
+    let condition = hint::condition(assembly, "region", with_length());
+    let columns = assembly.database.read_where("region", &wanted, condition, assembly.context.threads)?;
     assembly.absorb("region", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");
@@ -56,10 +61,10 @@ fn put_region_name(
         return Ok(());
     }
     let (dictionary, unknown) = with_unknown(strings);
-    let codes = names.iter().map(|id| strings.position(id).or(Some(unknown)));
-    let column = dictionary_column("name", &dictionary, codes)?;
+    let codes: Vec<IdxSize> = names.iter().map(|id| strings.position(id).unwrap_or(unknown) as IdxSize).collect();
+    let (count, first) = count_first(codes.iter().map(|code| *code == unknown as IdxSize), ids);
+    let column = dictionary_column_at("name", &dictionary, &IdxCa::from_vec("".into(), codes))?;
     assembly.put("name", column);
-    let (count, first) = count_first(names.iter().map(|id| strings.position(id).is_none()), ids);
     assembly.note(
         "missing_string",
         Severity::Warning,

@@ -60,6 +60,9 @@ pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     wanted.extend(PLACES.iter().map(|(column, _)| integer(column)));
     let values = assembly.database.read("pmc_event", &wanted, threads)?;
     assembly.absorb("pmc_event", &values);
+    if values.height == 0 {
+        return Ok(());
+    }
     let wanted = [integer("track_id"), integer("timestamp"), integer("event_id"), integer("agent_id")];
     let samples = assembly.database.read("sample", &wanted, threads)?;
     assembly.absorb("sample", &samples);

@@ -7,16 +7,17 @@ use anyhow::{Context, Result};
 
 use super::assembly::Assembly;
 use super::container::partitions;
-use super::database::Database;
+use super::database::{Database, DatabaseStore};
 use super::dialect;
+use super::events::EventCache;
 use super::lookups::Lookups;
 use super::process::processes;
 use super::readable::{Log, Readable};
-use super::regions::{WITH_LENGTH, WITHOUT_LENGTH};
+use super::regions::{with_length, without_length};
 use super::symbols::SymbolCache;
 use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use crate::input::common::is_left_out;
-use crate::input::common::sqlite::{damage, open};
+use crate::input::common::sqlite::{Condition, Reader, damage, open};
 use crate::input::{Found, Opened};
 use crate::trace::frames::empty_frame;
 use crate::trace::schema::{Column, Table};
@@ -33,8 +34,8 @@ struct RocpdSource {
 ///
 /// # Errors
 /// When no partition can be read.
-pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
-    let file = Arc::new(Readable::of(path)?);
+pub fn find(path: &Path, shown: &str, source: &str, reader: Reader, events: &Arc<EventCache>) -> Result<Opened> {
+    let file = Readable::of(path)?;
     let connection = open(file.path())?;
     let mut opened = Opened { processes: Vec::new(), notes: Vec::new(), damage: Vec::new() };
     let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
@@ -44,6 +45,7 @@ pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
             damage(format!("the changes in its {} file cannot be applied ({failure}); collect again", log.ending))
         }));
     }
+    let file = Arc::new(DatabaseStore::new(file, reader)?);
     for partition in partitions(&connection).with_context(|| format!("cannot read the tables of {shown}"))? {
         if let Some(reason) = dialect::unsupported(&partition) {
             opened.damage.push(damage(reason));
@@ -52,7 +54,8 @@ pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
         opened.notes.extend(dialect::notes(&partition, shown));
         for process in processes(&connection, &partition, shown, source)? {
             let database = Database::new(Arc::clone(&file), partition.clone(), process.owner);
-            let source = RocpdSource { database, lookups: Lookups::new(), symbols: SymbolCache::default() };
+            let source =
+                RocpdSource { database, lookups: Lookups::new(Arc::clone(events)), symbols: SymbolCache::default() };
             opened.processes.push(Found { facts: process.facts, source: Arc::new(source) });
         }
     }
@@ -112,36 +115,40 @@ impl Source for RocpdSource {
         // Which samples carry values takes a join to tell, and compressed details say nothing to SQL.
         let sampled = matches!(table.name, "marks" | "samples" | "pc_samples") && !self.database.has_rows("pmc_event");
         let countable = if sampled { pc_samples::countable(&self.database) } else { None };
+        let counted = Condition::all().and_sql(countable.unwrap_or_default());
         let uncounted = countable.map(|counted| format!("({counted}) IS NOT 1")).unwrap_or_default();
-        let parts: &[(&str, &str)] = match table.name {
-            "kernels" => &[("kernel_dispatch", dispatches::first_runs(&self.database))],
-            "counter_dispatches" => &[("kernel_dispatch", "")],
-            "memory_copies" => &[("memory_copy", "")],
-            "memory_allocations" => &[("memory_allocate", "")],
-            "regions" => &[("region", WITH_LENGTH)],
-            "marks" if countable.is_some() => &[("sample", &uncounted), ("region", WITHOUT_LENGTH)],
-            "pc_samples" if countable.is_some() => &[("sample", countable.unwrap_or_default())],
-            "samples" if countable.is_some() => &[],
-            "graph_launches" => &[("graph_launch", "")],
-            "hip_events" => &[("hip_event", "")],
-            "queues" => &[("info_queue", "")],
-            "streams" => &[("info_stream", "")],
-            "threads" => &[("info_thread", "")],
-            "code_objects" => &[("info_code_object", "")],
-            "kernel_symbols" => &[("info_kernel_symbol", "")],
+        let all = Condition::all;
+        let parts = match table.name {
+            "kernels" => vec![("kernel_dispatch", dispatches::first_runs(&self.database))],
+            "counter_dispatches" => vec![("kernel_dispatch", all())],
+            "memory_copies" => vec![("memory_copy", all())],
+            "memory_allocations" => vec![("memory_allocate", all())],
+            "regions" => vec![("region", with_length())],
+            "marks" if countable.is_some() => {
+                vec![("sample", all().and_sql(uncounted)), ("region", without_length())]
+            }
+            "pc_samples" if countable.is_some() => vec![("sample", counted)],
+            "samples" if countable.is_some() => Vec::new(),
+            "graph_launches" => vec![("graph_launch", all())],
+            "hip_events" => vec![("hip_event", all())],
+            "queues" => vec![("info_queue", all())],
+            "streams" => vec![("info_stream", all())],
+            "threads" => vec![("info_thread", all())],
+            "code_objects" => vec![("info_code_object", all())],
+            "kernel_symbols" => vec![("info_kernel_symbol", all())],
             // These leave out or join rows, so that only reading tells.
             "args" | "counters" | "counter_instances" | "samples" | "marks" | "pc_samples" => {
                 let columns: Vec<&'static Column> = table.columns.iter().skip(2).take(2).collect();
                 let rows = self.read(context, table, &columns)?;
                 return Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage });
             }
-            _ => &[],
+            _ => Vec::new(),
         };
         let mut count = RowCount::default();
         for (base, condition) in parts {
-            let (rows, cause) = self.database.count(base, condition)?;
+            let (rows, cause) = self.database.count(base, condition, context.threads)?;
             count.rows += rows;
-            count.damage.extend(cause.map(|cause| damage(context, &format!("rocpd_{base}"), &cause, rows)));
+            count.damage.extend(cause.map(|cause| damage(context, &format!("rocpd_{base}"), &cause)));
         }
         Ok(count)
     }

@@ -6,7 +6,7 @@ use polars::prelude::*;
 use super::assembly::Assembly;
 use super::dispatches::put_correlation;
 use super::hint;
-use crate::input::common::sqlite::{Columns, Wanted, integer, text};
+use crate::input::common::sqlite::{Columns, Condition, Wanted, integer, text};
 use crate::input::common::{count_first, direction_column, or_else, put_copy_gpus, zeros};
 use crate::trace::frames::text_column_from_dictionary;
 use crate::trace::source::Severity;
@@ -30,8 +30,8 @@ const COPY_SOURCES: &[(&[&str], &str)] = &[
 /// When the file cannot be opened.
 pub fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
     let wanted: Vec<Wanted> = assembly.sources(COPY_SOURCES).into_iter().map(integer).collect();
-    let condition = hint::condition(assembly, "memory_copy", "");
-    let columns = assembly.database.read_where("memory_copy", &wanted, &condition, assembly.context.threads)?;
+    let condition = hint::condition(assembly, "memory_copy", Condition::all());
+    let columns = assembly.database.read_where("memory_copy", &wanted, condition, assembly.context.threads)?;
     assembly.absorb("memory_copy", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");
@@ -80,8 +80,8 @@ pub fn read_allocations(assembly: &mut Assembly<'_>) -> Result<()> {
             wanted.push(text(source));
         }
     }
-    let condition = hint::condition(assembly, "memory_allocate", "");
-    let columns = assembly.database.read_where("memory_allocate", &wanted, &condition, assembly.context.threads)?;
+    let condition = hint::condition(assembly, "memory_allocate", Condition::all());
+    let columns = assembly.database.read_where("memory_allocate", &wanted, condition, assembly.context.threads)?;
     assembly.absorb("memory_allocate", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");

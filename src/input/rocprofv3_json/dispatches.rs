@@ -11,8 +11,8 @@ use super::integers::{Field, Integers, Layout, Selected};
 use super::reading::{Reading, ordinals, zero_as_null};
 use super::records::{CountedDispatch, Dispatch, KeyedText};
 use super::roles::{COUNTERS, DISPATCHES};
-use crate::input::common::{TableBuilder, count_first, or_else, or_zero};
-use crate::trace::frames::dictionary_column;
+use crate::input::common::{TableBuilder, count_rows, or, or_else};
+use crate::trace::frames::{dictionary_column, dictionary_column_at};
 use crate::trace::source::Severity;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
@@ -116,7 +116,7 @@ pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
         reading.builder.put_with(name, || Ok(rows.get(name).into_column()))?;
     }
     for name in ["workgroup_x", "workgroup_y", "workgroup_z", "grid_x", "grid_y", "grid_z"] {
-        reading.builder.put_with(name, || Ok(or_zero(&rows.get(name)).into_column()))?;
+        reading.builder.put_with(name, || Ok(or(&rows.get(name), 0).into_column()))?;
     }
     put_region_name(reading, &rows)?;
     reading.builder.put_times(&rows.get("start"), &rows.get("end"));
@@ -174,9 +174,9 @@ fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &Int64Chunked) -> 
     reading.findings.extend(findings);
     let resolved = symbols.names.resolve(&symbols.index, &kernel_ids, categories);
     for (name, dictionary) in resolved.names.dispatch_columns() {
-        reading.builder.put_with(name, || Ok(dictionary_column(name, dictionary, resolved.codes())?))?;
+        reading.builder.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
     }
-    let (count, first) = count_first(resolved.missing.iter().copied(), ids);
+    let (count, first) = count_rows(&resolved.missing, ids);
     reading.builder.note(
         "missing_symbol",
         Severity::Warning,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::calls::Words;
 use super::reading::Reading;
 use crate::input::common::Texts;
-use crate::input::common::sqlite::{integer, text};
+use crate::input::common::sqlite::{Condition, integer, text};
 use crate::trace::frames::constant_cat;
 
 /// Name of arguments that are no list.
@@ -50,7 +50,7 @@ impl Held<'_> {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &str) -> Result<Held<'a>> {
+pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<Held<'a>> {
     if reading.capture.container.args_table() == "string" {
         return Ok(Held::Shared(reading.strings()?));
     }
@@ -64,8 +64,8 @@ pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &str) -> Result<Held<'
 /// When the file cannot be opened.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let wanted = [integer("args_id"), integer("apiName_id"), integer("domain_id")];
-    let calls = reading.read_own(&wanted, Vec::new())?;
-    let texts = texts_of(reading, "")?;
+    let calls = reading.read_own(&wanted, Condition::all())?;
+    let texts = texts_of(reading, &Condition::all())?;
     let mut words = Words::new(reading)?;
     let (ids, args) = (calls.integers("id"), calls.integers("args_id"));
     let (names, domains) = (calls.integers("apiName_id"), calls.integers("domain_id"));

@@ -7,15 +7,15 @@ use polars::prelude::*;
 
 use super::args::texts_of;
 use super::kinds::{domain, is_marker};
-use super::reading::{Reading, all_of, joined};
-use crate::input::common::sqlite::{Columns, Wanted, integer};
+use super::reading::Reading;
+use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer, listed};
 use crate::input::common::{Texts, count_first, index_of, or_else, zeros};
 use crate::trace::frames::text_column_from_dictionary;
 use crate::trace::source::{RowCount, Severity};
 
 const UNKNOWN: &str = "unknown";
-const WITH_LENGTH: &str = "(\"start\" = \"end\") IS NOT 1";
-const WITHOUT_LENGTH: &str = "\"start\" = \"end\"";
+const WITH_LENGTH: RowTest<&str> = RowTest::Different("start", "end");
+const WITHOUT_LENGTH: RowTest<&str> = RowTest::Same("start", "end");
 const WORDS: &[&str] = &["domain", "category", "message"];
 
 /// Canonical columns and the source columns each needs.
@@ -66,8 +66,8 @@ impl<'a> Words<'a> {
 /// # Errors
 /// When the file cannot be opened.
 pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
-    let conditions = [vec![WITH_LENGTH.to_owned()], reading.hinted()].concat();
-    let calls = read(reading, conditions)?;
+    let condition = reading.hinted().and(WITH_LENGTH);
+    let calls = read(reading, condition)?;
     reading.put("region_id", calls.integers("id").into_series());
     reading.put_times(&calls.integers("start"), &calls.integers("end"));
     if reading.wants(&["call_stack"]) {
@@ -81,7 +81,7 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
 /// # Errors
 /// When the file cannot be opened.
 pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
-    let calls = read(reading, vec![WITHOUT_LENGTH.to_owned()])?;
+    let calls = read(reading, Condition::all().and(WITHOUT_LENGTH))?;
     reading.put("mark_id", calls.integers("id").into_series());
     reading.put("time_ns", or_else(&calls.integers("start"), &zeros(calls.height)).into_series());
     Ok(())
@@ -93,13 +93,13 @@ pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
 /// When the file cannot be opened.
 pub fn count(reading: &Reading<'_>, with_length: bool) -> Result<RowCount> {
     let length = if with_length { WITH_LENGTH } else { WITHOUT_LENGTH };
-    reading.count("api", &all_of([reading.owner.condition(), length.to_owned()]))
+    reading.count("api", &reading.owner.condition().and(length))
 }
 
 /// Reads the calls and adds what regions and marks share. The id of a call is its correlation id.
-fn read(reading: &mut Reading<'_>, conditions: Vec<String>) -> Result<Columns> {
+fn read(reading: &mut Reading<'_>, condition: Condition) -> Result<Columns> {
     let wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
-    let calls = reading.read_own(&wanted, conditions)?;
+    let calls = reading.read_own(&wanted, condition)?;
     reading.set_height(calls.height);
     let ids = calls.integers("id");
     reading.put("correlation_id", ids.clone().into_series());
@@ -123,7 +123,7 @@ fn put_words(reading: &mut Reading<'_>, calls: &Columns, ids: &Int64Chunked) -> 
         names.iter().zip(recorded.iter()).map(|(name, own)| words.domain(name, own).to_owned()).collect();
     if reading.wants(&["message"]) {
         let condition = of_markers(reading)?;
-        let texts = texts_of(reading, &condition)?;
+        let texts = texts_of(reading, &Condition::all().and_sql(condition))?;
         let texts = texts.get();
         let args = calls.integers("args_id");
         let codes = args.iter().zip(&domains).map(|(args, domain)| texts.position(args.filter(|_| domain == "marker")));
@@ -145,7 +145,7 @@ fn of_markers(reading: &mut Reading<'_>) -> Result<String> {
     if reading.capture.container.args_table() == "string" {
         return Ok(String::new());
     }
-    let ids = joined(&reading.strings_where(is_marker)?);
+    let ids = listed(&reading.strings_where(is_marker)?);
     let has = |column: &str| reading.capture.container.table("api").is_some_and(|table| table.has(column));
     let columns = ["apiName_id", "domain_id"].into_iter().filter(|column| has(column));
     let conditions = columns
@@ -155,7 +155,11 @@ fn of_markers(reading: &mut Reading<'_>) -> Result<String> {
 
 /// Adds the frames of the calls' stacks as JSON lists, outermost call last.
 fn put_call_stacks(reading: &mut Reading<'_>, ids: &Int64Chunked) -> Result<()> {
-    let frames = reading.read("stackframe", &[integer("api_ptr_id"), integer("depth"), integer("name_id")], "")?;
+    let frames = reading.read(
+        "stackframe",
+        &[integer("api_ptr_id"), integer("depth"), integer("name_id")],
+        &Condition::all(),
+    )?;
     let mut stacks: BTreeMap<i64, Vec<(i64, &str)>> = BTreeMap::new();
     let strings = reading.strings()?;
     let (calls, depths, names) = (frames.integers("api_ptr_id"), frames.integers("depth"), frames.integers("name_id"));

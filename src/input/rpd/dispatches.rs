@@ -9,9 +9,9 @@ use super::kinds::{OpKind, grid_is_work_items, handle};
 use super::ops::Ops;
 use super::reading::Reading;
 use super::symbols::{KERNEL_ID_SOURCES, Symbols, kernel_ids};
-use crate::input::common::count_first;
-use crate::input::common::sqlite::{Wanted, integer, text};
-use crate::trace::frames::dictionary_column;
+use crate::input::common::sqlite::{Condition, Wanted, integer, text};
+use crate::input::common::{count_first, count_rows};
+use crate::trace::frames::dictionary_column_at;
 use crate::trace::source::Severity;
 
 const NAMES: &[&str] = &["kernel_id", "kernel_name", "short_name", "category"];
@@ -75,9 +75,9 @@ fn put_names(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     let symbols = Symbols::of(reading, &kernels)?;
     let resolved = symbols.names.resolve(&symbols.index, &kernels, reading.context.categories);
     for (name, dictionary) in resolved.names.dispatch_columns() {
-        reading.put_with(name, || Ok(dictionary_column(name, dictionary, resolved.codes())?))?;
+        reading.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
     }
-    let (count, first) = count_first(resolved.missing.iter().copied(), &ops.columns.integers("id"));
+    let (count, first) = count_rows(&resolved.missing, &ops.columns.integers("id"));
     let detail = "dispatches name no known string; they appear as kernel_<id>";
     reading.note("missing_symbol", Severity::Warning, count, first, detail);
     Ok(())
@@ -115,7 +115,7 @@ fn put_launch(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     if wanted.is_empty() {
         return Ok(());
     }
-    let launches = Joined::read(reading, "kernelapi", "api_ptr_id", &wanted, "")?;
+    let launches = Joined::read(reading, "kernelapi", "api_ptr_id", &wanted, &Condition::all())?;
     if with_stream {
         let streams = launches.texts("stream");
         let stream = |call| launches.position(call).and_then(|at| streams.get(at)).and_then(handle);

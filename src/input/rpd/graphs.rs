@@ -8,7 +8,7 @@ use polars::prelude::*;
 use super::args::{parse, texts_of};
 use super::kinds::handle;
 use super::reading::Reading;
-use crate::input::common::sqlite::integer;
+use crate::input::common::sqlite::{Condition, RowTest, integer, listed};
 
 /// Handle of the graph execution, and of the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,11 +28,10 @@ pub fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLa
     if names.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let ids = super::reading::joined(&names);
-    let condition = format!("\"apiName_id\" IN ({ids})");
-    let calls = reading.read("api", &[integer("args_id")], &condition)?;
-    let condition = format!(include_str!("sql/graph_texts.sql"), ids = ids);
-    let texts = texts_of(reading, condition.trim_end())?;
+    let condition = format!(include_str!("sql/graph_texts.sql"), ids = listed(&names));
+    let calls = Condition::all().and(RowTest::OneOf("apiName_id", names));
+    let calls = reading.read("api", &[integer("args_id")], &calls)?;
+    let texts = texts_of(reading, &Condition::all().and_sql(condition.trim_end()))?;
     let of_text = |text: &str| {
         let args = parse(text);
         let find = |name: &str| args.iter().find(|(known, _)| known == name).and_then(|(_, value)| handle(value));

@@ -11,7 +11,7 @@ use super::kinds::{OpKind, handle};
 use super::ops::Ops;
 use super::reading::Reading;
 use super::symbols::{KERNEL_ID_SOURCES, Symbols, kernel_ids};
-use crate::input::common::sqlite::{integer, text};
+use crate::input::common::sqlite::{Condition, integer, text};
 use crate::trace::frames::dictionary_column;
 
 /// Assembles `queues`.
@@ -35,7 +35,7 @@ pub fn read_streams(reading: &mut Reading<'_>) -> Result<()> {
     let pids = if reading.owner.others.is_empty() { None } else { Some(calls(reading, &[integer("pid")])?) };
     let owner = reading.owner;
     for base in ["kernelapi", "copyapi"] {
-        let rows = reading.read(base, &[integer("api_ptr_id"), text("stream")], "")?;
+        let rows = reading.read(base, &[integer("api_ptr_id"), text("stream")], &Condition::all())?;
         let ids = rows.integers("api_ptr_id");
         let owned = |pid| pids.is_none() || owner.owns(pid);
         let of_rows = pids.as_ref().map_or_else(|| ids.clone(), |pids| pids.integers("pid", &ids));
@@ -66,7 +66,7 @@ pub fn read_streams(reading: &mut Reading<'_>) -> Result<()> {
 /// # Errors
 /// When the file cannot be opened.
 pub fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
-    let calls = reading.read_own(&[integer("tid")], Vec::new())?;
+    let calls = reading.read_own(&[integer("tid")], Condition::all())?;
     let threads: BTreeSet<i64> = calls.integers("tid").iter().flatten().collect();
     reading.set_height(threads.len());
     reading.put_integers("tid", threads.into_iter().map(Some));

@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::reading::Reading;
-use crate::input::common::sqlite::{Columns, Wanted, integer};
+use crate::input::common::sqlite::{Columns, Condition, Wanted, integer};
 use crate::input::common::{IdIndex, index_of};
 
 /// Columns of a table by an id.
@@ -23,7 +23,7 @@ impl Joined {
         base: &str,
         key: &'static str,
         wanted: &[Wanted],
-        condition: &str,
+        condition: &Condition,
     ) -> Result<Self> {
         let own = [integer(key)];
         let all: Vec<Wanted> = own.iter().filter(|own| own.name != "id").chain(wanted).copied().collect();
@@ -62,5 +62,5 @@ impl Joined {
 /// # Errors
 /// When the file cannot be opened.
 pub fn calls(reading: &mut Reading<'_>, wanted: &[Wanted]) -> Result<Joined> {
-    Joined::read(reading, "api", "id", wanted, "")
+    Joined::read(reading, "api", "id", wanted, &Condition::all())
 }

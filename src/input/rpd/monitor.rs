@@ -5,7 +5,7 @@ use polars::prelude::*;
 
 use super::kinds::unit;
 use super::reading::Reading;
-use crate::input::common::sqlite::{integer, text};
+use crate::input::common::sqlite::{Condition, integer, text};
 use crate::input::common::{count_first, or_else, zeros};
 use crate::trace::source::Severity;
 
@@ -18,7 +18,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
         return Ok(());
     }
     let wanted = [text("deviceType"), integer("deviceId"), text("monitorType"), integer("start"), text("value")];
-    let rows = reading.read("monitor", &wanted, "")?;
+    let rows = reading.read("monitor", &wanted, &Condition::all())?;
     reading.set_height(rows.height);
     let ids = rows.integers("id");
     let (types, devices) = (rows.texts("deviceType"), rows.integers("deviceId"));

@@ -5,8 +5,8 @@ use polars::prelude::*;
 
 use super::joins::{Joined, calls};
 use super::kinds::OpKind;
-use super::reading::{Reading, all_of, joined, listed};
-use crate::input::common::sqlite::{Columns, Wanted, integer};
+use super::reading::Reading;
+use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer, listed};
 use crate::trace::source::{RowCount, Severity};
 
 /// Kernel ids that are listed in a statement; with more of them the rows are chosen after reading alone.
@@ -26,15 +26,15 @@ impl Ops {
     /// # Errors
     /// When the file cannot be opened.
     pub fn read(reading: &mut Reading<'_>, kind: OpKind, wanted: &[Wanted], with_calls: bool) -> Result<Self> {
-        let condition =
-            all_of([vec![of_kind(reading, kind)], reading.hinted(), hinted_kernels(reading, kind)].concat());
+        let hinted = reading.hinted().and_sql(hinted_kernels(reading, kind));
+        let condition = of_kind(reading, kind).and_all(hinted);
         let columns = reading.read("op", wanted, &condition)?;
         let is_shared = !reading.owner.others.is_empty();
         if !with_calls && !is_shared {
             let calls = Int64Chunked::full_null("".into(), columns.height);
             return Ok(Self { columns, calls });
         }
-        let links = Joined::read(reading, "api_ops", "op_id", &[integer("api_id")], "")?;
+        let links = Joined::read(reading, "api_ops", "op_id", &[integer("api_id")], &Condition::all())?;
         let ids = columns.integers("id");
         let of_ops = links.integers("api_id", &ids);
         if !is_shared {
@@ -77,18 +77,19 @@ pub fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
 }
 
 /// Condition for operations of a kind. Those of a type that is no known string are dispatches.
-fn of_kind(reading: &Reading<'_>, kind: OpKind) -> String {
+fn of_kind(reading: &Reading<'_>, kind: OpKind) -> Condition {
     let census = &reading.capture.census;
     if kind == OpKind::Kernel {
         let apart: Vec<i64> = [census.types_of(OpKind::Copy), census.types_of(OpKind::Other)].concat();
-        return if apart.is_empty() { String::new() } else { listed("opType_id", &apart) };
+        let all = Condition::all();
+        return if apart.is_empty() { all } else { all.and(RowTest::NoneOf("opType_id", apart)) };
     }
-    format!("\"opType_id\" IN ({})", joined(&census.types_of(kind)))
+    Condition::all().and(RowTest::OneOf("opType_id", census.types_of(kind)))
 }
 
-fn hinted_kernels(reading: &Reading<'_>, kind: OpKind) -> Vec<String> {
+fn hinted_kernels(reading: &Reading<'_>, kind: OpKind) -> String {
     let ids = reading.context.hint.and_then(|hint| hint.kernel_ids.as_ref());
     let ids = ids.filter(|ids| kind == OpKind::Kernel && ids.len() <= LISTED_KERNELS);
-    let condition = ids.map(|ids| format!(include_str!("sql/kernels_named.sql"), ids = joined(ids)));
-    condition.map(|condition| condition.trim_end().to_owned()).into_iter().collect()
+    let condition = ids.map(|ids| format!(include_str!("sql/kernels_named.sql"), ids = listed(ids)));
+    condition.map(|condition| condition.trim_end().to_owned()).unwrap_or_default()
 }

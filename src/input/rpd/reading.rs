@@ -9,7 +9,7 @@ use polars::prelude::*;
 use super::census::Census;
 use super::container::Container;
 use crate::input::common::sqlite::{
-    self, Columns, DatabaseFile, Selection, Wanted, damage, misfits, text, time_conditions,
+    self, Columns, Condition, DatabaseFile, RowTest, Selection, Store, Wanted, damage, misfits, text,
 };
 use crate::input::common::{TableBuilder, Texts};
 use crate::trace::frames::dictionary_column;
@@ -18,8 +18,10 @@ use crate::trace::source::{ReadContext, RowCount, Rows};
 
 /// A file, what it holds, and what has been read of it for good.
 pub struct Capture {
-    /// Where the database is.
-    pub file: Arc<DatabaseFile>,
+    /// The database, which must stay as long as it is read.
+    _file: Arc<DatabaseFile>,
+    /// How it is read.
+    pub store: Store,
     /// Its tables.
     pub container: Container,
     /// What its rows are.
@@ -29,8 +31,8 @@ pub struct Capture {
 
 impl Capture {
     /// Nothing read yet.
-    pub fn new(file: Arc<DatabaseFile>, container: Container, census: Census) -> Self {
-        Self { file, container, census, strings: OnceLock::new() }
+    pub fn new(file: Arc<DatabaseFile>, store: Store, container: Container, census: Census) -> Self {
+        Self { _file: file, store, container, census, strings: OnceLock::new() }
     }
 }
 
@@ -47,13 +49,13 @@ pub struct Owner {
 
 impl Owner {
     /// Condition on the calls.
-    pub fn condition(&self) -> String {
+    pub fn condition(&self) -> Condition {
         if self.others.is_empty() {
-            String::new()
+            Condition::all()
         } else if self.is_main {
-            listed("pid", &self.others)
+            Condition::all().and(RowTest::NoneOf("pid", self.others.clone()))
         } else {
-            format!("pid = {}", self.pid)
+            Condition::all().and(RowTest::OneOf("pid", vec![self.pid]))
         }
     }
 
@@ -64,21 +66,6 @@ impl Owner {
             _ => self.is_main,
         }
     }
-}
-
-/// Condition for the rows whose column holds none of the ids.
-pub fn listed(column: &str, ids: &[i64]) -> String {
-    format!(include_str!("sql/listed.sql"), column = column, ids = joined(ids)).trim_end().to_owned()
-}
-
-/// Ids as a list in SQL.
-pub fn joined(ids: &[i64]) -> String {
-    ids.iter().map(i64::to_string).collect::<Vec<String>>().join(", ")
-}
-
-/// Conditions that all hold.
-pub fn all_of(conditions: impl IntoIterator<Item = String>) -> String {
-    conditions.into_iter().filter(|condition| !condition.is_empty()).collect::<Vec<String>>().join(" AND ")
 }
 
 /// The builder of a canonical table, and where its rows come from.
@@ -120,8 +107,8 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn read_own(&mut self, wanted: &[Wanted], conditions: Vec<String>) -> Result<Columns> {
-        let condition = all_of([vec![self.owner.condition()], conditions].concat());
+    pub fn read_own(&mut self, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
+        let condition = self.owner.condition().and_all(condition);
         self.read_noting("api", wanted, &condition, true)
     }
 
@@ -130,22 +117,22 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn read(&mut self, base: &str, wanted: &[Wanted], condition: &str) -> Result<Columns> {
+    pub fn read(&mut self, base: &str, wanted: &[Wanted], condition: &Condition) -> Result<Columns> {
         self.read_noting(base, wanted, condition, self.owner.is_main)
     }
 
-    fn read_noting(&mut self, base: &str, wanted: &[Wanted], condition: &str, note: bool) -> Result<Columns> {
+    fn read_noting(&mut self, base: &str, wanted: &[Wanted], condition: &Condition, note: bool) -> Result<Columns> {
         let Some(table) = self.capture.container.table(base) else { return Ok(Columns::default()) };
         // Tables of arguments have no id of their own.
         let key = if table.has("id") { "id" } else { "rowid" };
         let selection = Selection { table, key, condition };
-        let columns = sqlite::read(self.capture.file.path(), selection, wanted, self.context.threads)?;
+        let columns = sqlite::read(&self.capture.store, selection, wanted, self.context.threads)?;
         if note {
             let table_name = self.table_name();
             self.note_all(misfits(table_name, &table.name, &columns));
         }
         if let Some(cause) = &columns.damage {
-            let damage = damage(self.context, &table.name, cause, columns.height as u64);
+            let damage = damage(self.context, &table.name, cause);
             self.report_damage([damage]);
         }
         Ok(columns)
@@ -155,17 +142,17 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn count(&self, base: &str, condition: &str) -> Result<RowCount> {
+    pub fn count(&self, base: &str, condition: &Condition) -> Result<RowCount> {
         let Some(table) = self.capture.container.table(base) else { return Ok(RowCount::default()) };
         let selection = Selection { table, key: if table.has("id") { "id" } else { "rowid" }, condition };
-        let (rows, cause) = sqlite::count(self.capture.file.path(), selection)?;
-        let damage = cause.map(|cause| damage(self.context, &table.name, &cause, rows));
+        let (rows, cause) = sqlite::count(&self.capture.store, selection, self.context.threads)?;
+        let damage = cause.map(|cause| damage(self.context, &table.name, &cause));
         Ok(RowCount { rows, damage: damage.into_iter().collect() })
     }
 
-    /// Conditions from what a query need not see of a table with times.
-    pub fn hinted(&self) -> Vec<String> {
-        self.context.hint.map(|hint| time_conditions(hint).collect()).unwrap_or_default()
+    /// Condition from what a query need not see of a table with times.
+    pub fn hinted(&self) -> Condition {
+        self.context.hint.map(|hint| Condition::all().and_times(hint)).unwrap_or_default()
     }
 
     /// The names of everything, and in schema 2 the arguments too.
@@ -177,7 +164,7 @@ impl<'a> Reading<'a> {
         if let Some(strings) = capture.strings.get() {
             return Ok(strings);
         }
-        let columns = self.read("string", &[text("string")], "")?;
+        let columns = self.read("string", &[text("string")], &Condition::all())?;
         Ok(capture.strings.get_or_init(|| Texts::of(&columns.integers("id"), &columns.texts("string"))))
     }
 

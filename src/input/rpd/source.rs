@@ -12,7 +12,7 @@ use super::kinds::OpKind;
 use super::reading::{Capture, Owner, Reading};
 use super::{args, calls, dispatches, info, monitor, ops, transfers};
 use crate::input::common::is_left_out;
-use crate::input::common::sqlite::{DatabaseFile, note_open_log, open};
+use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, Store, note_open_log, open};
 use crate::input::{Found, Opened};
 use crate::trace::facts::{AgentFacts, ProcessFacts};
 use crate::trace::frames::{empty_frame, own_columns};
@@ -32,7 +32,8 @@ struct RpdSource {
 ///
 /// # Errors
 /// When the list of tables cannot be read.
-pub fn find(file: &Arc<DatabaseFile>, path: &Path, shown: &str, source: &str) -> Result<Opened> {
+pub fn find(file: &Arc<DatabaseFile>, path: &Path, shown: &str, source: &str, reader: Reader) -> Result<Opened> {
+    let store = Store::checked(file.path(), reader)?;
     let connection = open(file.path())?;
     let container = Container::read(&connection).with_context(|| format!("cannot read the tables of {shown}"))?;
     let census = Census::take(&connection, &container);
@@ -43,7 +44,7 @@ pub fn find(file: &Arc<DatabaseFile>, path: &Path, shown: &str, source: &str) ->
     let content_hash = content_hash(&connection, &container);
     let pids = census.pids.clone();
     let schema_version = container.schema_version.clone();
-    let capture = Arc::new(Capture::new(Arc::clone(file), container, census));
+    let capture = Arc::new(Capture::new(Arc::clone(file), store, container, census));
     let processes = pids.iter().enumerate().map(|(at, pid)| {
         let facts = ProcessFacts {
             content_hash: content_hash.clone(),
@@ -134,7 +135,7 @@ impl Source for RpdSource {
             "memory_copies" => ops::count(&mut reading, OpKind::Copy),
             "regions" => calls::count(&reading, true),
             "marks" => calls::count(&reading, false),
-            "samples" if self.owner.is_main => reading.count("monitor", ""),
+            "samples" if self.owner.is_main => reading.count("monitor", &Condition::all()),
             // These are gathered from other rows, so that only reading tells.
             "args" | "queues" | "streams" | "threads" | "kernel_symbols" => {
                 let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();

@@ -8,7 +8,7 @@ use polars::prelude::*;
 use super::joins::Joined;
 use super::ops::Ops;
 use super::reading::Reading;
-use crate::input::common::sqlite::{Wanted, integer};
+use crate::input::common::sqlite::{Condition, Wanted, integer};
 use crate::input::common::{IdIndex, SymbolNames, placeholder};
 use crate::trace::kernel_names::strip_kd;
 
@@ -27,7 +27,8 @@ pub fn kernel_ids(reading: &mut Reading<'_>, ops: &Ops) -> Result<Int64Chunked> 
     let launched: Int64Chunked = if described.iter().all(Option::is_some) || ops.calls.null_count() == ops.calls.len() {
         Int64Chunked::full_null("".into(), described.len())
     } else {
-        let launches = Joined::read(reading, "kernelapi", "api_ptr_id", &[integer("kernelName_id")], "")?;
+        let launches =
+            Joined::read(reading, "kernelapi", "api_ptr_id", &[integer("kernelName_id")], &Condition::all())?;
         launches.integers("kernelName_id", &ops.calls)
     };
     let types = ops.columns.integers("opType_id");

@@ -11,7 +11,7 @@ use super::joins::Joined;
 use super::kinds::{OpKind, direction, handle};
 use super::ops::Ops;
 use super::reading::Reading;
-use crate::input::common::sqlite::{Wanted, integer, text};
+use crate::input::common::sqlite::{Condition, Wanted, integer, text};
 use crate::input::common::{count_first, direction_column, put_copy_gpus};
 use crate::trace::source::Severity;
 
@@ -48,7 +48,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
         wanted.push(text("stream"));
     }
     if !wanted.is_empty() {
-        let arguments = Joined::read(reading, "copyapi", "api_ptr_id", &wanted, "")?;
+        let arguments = Joined::read(reading, "copyapi", "api_ptr_id", &wanted, &Condition::all())?;
         put_place(reading, &ops, &arguments)?;
         put_bytes(reading, &ops, &arguments);
         let streams = arguments.texts("stream");

@@ -6,6 +6,7 @@ use rusqlite::types::ValueRef;
 
 use super::column::{Columns, Kind, Misfit, Values, Wanted};
 use super::json_text::text_of_blob;
+use super::pages::{Odd, Value, integer_of, real_of, text_of};
 
 /// Runs a query whose first column is the row id and whose other columns are `wanted`, in this order.
 ///
@@ -13,9 +14,10 @@ use super::json_text::text_of_blob;
 pub fn read(connection: &Connection, sql: &str, wanted: &[Wanted]) -> Columns {
     let mut cells: Vec<Cells> = wanted.iter().map(|wanted| Cells::new(*wanted)).collect();
     let mut ids: Vec<i64> = Vec::new();
-    let damage = step(connection, sql, &mut ids, &mut cells).err().map(|error| error.to_string());
+    let error = step(connection, sql, &mut ids, &mut cells).err();
     // A row that failed half-way has filled some columns only.
     let height = cells.iter().map(Cells::len).min().unwrap_or(ids.len()).min(ids.len());
+    let damage = error.map(|error| format!("{error} after {height} rows"));
     let mut columns = Columns { height, damage, ..Columns::default() };
     ids.truncate(height);
     columns.values.push(("id", Values::Integer(Int64Chunked::from_vec("id".into(), ids))));
@@ -61,78 +63,39 @@ impl Cells {
     }
 
     fn push(&mut self, id: i64, value: ValueRef<'_>) {
-        match self.wanted.kind {
+        let value = match value {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(integer) => Value::Integer(integer),
+            ValueRef::Real(real) => Value::Real(real),
+            ValueRef::Text(bytes) => Value::Text(bytes),
+            ValueRef::Blob(bytes) => Value::Blob(bytes),
+        };
+        let odd = match self.wanted.kind {
             Kind::Integer => {
-                let integer = self.integer(id, value);
+                let (integer, odd) = integer_of(value);
                 self.integers.push(integer);
+                odd
             }
             Kind::Real => {
-                let real = self.real(id, value);
+                let (real, odd) = real_of(value);
                 self.reals.push(real);
+                odd
             }
             Kind::Text => {
-                let text = self.text(id, value);
+                let (text, odd) = text_of(value, text_of_blob);
                 self.texts.push(text);
+                odd
             }
-        }
-    }
-
-    fn text(&mut self, id: i64, value: ValueRef<'_>) -> Option<String> {
-        match value {
-            ValueRef::Null => None,
-            ValueRef::Integer(integer) => Some(integer.to_string()),
-            ValueRef::Real(real) => Some(real.to_string()),
-            ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-            ValueRef::Blob(bytes) => {
-                let text = text_of_blob(bytes);
-                if text.is_none() {
-                    self.misfit(id, 2, "damaged LZ4");
-                }
-                text
-            }
-        }
-    }
-
-    fn integer(&mut self, id: i64, value: ValueRef<'_>) -> Option<i64> {
-        match value {
-            ValueRef::Null => None,
-            ValueRef::Integer(integer) => Some(integer),
-            ValueRef::Real(real) => {
-                self.misfit(id, 0, "REAL");
-                integer_of_real(real)
-            }
-            ValueRef::Text(bytes) => {
-                self.misfit(id, 1, "TEXT");
-                std::str::from_utf8(bytes).ok().and_then(|text| text.trim().parse().ok())
-            }
-            ValueRef::Blob(_) => {
-                self.misfit(id, 2, "BLOB");
-                None
-            }
-        }
-    }
-
-    fn real(&mut self, id: i64, value: ValueRef<'_>) -> Option<f64> {
-        match value {
-            ValueRef::Null => None,
-            ValueRef::Integer(integer) => Some(integer as f64),
-            ValueRef::Real(real) => Some(real),
-            ValueRef::Text(bytes) => {
-                self.misfit(id, 1, "TEXT");
-                std::str::from_utf8(bytes).ok().and_then(|text| text.trim().parse().ok())
-            }
-            ValueRef::Blob(_) => {
-                self.misfit(id, 2, "BLOB");
-                None
-            }
-        }
-    }
-
-    fn misfit(&mut self, id: i64, slot: usize, found: &'static str) {
-        if let Some(place) = self.misfits.get_mut(slot) {
-            let misfit = place.get_or_insert(Misfit { column: self.wanted.name, found, count: 0, first_id: id });
-            misfit.count += 1;
-        }
+        };
+        let Some(odd) = odd else { return };
+        let [reals, texts, blobs] = &mut self.misfits;
+        let place = match odd {
+            Odd::Real => reals,
+            Odd::Text => texts,
+            Odd::Blob => blobs,
+        };
+        let found = self.wanted.kind.odd_name(odd);
+        place.get_or_insert(Misfit { column: self.wanted.name, found, count: 0, first_id: id }).count += 1;
     }
 
     fn into_values(self, height: usize) -> Values {
@@ -145,17 +108,6 @@ impl Cells {
             Kind::Text => Values::Text(StringChunked::from_iter_options(name, self.texts.into_iter().take(height))),
         }
     }
-}
-
-/// Integer that a real stands for. SQLite stores integers above 2^63 (addresses, handles) as reals: these keep the bits
-/// of the unsigned number they were.
-fn integer_of_real(real: f64) -> Option<i64> {
-    const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
-    const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
-    if real.is_nan() || !(-TWO_TO_63..=TWO_TO_64).contains(&real) {
-        return None;
-    }
-    if real < TWO_TO_63 { Some(real as i64) } else { Some((real as u64) as i64) }
 }
 
 #[cfg(test)]

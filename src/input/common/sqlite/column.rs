@@ -4,6 +4,8 @@ use polars::prelude::{
     BooleanChunked, ChunkFilter, ChunkFullNull, Float64Chunked, Int64Chunked, PolarsResult, StringChunked,
 };
 
+use super::pages::Odd;
+
 /// What a reader expects in a column of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -13,6 +15,18 @@ pub enum Kind {
     Real,
     /// Text; numbers are printed.
     Text,
+}
+
+impl Kind {
+    /// What a value is called that is of another kind.
+    pub fn odd_name(self, odd: Odd) -> &'static str {
+        match (odd, self) {
+            (Odd::Real, _) => "REAL",
+            (Odd::Text, _) => "TEXT",
+            (Odd::Blob, Self::Text) => "damaged LZ4",
+            (Odd::Blob, _) => "BLOB",
+        }
+    }
 }
 
 /// A column of the source and what is expected in it.

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use rusqlite::{Connection, OpenFlags};
 
+use super::pages::Stored;
 use super::uri::read_only_uri;
 
 /// Opens a database without creating, locking or writing anything, and reads on where its last pages are missing.
@@ -22,12 +23,14 @@ pub fn open(path: &Path) -> Result<Connection> {
 }
 
 /// A physical table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TableShape {
     /// Name in the database.
     pub name: String,
-    /// Columns in order with the upper-case declared type.
+    /// Columns with the upper-case declared type.
     pub columns: BTreeMap<String, String>,
+    /// Where columns are stored, if the table is one whose pages can be read without SQLite.
+    pub stored: Option<BTreeMap<String, Stored>>,
 }
 
 impl TableShape {
@@ -53,10 +56,64 @@ pub fn table_names(connection: &Connection) -> Result<Vec<String>> {
 /// When they cannot be read.
 pub fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
     let mut statement = connection.prepare(include_str!("sql/table_columns.sql"))?;
-    let columns = statement.query_map([name], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-    let columns =
-        columns.collect::<rusqlite::Result<_>>().with_context(|| format!("cannot read the columns of {name}"))?;
-    Ok(TableShape { name: name.to_owned(), columns })
+    let declared = statement.query_map([name], |row| {
+        Ok(Declared {
+            position: row.get(0)?,
+            name: row.get(1)?,
+            declared_type: row.get(2)?,
+            has_default: row.get(3)?,
+            in_key: row.get::<_, i64>(4)? > 0,
+            hidden: row.get(5)?,
+        })
+    })?;
+    let declared: Vec<Declared> =
+        declared.collect::<rusqlite::Result<_>>().with_context(|| format!("cannot read the columns of {name}"))?;
+    let kind: Option<(Option<bool>, i64)> =
+        connection.query_row(include_str!("sql/table_kind.sql"), [name], |row| Ok((row.get(0)?, row.get(1)?))).ok();
+    let stored = match kind {
+        Some((Some(false), key_indexes)) => stored(&declared, key_indexes > 0),
+        _ => None,
+    };
+    let visible = declared.into_iter().filter(|column| column.hidden != HIDDEN);
+    let columns = visible.map(|column| (column.name, column.declared_type)).collect();
+    Ok(TableShape { name: name.to_owned(), columns, stored })
+}
+
+/// Marks of columns that cannot be asked for, and of those that are computed from others.
+const HIDDEN: i64 = 1;
+
+/// A column as declared.
+struct Declared {
+    position: usize,
+    name: String,
+    declared_type: String,
+    has_default: bool,
+    in_key: bool,
+    hidden: i64,
+}
+
+/// Where the columns of a table with row ids are stored, unless some are computed. A single integer key is the row id
+/// itself, but for old oddities where it has an index of its own.
+fn stored(declared: &[Declared], has_key_index: bool) -> Option<BTreeMap<String, Stored>> {
+    let is_row_id = |column: &Declared| column.in_key && column.declared_type == "INTEGER" && !has_key_index;
+    if declared.iter().any(|column| column.hidden != 0) {
+        return None;
+    }
+    let stored = declared.iter().map(|column| {
+        let field = Stored::Field {
+            position: column.position,
+            is_real: is_real(&column.declared_type),
+            has_default: column.has_default,
+        };
+        (column.name.clone(), if is_row_id(column) { Stored::RowId } else { field })
+    });
+    Some(stored.collect())
+}
+
+/// Whether SQLite keeps numbers of a column of this type as reals, by its rules in their order.
+fn is_real(declared_type: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| declared_type.contains(word));
+    !has(&["INT", "CHAR", "CLOB", "TEXT", "BLOB"]) && has(&["REAL", "FLOA", "DOUB"])
 }
 
 /// Tags and values of a table of metadata, as far as they are texts.

@@ -22,13 +22,9 @@ pub fn misfits(table_name: &str, source: &str, columns: &Columns) -> impl Iterat
     })
 }
 
-/// A source table that can be read up to a row only.
-pub fn damage(context: &ReadContext<'_>, source: &str, cause: &str, rows: u64) -> Damage {
-    Damage {
-        path: context.process.facts.path.clone(),
-        part: source.to_owned(),
-        cause: format!("{cause} after {rows} rows"),
-    }
+/// A source table that can be read in part only.
+pub fn damage(context: &ReadContext<'_>, source: &str, cause: &str) -> Damage {
+    Damage { path: context.process.facts.path.clone(), part: source.to_owned(), cause: cause.to_owned() }
 }
 
 /// Warns of a write-ahead log or rollback journal beside the database: the profiler has not finished the file.

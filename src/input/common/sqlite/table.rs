@@ -1,11 +1,11 @@
 //! Reads columns of a table, in bulk where that is possible and carefully where it is not.
 
-use std::path::Path;
-
 use anyhow::Result;
 
 use super::column::{Columns, Kind, Wanted};
+use super::condition::Condition;
 use super::database::{TableShape, open, quoted};
+use super::store::Store;
 use super::uri::read_only_uri;
 use super::{bulk, careful};
 
@@ -21,18 +21,21 @@ pub struct Selection<'a> {
     pub table: &'a TableShape,
     /// Its integer key, by which rows are ordered and shared out among threads; it is read as `id`.
     pub key: &'a str,
-    /// Condition in SQL over the columns of the table, empty for all rows.
-    pub condition: &'a str,
+    /// Which of its rows.
+    pub condition: &'a Condition,
 }
 
 /// Reads the key and the `wanted` columns; those the table lacks stay absent.
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn read(path: &Path, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
+pub fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
     let Selection { table, key, .. } = selection;
     let present: Vec<Wanted> = wanted.iter().copied().filter(|wanted| table.has(wanted.name)).collect();
-    let connection = open(path)?;
+    if let Some(columns) = store.pages().and_then(|pages| pages.read(selection, &present, threads).ok()) {
+        return Ok(columns);
+    }
+    let connection = open(store.path())?;
     let sql = select(selection, &present, "");
     // A damaged page can be in the way of the extremes; then only the careful reader gets anywhere.
     let extremes = format!(include_str!("sql/extremes.sql"), key = quoted(key), table = quoted(&table.name));
@@ -44,20 +47,23 @@ pub fn read(path: &Path, selection: Selection<'_>, wanted: &[Wanted], threads: u
         && present.iter().all(|wanted| declared_as_wanted(table, *wanted))
     {
         let queries = partitioned(selection, &present, first, last, threads);
-        if let Ok(columns) = bulk::read(&read_only_uri(path)?, &queries, &present) {
+        if let Ok(columns) = bulk::read(&read_only_uri(store.path())?, &queries, &present) {
             return Ok(columns);
         }
     }
     Ok(careful::read(&connection, &sql, &present))
 }
 
-/// Number of rows. Behind a damaged page only the rows before it are counted, and the cause is given.
+/// Number of rows. Of a damaged table those that can be read are counted, and the cause is given.
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn count(path: &Path, selection: Selection<'_>) -> Result<(u64, Option<String>)> {
-    let connection = open(path)?;
-    let condition = clause(selection.condition, "");
+pub fn count(store: &Store, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
+    if let Some(counted) = store.pages().and_then(|pages| pages.count(selection, threads).ok()) {
+        return Ok(counted);
+    }
+    let connection = open(store.path())?;
+    let condition = clause(&selection.condition.to_sql(), "");
     let sql = format!(include_str!("sql/count.sql"), table = quoted(&selection.table.name), condition = condition);
     if let Ok(count) = connection.query_row(&sql, [], |row| row.get::<_, i64>(0)) {
         return Ok((count.try_into().unwrap_or(0), None));
@@ -91,7 +97,7 @@ fn select(selection: Selection<'_>, wanted: &[Wanted], range: &str) -> String {
         key = quoted(selection.key),
         columns = columns,
         table = quoted(&selection.table.name),
-        condition = clause(selection.condition, range)
+        condition = clause(&selection.condition.to_sql(), range)
     )
 }
 
@@ -112,14 +118,12 @@ fn partitioned(selection: Selection<'_>, wanted: &[Wanted], first: i64, last: i6
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]
     fn ranges_cover_ids_that_lie_anywhere() {
-        let table = TableShape { name: "t".to_owned(), columns: BTreeMap::new() };
-        let selection = Selection { table: &table, key: "id", condition: "" };
+        let table = TableShape { name: "t".to_owned(), ..TableShape::default() };
+        let selection = Selection { table: &table, key: "id", condition: &Condition::all() };
         let queries = partitioned(selection, &[], i64::MIN, i64::MAX, 2);
         assert_eq!(queries.len(), 2);
         assert!(queries[0].contains(&format!("BETWEEN {} AND 0", i64::MIN)), "{}", queries[0]);

@@ -1,1 +1,1 @@
-(typeof("start") = 'integer' AND typeof("end") = 'integer' AND "end" - "start" < {least}) IS NOT 1
+(typeof({start}) = 'integer' AND typeof({end}) = 'integer' AND {end} - {start} < {least}) IS NOT 1

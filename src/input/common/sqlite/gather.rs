@@ -1,0 +1,107 @@
+//! Joins what the parts of a table gave to columns.
+
+use polars::prelude::{PlSmallStr, StringChunked, StringChunkedBuilder};
+use polars_arrow::bitmap::{Bitmap, MutableBitmap};
+
+use super::column::{Misfit, Wanted};
+use super::pages::{Cells, Chunk, Lost, Misfits, Odd, Texts};
+
+/// What remains of a chunk without the room it filled.
+pub struct Part {
+    /// Number of rows.
+    pub rows: usize,
+    valid: Vec<Vec<bool>>,
+    texts: Vec<Texts>,
+    /// Values of other types, by column.
+    pub misfits: Vec<Misfits>,
+    /// Pages that could not be read, or not to their end.
+    pub lost: Vec<Lost>,
+}
+
+impl Part {
+    /// Lets go of the room.
+    pub fn of(chunk: Chunk<'_>) -> Self {
+        let mut part = Self {
+            rows: chunk.rows,
+            valid: Vec::with_capacity(chunk.columns.len()),
+            texts: Vec::with_capacity(chunk.columns.len()),
+            misfits: chunk.columns.iter().map(|cells| *cells.misfits()).collect(),
+            lost: chunk.lost,
+        };
+        for cells in chunk.columns {
+            let (valid, texts) = match cells {
+                Cells::Integer(numbers) => (numbers.valid, Texts::default()),
+                Cells::Real(numbers) => (numbers.valid, Texts::default()),
+                Cells::Text(mut texts) => (std::mem::take(&mut texts.valid), texts),
+            };
+            part.valid.push(valid);
+            part.texts.push(texts);
+        }
+        part
+    }
+}
+
+/// Moves the values of each part behind those of the part before, where parts have fewer rows than room.
+pub fn close_gaps<T: Copy>(values: &mut Vec<T>, room: &[usize], rows: &[usize]) {
+    let (mut from, mut to) = (0, 0);
+    for (room, rows) in room.iter().zip(rows) {
+        if from != to && from + rows <= values.len() {
+            values.copy_within(from..from + rows, to);
+        }
+        from += room;
+        to += rows;
+    }
+    if to < values.len() {
+        values.truncate(to);
+        values.shrink_to_fit();
+    }
+}
+
+/// Which rows of a column have a value; `None` where all have one.
+pub fn validity(parts: &[Part], column: usize, height: usize) -> Option<Bitmap> {
+    let of = |part: &Part| part.valid.get(column).is_some_and(|valid| !valid.is_empty());
+    if !parts.iter().any(of) {
+        return None;
+    }
+    let mut bits = MutableBitmap::with_capacity(height);
+    for part in parts {
+        match part.valid.get(column).filter(|valid| !valid.is_empty()) {
+            Some(valid) => bits.extend_from_trusted_len_iter(valid.iter().copied()),
+            None => bits.extend_constant(part.rows, true),
+        }
+    }
+    Some(bits.into())
+}
+
+/// A column of texts.
+pub fn texts(name: PlSmallStr, parts: &[Part], column: usize, height: usize) -> StringChunked {
+    let mut builder = StringChunkedBuilder::new(name, height);
+    for part in parts {
+        let Some(texts) = part.texts.get(column) else { continue };
+        let valid = part.valid.get(column).filter(|valid| !valid.is_empty());
+        for (row, text) in texts.texts().enumerate() {
+            let is_valid = valid.is_none_or(|valid| valid.get(row).copied().unwrap_or(true));
+            builder.append_option(is_valid.then_some(text));
+        }
+    }
+    builder.finish()
+}
+
+/// Values of another kind than expected in a column.
+pub fn named(wanted: &Wanted, misfits: &Misfits) -> impl Iterator<Item = Misfit> {
+    let (column, kind) = (wanted.name, wanted.kind);
+    [Odd::Real, Odd::Text, Odd::Blob].into_iter().zip(misfits.found).filter_map(move |(odd, found)| {
+        let (count, first_id) = found?;
+        Some(Misfit { column, found: kind.odd_name(odd), count, first_id })
+    })
+}
+
+/// What is lost in words.
+pub fn damage(lost: &[Lost], rows: usize) -> Option<String> {
+    let first = lost.first()?;
+    let (count, page, fault) = (lost.len(), first.page, first.fault);
+    Some(match count {
+        1 => format!("page {page} {fault}; {rows} rows can be read"),
+        _ => format!("{count} pages cannot be read, such as page {page}, which {fault}; {rows} rows can be read"),
+    })
+}

@@ -1,0 +1,220 @@
+//! Reads tables from the mapped pages of a database: columns for polars, rows split over threads.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+
+use anyhow::{Context, Result, bail};
+use memmap2::Mmap;
+use polars::prelude::{Float64Chunked, Int64Chunked, PlSmallStr};
+use rayon::prelude::*;
+
+use super::column::{Columns, Kind, Values, Wanted};
+use super::gather::{Part, close_gaps, damage, named, texts, validity};
+use super::json_text::text_of_blob;
+use super::pages::{
+    Cells, Chunk, Decoder, Leaf, Lost, Misfits, Numbers, Pages, Plan, Stored, Texts, measure, tables, walk,
+};
+use super::table::Selection;
+
+/// Leaves that one thread decodes at a time.
+const LEAVES_PER_CHUNK: usize = 256;
+
+/// A database file in memory.
+#[derive(Debug)]
+pub struct PageFile {
+    map: Mmap,
+    roots: BTreeMap<String, u32>,
+}
+
+/// What a table gave.
+struct Scan {
+    leaves: Vec<Leaf>,
+    lost: Vec<Lost>,
+}
+
+impl PageFile {
+    /// Maps a database.
+    ///
+    /// # Errors
+    /// When it is none whose pages can be read without SQLite.
+    pub fn map(file: &File) -> Result<Self> {
+        // SAFETY: the map is for reading only, and what is read of it is checked every time, so that bytes which another
+        // program changes meanwhile make answers wrong but nothing else. A file that is cut meanwhile ends the program,
+        // as it does when SQLite maps it.
+        let map = unsafe { Mmap::map(file) }.context("cannot map it")?;
+        let pages = Pages::of(&map)?;
+        let Some(tables) = tables(pages) else { bail!("the list of its tables is damaged") };
+        let roots = tables.into_iter().map(|table| (table.name, table.page)).collect();
+        Ok(Self { map, roots })
+    }
+
+    /// Reads the key and the `wanted` columns.
+    ///
+    /// # Errors
+    /// When only SQLite can.
+    pub fn read(&self, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
+        let pages = Pages::of(&self.map)?;
+        let stored = stored(selection)?;
+        let columns: Vec<Stored> = wanted
+            .iter()
+            .map(|wanted| stored.get(wanted.name).copied().context("a column is not known"))
+            .collect::<Result<_>>()?;
+        let plan = plan(selection, stored, &columns)?;
+        let scan = self.scan(pages, selection, threads)?;
+        let height = scan.rows();
+        let mut ids = vec![0_i64; height];
+        let mut integers: Vec<Vec<i64>> = buffers(wanted, Kind::Integer, height);
+        let mut reals: Vec<Vec<f64>> = buffers(wanted, Kind::Real, height);
+        let chunks = scan.chunks(&mut ids, &mut integers, &mut reals, wanted);
+        let decode =
+            |(leaves, mut chunk): (&[Leaf], Chunk<'_>)| match Decoder::new(pages, &plan).decode(leaves, &mut chunk) {
+                Ok(()) => Ok(Part::of(chunk)),
+                Err(reason) => bail!(reason),
+            };
+        let parts: Vec<Part> = if threads > 1 {
+            chunks.into_par_iter().map(decode).collect::<Result<_>>()?
+        } else {
+            chunks.into_iter().map(decode).collect::<Result<_>>()?
+        };
+        let room: Vec<usize> = scan.leaves.chunks(LEAVES_PER_CHUNK).map(rows_of).collect();
+        let rows: Vec<usize> = parts.iter().map(|part| part.rows).collect();
+        let kept: usize = rows.iter().sum();
+        let mut columns = Columns { height: kept, ..Columns::default() };
+        close_gaps(&mut ids, &room, &rows);
+        columns.values.push(("id", Values::Integer(Int64Chunked::from_vec("id".into(), ids))));
+        let (mut integers, mut reals) = (integers.into_iter(), reals.into_iter());
+        for (index, wanted) in wanted.iter().enumerate() {
+            let mut misfits = Misfits::default();
+            parts.iter().filter_map(|part| part.misfits.get(index)).for_each(|part| misfits.add(part));
+            columns.misfits.extend(named(wanted, &misfits));
+            let valid = || validity(&parts, index, kept);
+            let name: PlSmallStr = wanted.name.into();
+            let values = match wanted.kind {
+                Kind::Integer => {
+                    let mut values = integers.next().unwrap_or_default();
+                    close_gaps(&mut values, &room, &rows);
+                    Values::Integer(Int64Chunked::from_vec_validity(name, values, valid()))
+                }
+                Kind::Real => {
+                    let mut values = reals.next().unwrap_or_default();
+                    close_gaps(&mut values, &room, &rows);
+                    Values::Real(Float64Chunked::from_vec_validity(name, values, valid()))
+                }
+                Kind::Text => Values::Text(texts(name, &parts, index, kept)),
+            };
+            columns.values.push((wanted.name, values));
+        }
+        let lost: Vec<Lost> = scan.lost.into_iter().chain(parts.into_iter().flat_map(|part| part.lost)).collect();
+        columns.damage = damage(&lost, kept);
+        Ok(columns)
+    }
+
+    /// Number of rows, and what cannot be read.
+    ///
+    /// # Errors
+    /// When only SQLite can tell.
+    pub fn count(&self, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
+        let pages = Pages::of(&self.map)?;
+        let stored = stored(selection)?;
+        let plan = plan(selection, stored, &[])?;
+        let scan = self.scan(pages, selection, threads)?;
+        if selection.condition.tests().is_some_and(<[_]>::is_empty) && scan.lost.is_empty() {
+            return Ok((scan.rows() as u64, None));
+        }
+        let decode = |leaves: &[Leaf]| {
+            let mut chunk = Chunk { rows: 0, ids: &mut [], columns: Vec::new(), lost: Vec::new() };
+            match Decoder::new(pages, &plan).decode(leaves, &mut chunk) {
+                Ok(()) => Ok((chunk.rows, chunk.lost)),
+                Err(reason) => bail!(reason),
+            }
+        };
+        let counted: Vec<(usize, Vec<Lost>)> =
+            scan.leaves.par_chunks(LEAVES_PER_CHUNK).map(decode).collect::<Result<_>>()?;
+        let rows = counted.iter().map(|(rows, _)| rows).sum();
+        let lost: Vec<Lost> = scan.lost.into_iter().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();
+        Ok((rows as u64, damage(&lost, rows)))
+    }
+
+    fn scan(&self, pages: Pages<'_>, selection: Selection<'_>, threads: usize) -> Result<Scan> {
+        let root = self.roots.get(&selection.table.name).copied().context("the table is not known")?;
+        let tree = walk(pages, root);
+        let (mut leaves, mut lost) = (tree.leaves, tree.lost);
+        if threads > 1 {
+            let found = leaves.par_chunks_mut(LEAVES_PER_CHUNK).map(|leaves| measure(pages, leaves));
+            lost.extend(found.collect::<Vec<Vec<Lost>>>().into_iter().flatten());
+        } else {
+            lost.extend(measure(pages, &mut leaves));
+        }
+        Ok(Scan { leaves, lost })
+    }
+}
+
+impl Scan {
+    fn rows(&self) -> usize {
+        rows_of(&self.leaves)
+    }
+
+    /// Shares leaves out, each part with its own share of the room for values.
+    fn chunks<'s>(
+        &'s self,
+        mut ids: &'s mut [i64],
+        integers: &'s mut [Vec<i64>],
+        reals: &'s mut [Vec<f64>],
+        wanted: &[Wanted],
+    ) -> Vec<(&'s [Leaf], Chunk<'s>)> {
+        let mut integers: Vec<&mut [i64]> = integers.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut reals: Vec<&mut [f64]> = reals.iter_mut().map(Vec::as_mut_slice).collect();
+        let chunk = |leaves: &'s [Leaf]| {
+            let room = rows_of(leaves);
+            let mut own_integers = integers.iter_mut().map(|rest| take(rest, room)).collect::<Vec<_>>().into_iter();
+            let mut own_reals = reals.iter_mut().map(|rest| take(rest, room)).collect::<Vec<_>>().into_iter();
+            let columns = wanted.iter().map(|wanted| match wanted.kind {
+                Kind::Integer => Cells::Integer(Numbers::new(own_integers.next().unwrap_or_default())),
+                Kind::Real => Cells::Real(Numbers::new(own_reals.next().unwrap_or_default())),
+                Kind::Text => Cells::Text(Texts::default()),
+            });
+            let columns = columns.collect();
+            (leaves, Chunk { rows: 0, ids: take(&mut ids, room), columns, lost: Vec::new() })
+        };
+        self.leaves.chunks(LEAVES_PER_CHUNK).map(chunk).collect()
+    }
+}
+
+fn stored<'a>(selection: Selection<'a>) -> Result<&'a BTreeMap<String, Stored>> {
+    let stored = selection.table.stored.as_ref().context("the table is stored in another way")?;
+    let is_row_id = match stored.get(selection.key) {
+        Some(stored) => *stored == Stored::RowId,
+        None => selection.key == "rowid",
+    };
+    if !is_row_id {
+        bail!("the key is not the row id");
+    }
+    Ok(stored)
+}
+
+fn plan(selection: Selection<'_>, stored: &BTreeMap<String, Stored>, columns: &[Stored]) -> Result<Plan> {
+    let tests = selection.condition.tests().context("rows are chosen in SQL")?;
+    if tests.iter().flat_map(|test| test.columns()).any(|name| !stored.contains_key(*name)) {
+        bail!("rows are chosen by a column that is not known");
+    }
+    let of = |name: &&'static str| stored.get(*name).copied().unwrap_or(Stored::RowId);
+    let tests: Vec<_> = tests.iter().map(|test| test.map(of)).collect();
+    Ok(Plan::new(columns, &tests, text_of_blob))
+}
+
+fn rows_of(leaves: &[Leaf]) -> usize {
+    leaves.iter().map(|leaf| usize::from(leaf.rows)).sum()
+}
+
+/// Zeros, which the system gives only when they are first written.
+fn buffers<T: Copy + Default>(wanted: &[Wanted], kind: Kind, height: usize) -> Vec<Vec<T>> {
+    wanted.iter().filter(|wanted| wanted.kind == kind).map(|_| vec![T::default(); height]).collect()
+}
+
+/// The first `count` places of a slice, which keeps the others.
+fn take<'s, T>(rest: &mut &'s mut [T], count: usize) -> &'s mut [T] {
+    let all = std::mem::take(rest);
+    let (first, others) = all.split_at_mut(count.min(all.len()));
+    *rest = others;
+    first
+}

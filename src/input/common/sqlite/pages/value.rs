@@ -1,0 +1,80 @@
+//! Values as SQLite stores them, and what readers make of those of another type than expected.
+
+/// A value of a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Nothing.
+    Null,
+    /// An integer.
+    Integer(i64),
+    /// A real.
+    Real(f64),
+    /// A text, which need not be UTF-8.
+    Text(&'a [u8]),
+    /// Bytes.
+    Blob(&'a [u8]),
+}
+
+/// Type of a value that was not expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Odd {
+    /// A real.
+    Real,
+    /// A text.
+    Text,
+    /// Bytes; where a text was expected, those that are none.
+    Blob,
+}
+
+/// What stands for a value where an integer is expected, and what it was instead.
+pub fn integer_of(value: Value<'_>) -> (Option<i64>, Option<Odd>) {
+    match value {
+        Value::Null => (None, None),
+        Value::Integer(integer) => (Some(integer), None),
+        Value::Real(real) => (integer_of_real(real), Some(Odd::Real)),
+        Value::Text(bytes) => (number_in(bytes), Some(Odd::Text)),
+        Value::Blob(_) => (None, Some(Odd::Blob)),
+    }
+}
+
+/// What stands for a value where a real is expected, and what it was instead. Integers are as good as reals.
+pub fn real_of(value: Value<'_>) -> (Option<f64>, Option<Odd>) {
+    match value {
+        Value::Null => (None, None),
+        Value::Integer(integer) => (Some(integer as f64), None),
+        Value::Real(real) => (Some(real), None),
+        Value::Text(bytes) => (number_in(bytes), Some(Odd::Text)),
+        Value::Blob(_) => (None, Some(Odd::Blob)),
+    }
+}
+
+/// What stands for a value where a text is expected, and what it was instead. Numbers are printed; `text_of_blob` tells
+/// the text in bytes, if there is one.
+pub fn text_of(value: Value<'_>, text_of_blob: fn(&[u8]) -> Option<String>) -> (Option<String>, Option<Odd>) {
+    match value {
+        Value::Null => (None, None),
+        Value::Integer(integer) => (Some(integer.to_string()), None),
+        Value::Real(real) => (Some(real.to_string()), None),
+        Value::Text(bytes) => (Some(String::from_utf8_lossy(bytes).into_owned()), None),
+        Value::Blob(bytes) => {
+            let text = text_of_blob(bytes);
+            let odd = text.is_none().then_some(Odd::Blob);
+            (text, odd)
+        }
+    }
+}
+
+fn number_in<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok())
+}
+
+/// Integer that a real stands for. SQLite stores integers above 2^63 (addresses, handles) as reals: these keep the bits
+/// of the unsigned number they were.
+fn integer_of_real(real: f64) -> Option<i64> {
+    const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+    const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+    if real.is_nan() || !(-TWO_TO_63..=TWO_TO_64).contains(&real) {
+        return None;
+    }
+    if real < TWO_TO_63 { Some(real as i64) } else { Some((real as u64) as i64) }
+}

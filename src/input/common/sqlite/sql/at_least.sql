@@ -1,0 +1,1 @@
+(typeof({column}) = 'integer' AND {column} < {least}) IS NOT 1

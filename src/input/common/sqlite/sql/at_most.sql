@@ -1,0 +1,1 @@
+(typeof({column}) = 'integer' AND {column} > {most}) IS NOT 1

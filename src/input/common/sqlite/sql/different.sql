@@ -1,0 +1,1 @@
+({one} = {other}) IS NOT 1

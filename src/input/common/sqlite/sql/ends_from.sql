@@ -1,1 +1,0 @@
-(typeof("end") = 'integer' AND "end" < {earliest}) IS NOT 1

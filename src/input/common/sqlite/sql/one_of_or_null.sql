@@ -1,0 +1,1 @@
+(typeof({column}) = 'integer' AND {column} NOT IN ({ids})) IS NOT 1

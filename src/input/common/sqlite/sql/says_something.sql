@@ -1,0 +1,1 @@
+(length({column}) > 0 AND {column} <> '{{}}')

@@ -1,1 +1,0 @@
-(typeof("start") = 'integer' AND "start" > {latest}) IS NOT 1

@@ -1,0 +1,69 @@
+//! A database file and how it is read.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use anyhow::{Context, Result, bail};
+
+use super::page_file::PageFile;
+
+/// Who reads rows of tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reader {
+    /// The own reader of pages where it can, else SQLite.
+    #[default]
+    Auto,
+    /// SQLite.
+    Sqlite,
+    /// The own reader of pages; SQLite for what only it knows, such as conditions in SQL.
+    Pages,
+}
+
+/// A database file, mapped when first needed.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    reader: Reader,
+    pages: OnceLock<Option<PageFile>>,
+}
+
+impl Store {
+    /// The file at `path`, which must stay there.
+    pub fn new(path: &Path, reader: Reader) -> Self {
+        Self { path: path.to_owned(), reader, pages: OnceLock::new() }
+    }
+
+    /// As [`Store::new`], checked for whether the reader that was chosen can read it at all.
+    ///
+    /// # Errors
+    /// When the reader of pages was asked for and cannot.
+    pub fn checked(path: &Path, reader: Reader) -> Result<Self> {
+        let store = Self::new(path, reader);
+        if reader == Reader::Pages {
+            match map(path) {
+                Ok(pages) => drop(store.pages.set(Some(pages))),
+                Err(error) => bail!("cannot read the pages of the database: {error:#}; leave --reader out"),
+            }
+        }
+        Ok(store)
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The pages, where they are to be read without SQLite and can be.
+    pub fn pages(&self) -> Option<&PageFile> {
+        if self.reader == Reader::Sqlite {
+            return None;
+        }
+        self.pages.get_or_init(|| map(&self.path).ok()).as_ref()
+    }
+}
+
+fn map(path: &Path) -> Result<PageFile> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    PageFile::map(&file)
+}

@@ -1,0 +1,200 @@
+//! The events between activity rows and their category and correlation.
+//!
+//! Every table of activity joins the events, which are more than all of its rows: their columns are kept, as narrow as
+//! their numbers allow, until the events of other processes need the room.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::database::Database;
+use crate::input::common::sqlite::{Columns, Misfit, Wanted, integer};
+use crate::input::common::{IdIndex, index_of};
+
+/// Bytes of event columns that are kept at most.
+const KEPT_BYTES: usize = 512 << 20;
+
+/// Columns of the event table, joined to columns of event ids.
+#[derive(Clone, Default)]
+pub struct Events {
+    index: Arc<IdIndex>,
+    height: usize,
+    columns: Vec<(&'static str, Arc<Numbers>)>,
+    misfits: Vec<Misfit>,
+    damage: Option<String>,
+}
+
+/// Numbers of a column.
+enum Numbers {
+    /// In half the room; the least number there is stands for null.
+    Narrow(Vec<i32>),
+    Wide(Int64Chunked),
+}
+
+impl Numbers {
+    fn of(values: Int64Chunked) -> Self {
+        let fits = |number: Option<i64>| number.is_none_or(|number| i32::try_from(number).is_ok());
+        if values.null_count() == values.len() {
+            return Self::Narrow(vec![i32::MIN; values.len()]);
+        }
+        match (values.min(), values.max()) {
+            (least, greatest) if fits(least) && fits(greatest) && least != Some(i64::from(i32::MIN)) => {
+                Self::Narrow(values.iter().map(|number| number.map_or(i32::MIN, |number| number as i32)).collect())
+            }
+            _ => Self::Wide(values),
+        }
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Option<i64> {
+        match self {
+            Self::Narrow(numbers) => numbers.get(at).filter(|number| **number != i32::MIN).map(|n| i64::from(*n)),
+            Self::Wide(numbers) => numbers.get(at),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Narrow(numbers) => 4 * numbers.len(),
+            Self::Wide(numbers) => 8 * numbers.len(),
+        }
+    }
+}
+
+impl Events {
+    /// The named integer columns of the event table; without names nothing is read.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn read(cache: &EventCache, database: &Database, names: &[&'static str], threads: usize) -> Result<Self> {
+        if names.is_empty() {
+            return Ok(Self::default());
+        }
+        let kept = cache.find(database);
+        let missing: Vec<&'static str> = names.iter().copied().filter(|name| !kept.has(name)).collect();
+        let mut events = kept.clone();
+        if !missing.is_empty() {
+            let read = Self::read_anew(database, &missing, threads)?;
+            events = match kept.joined(read) {
+                Some(events) => {
+                    cache.keep(database, events.clone());
+                    events
+                }
+                // Of a damaged table each column may give other rows.
+                None => Self::read_anew(database, names, threads)?,
+            };
+        }
+        events.columns.retain(|(name, _)| names.contains(name));
+        events.misfits.retain(|misfit| names.contains(&misfit.column));
+        Ok(events)
+    }
+
+    fn read_anew(database: &Database, names: &[&'static str], threads: usize) -> Result<Self> {
+        let wanted: Vec<Wanted> = names.iter().map(|name| integer(name)).collect();
+        let columns = database.read("event", &wanted, threads)?;
+        let index = Arc::new(index_of(&columns.integers("id")));
+        let numbers = names.iter().map(|name| (*name, Arc::new(Numbers::of(columns.integers(name)))));
+        let numbers = numbers.collect();
+        Ok(Self { index, height: columns.height, columns: numbers, misfits: columns.misfits, damage: columns.damage })
+    }
+
+    /// With more columns of the same rows, unless they are not.
+    fn joined(&self, more: Self) -> Option<Self> {
+        if self.columns.is_empty() && more.damage.is_none() {
+            return Some(more);
+        }
+        if self.height != more.height || more.damage.is_some() {
+            return None;
+        }
+        let mut joined = self.clone();
+        joined.columns.extend(more.columns);
+        joined.misfits.extend(more.misfits);
+        Some(joined)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|(known, _)| *known == name)
+    }
+
+    fn bytes(&self) -> usize {
+        self.columns.iter().map(|(_, numbers)| numbers.bytes()).sum()
+    }
+
+    /// The value of an event column for every event id; `None` where the id, the event or the value is missing.
+    pub fn values<'a>(
+        &'a self,
+        name: &str,
+        event_ids: &'a Int64Chunked,
+    ) -> impl ExactSizeIterator<Item = Option<i64>> + 'a {
+        let numbers = self.columns.iter().find(|(known, _)| *known == name).map(|(_, numbers)| numbers);
+        event_ids.iter().map(move |id| numbers?.get(self.index.position(id?)?))
+    }
+
+    /// Whether there is an event of that id.
+    pub fn contain(&self, id: i64) -> bool {
+        self.index.position(id).is_some()
+    }
+
+    /// What was odd about the columns.
+    pub fn notes(&self) -> Columns {
+        let (misfits, damage) = (self.misfits.clone(), self.damage.clone());
+        Columns { height: self.height, misfits, damage, ..Columns::default() }
+    }
+}
+
+/// Whose events they are: the file, the partition and the process.
+type Key = (PathBuf, String, Option<i64>);
+
+/// Events that were read last.
+#[derive(Default)]
+pub struct EventCache {
+    kept: Mutex<Vec<(Key, Events)>>,
+}
+
+impl EventCache {
+    fn find(&self, database: &Database) -> Events {
+        let key = database.key();
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|(known, _)| *known == key).map(|(_, events)| events.clone()).unwrap_or_default()
+    }
+
+    /// Keeps events instead of those read longest ago, if there is room at all.
+    fn keep(&self, database: &Database, events: Events) {
+        let key = database.key();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(known, _)| *known != key);
+        kept.push((key, events));
+        let mut room = KEPT_BYTES;
+        let fitting = kept.iter().rev().take_while(|(_, events)| {
+            let fits = events.bytes() <= room;
+            room = room.saturating_sub(events.bytes());
+            fits
+        });
+        let surplus = kept.len() - fitting.count();
+        kept.drain(..surplus);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_narrow_where_they_fit() {
+        let column = |values: &[Option<i64>]| Int64Chunked::from_slice_options("a".into(), values);
+        for (values, is_narrow) in [
+            (vec![Some(1), None, Some(-7)], true),
+            (vec![None, None], true),
+            (vec![Some(i64::from(i32::MAX)), Some(0)], true),
+            (vec![Some(i64::from(i32::MIN)), None], false),
+            (vec![Some(1 << 40), None], false),
+            (vec![], true),
+        ] {
+            let numbers = Numbers::of(column(&values));
+            assert_eq!(matches!(numbers, Numbers::Narrow(_)), is_narrow, "{values:?}");
+            assert_eq!((0..values.len()).map(|at| numbers.get(at)).collect::<Vec<_>>(), values);
+        }
+    }
+}

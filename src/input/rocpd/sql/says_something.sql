@@ -1,1 +1,0 @@
-length({column}) > 0 AND {column} <> '{{}}'

@@ -1,1 +1,0 @@
-("{column}" IN ({ids})) IS NOT 1
