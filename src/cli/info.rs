@@ -7,7 +7,7 @@ use clap::Args;
 use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::answer::check_output;
-use super::arguments::{AnswerFormat, GlobalArguments, InputArguments, OutputArguments};
+use super::arguments::{AnswerFormat, CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::{answer, messages};
@@ -26,6 +26,8 @@ pub struct InfoArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
+    cache: CacheArguments,
+    #[command(flatten)]
     output: OutputArguments,
 }
 
@@ -43,7 +45,7 @@ struct Activity {
 /// When the inputs cannot be used.
 pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     check_output(&arguments.input, &arguments.output)?;
-    let trace = arguments.input.open(global.threads())?;
+    let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
     let activities = activities(&trace)?;
     let rows = rows(&trace)?;

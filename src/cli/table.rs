@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::answer::check_output;
-use super::arguments::{GlobalArguments, InputArguments, OutputArguments, QueryArguments};
+use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments, QueryArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::help::{flag, query_notes};
@@ -51,7 +51,7 @@ fn query_command(query: &Query) -> Command {
         command = command.arg(argument);
     }
     let command = QueryArguments::augment_args(command);
-    OutputArguments::augment_args(InputArguments::augment_args(command))
+    OutputArguments::augment_args(CacheArguments::augment_args(InputArguments::augment_args(command)))
         .about(declaration.title.clone())
         .long_about(declaration.about.clone())
 }
@@ -97,10 +97,11 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     // The options are checked before the inputs are read, which may take long.
     render(query, &options)?;
     let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
+    let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
-    let trace = input.open_for(global.threads(), subject)?;
+    let trace = input.open(global, &Opening { subject, cache: Some(&cache), exclude: None })?;
     messages::warn(&trace, global);
     note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
     let result = run_query(&trace, query, &options)?;

@@ -10,10 +10,10 @@ use polars::prelude::{
     ChunkFull, Column, DataFrame, DataType, Expr, Int64Chunked, IntoColumn, IntoSeries, PlSmallStr, PolarsResult,
     SortMultipleOptions, col,
 };
-use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::{columnar, delimited, json, parquet_file};
-use crate::input::{MANIFEST, Manifest, StoredProcess, part_path};
+use crate::input::{StoredProcess, part_path};
 use crate::trace::frames::own_columns;
 use crate::trace::health::Checks;
 use crate::trace::schema::{Origin, Table, table, tables};
@@ -21,7 +21,8 @@ use crate::trace::selection::Filter;
 use crate::trace::{Member, Request, Trace, all_columns, derive};
 
 /// File format of a converted table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TableFormat {
     /// Parquet, with a manifest: an input like any other.
     #[default]
@@ -35,7 +36,8 @@ pub enum TableFormat {
 }
 
 impl TableFormat {
-    fn extension(self) -> &'static str {
+    /// Extension of the files.
+    pub fn extension(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
             Self::Csv => "csv",
@@ -49,6 +51,9 @@ impl TableFormat {
 pub trait Observer: Sync {
     /// A table of a process was written.
     fn written(&self, member: &Member, table: &'static Table, rows: usize);
+
+    /// A process was taken over from an earlier conversion.
+    fn taken_over(&self, member: &Member);
 }
 
 /// What was written.
@@ -64,36 +69,8 @@ pub struct Written {
     pub events: u64,
 }
 
-/// Writes every table of every process below `directory`, which must exist and be empty.
-///
-/// # Errors
-/// When a file cannot be written.
-pub fn write_dataset(trace: &Trace, directory: &Path, format: TableFormat, observer: &dyn Observer) -> Result<Written> {
-    let stored: Vec<(StoredProcess, Written)> = trace
-        .members()
-        .par_iter()
-        .map(|member| write_process(trace, member, directory, format, observer))
-        .collect::<Result<_>>()?;
-    let mut total = Written::default();
-    let mut processes = Vec::with_capacity(stored.len());
-    for (process, written) in stored {
-        total.rows += written.rows;
-        total.bytes += written.bytes;
-        total.files += written.files;
-        total.events += written.events;
-        processes.push(process);
-    }
-    if format == TableFormat::Parquet {
-        let manifest = Manifest::new(trace.categories(), trace.damage(), selection(trace), processes);
-        let text = serde_json::to_string_pretty(&manifest)? + "\n";
-        let path = directory.join(MANIFEST);
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(total)
-}
-
 /// The filters in force, as options.
-fn selection(trace: &Trace) -> Vec<String> {
+pub fn selection(trace: &Trace) -> Vec<String> {
     let choice = trace.choice();
     let mut options: Vec<String> = [Filter::Rank]
         .into_iter()
@@ -106,7 +83,11 @@ fn selection(trace: &Trace) -> Vec<String> {
     options
 }
 
-fn write_process(
+/// Writes every table of a process below `directory`.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write_process(
     trace: &Trace,
     member: &Member,
     directory: &Path,
