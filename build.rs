@@ -53,7 +53,11 @@ fn name_build() -> io::Result<()> {
     for file in files {
         let below = file.strip_prefix(&root).map_err(io::Error::other)?.to_string_lossy().into_owned();
         let content = fs::read(&file)?;
-        hash = below.bytes().chain([0]).chain(content).fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+        hash = below
+            .bytes()
+            .chain([0])
+            .chain(content)
+            .fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
     }
     println!("cargo::rustc-env=WAVESIEVE_BUILD={hash:016x}");
     Ok(())

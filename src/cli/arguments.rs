@@ -9,12 +9,12 @@ use regex::Regex;
 
 use super::exit::Failure;
 use super::filters::FilterArguments;
-use super::messages;
-use crate::engine::{NameForm, QueryOptions, Registry};
-use crate::export::unit::TimeUnit;
 use super::memory;
+use super::messages;
 use super::progress::Progress;
+use crate::engine::{NameForm, QueryOptions, Registry};
 use crate::export::cache;
+use crate::export::unit::TimeUnit;
 use crate::input::{Cache, LoadOptions, load_with_cache};
 use crate::trace::Trace;
 use crate::trace::categories::Categories;
@@ -294,7 +294,8 @@ impl GlobalArguments {
     /// How many processes are read at the same time.
     pub fn jobs(&self) -> Jobs {
         let count = self.jobs.map_or_else(|| self.threads(), usize::from);
-        let memory_bytes = self.memory_limit.unwrap_or_else(|| memory::available_bytes().map_or(u64::MAX, |all| all / 2));
+        let memory_bytes =
+            self.memory_limit.unwrap_or_else(|| memory::available_bytes().map_or(u64::MAX, |all| all / 2));
         Jobs { count, memory_bytes }
     }
 

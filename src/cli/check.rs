@@ -38,7 +38,7 @@ pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArgum
     let severities = result.frame.column("severity").map_err(anyhow::Error::from)?;
     let error = severities.str().map_err(anyhow::Error::from)?.iter().any(|severity| severity == Some("error"));
     answer::write(result, &arguments.output, global)?;
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     if explain_unmatched(&trace, false, global)? {

@@ -60,7 +60,7 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
     if !global.quiet {
         messages::say(summary(output, trace.members().len(), &outcome));
     }
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     Ok(if explain_unmatched(&trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })

@@ -66,7 +66,7 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
         let (filled, queries) = (filled.join(", "), applicable(registry, &rows).join(", "));
         messages::print(format!("\nrows: {filled}\nqueries that apply: {queries}\n"))?;
     }
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     let activity = ["kernels", "memory_copies", "memory_allocations", "regions", "marks", "counters"];

@@ -20,7 +20,9 @@ pub fn parse(text: &str) -> Result<u64, String> {
         "m" => f64::from(1 << 20),
         "g" => f64::from(1 << 30),
         "t" => f64::from(1 << 20) * f64::from(1 << 20),
-        "%" => available_bytes().ok_or("the memory of this machine is unknown; write a size such as 8G")? as f64 / 100.0,
+        "%" => {
+            available_bytes().ok_or("the memory of this machine is unknown; write a size such as 8G")? as f64 / 100.0
+        }
         _ => return Err(wrong()),
     };
     let bytes = number * factor;

@@ -11,8 +11,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::arguments::GlobalArguments;
 use super::messages::say;
 use crate::export::convert::Observer;
-use crate::trace::schema::{Table, tables};
 use crate::trace::Member;
+use crate::trace::schema::{Table, tables};
 
 /// What takes less is not worth a bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);

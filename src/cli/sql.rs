@@ -45,7 +45,7 @@ pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Fai
     let result = run_sql(&trace, &arguments.query).map_err(|error| explain(error, &arguments.query))?;
     let empty = result.frame.height() == 0;
     answer::write(result, &arguments.output, global)?;
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     Ok(if explain_unmatched(&trace, empty, global)? { NO_DATA } else { DONE })

@@ -107,7 +107,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     let result = run_query(&trace, query, &options)?;
     let empty = result.frame.height() == 0;
     answer::write(result, &output, global)?;
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     if explain_unmatched(&trace, empty, global)? {

@@ -20,7 +20,12 @@ const TAG: (&str, &str) = (
 
 /// Converts the files of `misses` of which a rank is `wanted` into the cache, and lets the trace read them from there.
 /// Damaged files are left out, so that what is missing of them is told every time. Gives what could not be kept.
-pub fn fill(trace: Trace, misses: &[Miss], wanted: impl Fn(i64) -> bool, observer: &dyn Observer) -> (Trace, Vec<String>) {
+pub fn fill(
+    trace: Trace,
+    misses: &[Miss],
+    wanted: impl Fn(i64) -> bool,
+    observer: &dyn Observer,
+) -> (Trace, Vec<String>) {
     let damaged: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
     let work: Vec<(&Miss, Vec<&Member>)> = misses
         .iter()
@@ -33,20 +38,24 @@ pub fn fill(trace: Trace, misses: &[Miss], wanted: impl Fn(i64) -> bool, observe
             members.len() == miss.processes
                 && members.iter().any(|member| wanted(member.process.rank))
                 && !damaged.contains(&miss.shown)
-                && !members.iter().flat_map(|member| member.files.iter()).any(|file| {
-                    damaged.iter().any(|path| file.to_string_lossy() == *path)
-                })
+                && !members
+                    .iter()
+                    .flat_map(|member| member.files.iter())
+                    .any(|file| damaged.iter().any(|path| file.to_string_lossy() == *path))
         })
         .collect();
     let cost = |(_, members): &(&Miss, Vec<&Member>)| members.iter().map(|member| member.memory_bytes).sum();
-    let write = |(miss, members): &(&Miss, Vec<&Member>)| Ok::<_, std::convert::Infallible>(write_entry(&trace, miss, members, observer));
+    let write = |(miss, members): &(&Miss, Vec<&Member>)| {
+        Ok::<_, std::convert::Infallible>(write_entry(&trace, miss, members, observer))
+    };
     let Ok(written) = trace.jobs().run(&work, cost, write);
     let mut entries: BTreeMap<i64, (PathBuf, CachedProcess)> = BTreeMap::new();
     let mut failures = Vec::new();
     for ((miss, _), written) in work.iter().zip(written) {
         match written {
             Ok(Some(processes)) => {
-                let placed = processes.into_iter().map(|process| (process.stored.process, (miss.entry.clone(), process)));
+                let placed =
+                    processes.into_iter().map(|process| (process.stored.process, (miss.entry.clone(), process)));
                 entries.extend(placed);
             }
             Ok(None) => {}

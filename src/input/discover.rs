@@ -68,7 +68,8 @@ fn collect(path: &Path, named: bool, exclude: Option<&Path>, candidates: &mut Ve
             continue;
         }
         let unfinished = entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED));
-        let excluded = || exclude.is_some_and(|exclude| entry.is_dir() && entry.canonicalize().is_ok_and(|at| at == exclude));
+        let excluded =
+            || exclude.is_some_and(|exclude| entry.is_dir() && entry.canonicalize().is_ok_and(|at| at == exclude));
         if unfinished || excluded() {
             continue;
         }

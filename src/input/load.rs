@@ -179,18 +179,21 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
     let mut csv_files: Vec<rocprofv3_csv::CsvFile> = Vec::new();
     let candidates = discover(inputs, options.exclude.as_deref())?;
     let spools = Spools::default();
-    let looked: Vec<Looked> = options.jobs.run(&candidates, |_| 0, |candidate| {
-        Ok::<_, InputError>(look(candidate, &options, &spools))
-    })?;
+    let looked: Vec<Looked> =
+        options.jobs.run(&candidates, |_| 0, |candidate| Ok::<_, InputError>(look(candidate, &options, &spools)))?;
     for (candidate, looked) in candidates.into_iter().zip(looked) {
         let shown = shown(&candidate);
         match looked.recognised {
             Recognised::Rocpd | Recognised::RocprofJson | Recognised::Rpd(_) | Recognised::Dataset => {}
-            Recognised::RocprofCsv => csv_files.push(rocprofv3_csv::CsvFile { path: candidate.path.clone(), shown: shown.clone() }),
+            Recognised::RocprofCsv => {
+                csv_files.push(rocprofv3_csv::CsvFile { path: candidate.path.clone(), shown: shown.clone() })
+            }
             Recognised::CsvSummary(reason) => summaries.push((shown.clone(), reason)),
             Recognised::Other(reason) if candidate.named => others.push((shown.clone(), reason)),
             Recognised::Other(reason) => unnamed.push((shown.clone(), reason)),
-            Recognised::Empty(reason) | Recognised::Foreign(reason) if candidate.named => others.push((shown.clone(), reason)),
+            Recognised::Empty(reason) | Recognised::Foreign(reason) if candidate.named => {
+                others.push((shown.clone(), reason))
+            }
             Recognised::Empty(reason) => {
                 if is_named_like(&candidate, &[".db", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"])
                     || rocprofv3_csv::is_named_like_capture(&file_name(&candidate))

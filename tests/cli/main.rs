@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod cache;
 mod common;
 mod dataset;
 mod dialects;
@@ -20,6 +21,7 @@ mod manners;
 mod negative;
 mod promises;
 mod queries;
+mod resume;
 mod rocprofv3_csv;
 mod rocprofv3_documents;
 mod rocprofv3_json;

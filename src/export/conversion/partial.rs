@@ -92,7 +92,8 @@ impl Partial {
         let kept: BTreeSet<PathBuf> =
             records.values().flat_map(|record| record.parts.keys()).map(|path| tables.join(path)).collect();
         prune(&tables, &kept)?;
-        let notes: BTreeSet<PathBuf> = records.keys().map(|number| self.done().join(format!("{number}.json"))).collect();
+        let notes: BTreeSet<PathBuf> =
+            records.keys().map(|number| self.done().join(format!("{number}.json"))).collect();
         prune(&self.done(), &notes)?;
         fs::create_dir_all(&tables)?;
         fs::create_dir_all(self.done())?;

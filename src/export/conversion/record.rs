@@ -122,9 +122,10 @@ impl Conversion {
         let paths: BTreeSet<&str> = inputs.iter().flatten().map(|file| file.path.as_str()).collect();
         let contents: BTreeSet<(u64, &str)> =
             inputs.iter().flatten().map(|file| (file.bytes, file.ends_hash.as_str())).collect();
-        self.processes.iter().flat_map(|record| &record.inputs).any(|file| {
-            paths.contains(file.path.as_str()) || contents.contains(&(file.bytes, file.ends_hash.as_str()))
-        })
+        self.processes
+            .iter()
+            .flat_map(|record| &record.inputs)
+            .any(|file| paths.contains(file.path.as_str()) || contents.contains(&(file.bytes, file.ends_hash.as_str())))
     }
 }
 

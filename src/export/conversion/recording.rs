@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Result;
 use polars::prelude::LazyFrame;
 
+use crate::trace::Member;
 use crate::trace::schema::{Column, Table};
 use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Source};
-use crate::trace::Member;
 
 /// A source that remembers the anomalies of another, and whether anything was damaged.
 pub struct Recording {

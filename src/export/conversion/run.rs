@@ -74,9 +74,8 @@ impl Candidate<'_> {
 pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Result<Outcome> {
     let key = Key::of(trace, plan.format);
     let known_damage: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
-    let describe = |member: &Member| -> Result<(String, Vec<FileIdentity>)> {
-        Ok((identity(trace, member)?, inputs(member)?))
-    };
+    let describe =
+        |member: &Member| -> Result<(String, Vec<FileIdentity>)> { Ok((identity(trace, member)?, inputs(member)?)) };
     let described = trace.jobs().run(trace.members(), |_| 0, describe)?;
     let candidates: Vec<Candidate<'_>> = trace
         .members()
