@@ -22,8 +22,48 @@ class Failed(Exception):
     """A command that could not be measured."""
 
 
+def evict(paths):
+    """Drops the pages of files (and of all files below directories) from the cache of the system."""
+    for path in map(pathlib.Path, paths):
+        for file in [path] if path.is_file() else sorted(found for found in path.rglob("*") if found.is_file()):
+            descriptor = os.open(file, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            finally:
+                os.close(descriptor)
+
+
+class AnonymousMemory(threading.Thread):
+    """Watches how much memory of a process is not that of mapped files."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.status = pathlib.Path(f"/proc/{pid}/status")
+        self.peak_mb = 0.0
+        self.ended = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.ended.wait(0.01):
+            try:
+                found = re.search(r"RssAnon:\s+(\d+)", self.status.read_text())
+            except OSError:
+                return
+            if found:
+                self.peak_mb = max(self.peak_mb, int(found.group(1)) / 1024)
+
+    def finish(self):
+        self.ended.set()
+        self.join()
+        return self.peak_mb
+
+
 def measure(command, scratch, timeout=float("inf")):
-    """Wall, CPU and user seconds and peak resident megabytes of one process. Output goes to files."""
+    """Wall, CPU and user seconds, peak resident and peak anonymous megabytes of one process. Output goes to files.
+
+    The anonymous peak is sampled a hundred times a second.
+    """
     with open(scratch / "stdout", "wb") as out, open(scratch / "stderr", "wb") as err:
         began = time.monotonic()
         try:
@@ -33,9 +73,11 @@ def measure(command, scratch, timeout=float("inf")):
         timer = threading.Timer(timeout, child.kill) if timeout < float("inf") else None
         if timer:
             timer.start()
+        anonymous = AnonymousMemory(child.pid)
         _, status, usage = os.wait4(child.pid, 0)
         seconds = time.monotonic() - began
         child.returncode = os.waitstatus_to_exitcode(status)
+        anonymous_mb = anonymous.finish()
         if timer:
             timer.cancel()
     if child.returncode != 0:
@@ -47,6 +89,7 @@ def measure(command, scratch, timeout=float("inf")):
         "cpu_seconds": usage.ru_utime + usage.ru_stime,
         "user_seconds": usage.ru_utime,
         "peak_mb": usage.ru_maxrss / 1024,
+        "anonymous_mb": anonymous_mb,
         "load_1m": os.getloadavg()[0],
     }
 
@@ -57,12 +100,17 @@ def measure_all(commands, scratch, timeout=float("inf")):
     if len(parts) == 1:
         return parts[0]
     sample = {key: sum(part[key] for part in parts) for key in ("seconds", "cpu_seconds", "user_seconds")}
-    peak_mb = max(part["peak_mb"] for part in parts)
-    return {**sample, "peak_mb": peak_mb, "load_1m": parts[-1]["load_1m"], "parts": parts}
+    peaks = {key: max(part[key] for part in parts) for key in ("peak_mb", "anonymous_mb")}
+    return {**sample, **peaks, "load_1m": parts[-1]["load_1m"], "parts": parts}
 
 
-def run_rounds(cases, runs, scratch, report, budget=float("inf"), timeout=float("inf")):
-    """A warm-up round and `runs` measured ones, interleaved; `report(samples, warm_up, failures, runs)` after each."""
+def run_rounds(cases, runs, scratch, report, budget=float("inf"), timeout=float("inf"), fewer=None, cold=None):
+    """A warm-up round and `runs` measured ones, interleaved; `report(samples, warm_up, failures, runs)` after each.
+
+    `fewer` names cases that take part in so many measured rounds only and in no warm-up, as slow peers may. `cold` names
+    cases before which the given files are dropped from the cache.
+    """
+    fewer, cold = fewer or {}, cold or {}
     began = time.monotonic()
     samples = {name: [] for name, *_ in cases}
     warm_up, failures = {}, {}
@@ -70,9 +118,10 @@ def run_rounds(cases, runs, scratch, report, budget=float("inf"), timeout=float(
         if run > 1 and time.monotonic() - began > budget:
             break
         for name, _, _, commands in cases:
-            if name in failures:
+            if name in failures or (name in fewer and not 1 <= run <= fewer[name]):
                 continue
             try:
+                evict(cold.get(name, []))
                 sample = measure_all(commands, scratch, timeout)
             except Failed as error:
                 failures[name] = str(error)
@@ -152,18 +201,19 @@ def write(output, title, described, inputs, document, results, samples, runs):
     for line in inputs:
         lines += [line, ""]
     lines += [
-        "| case | rows | wall s | CPU s | user s | rows/s | peak MB | times faster than | memory relative to |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |",
+        "| case | runs | rows | wall s | CPU s | user s | rows/s | peak MB | anonymous MB | times faster than | "
+        "memory relative to |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |",
     ]
     for r in results:
         if "error" in r:
-            lines.append(f"| {r['name']} | {r['rows']} | failed | | | | | | |")
+            lines.append(f"| {r['name']} | {r['rows']} | failed | | | | | | | | |")
             continue
         faster = ", ".join(f"{p}: {v:.2f}" for p, v in r["times_faster_than"].items())
         memory = ", ".join(f"{p}: {v:.2f}" for p, v in r["memory_relative_to"].items())
-        lines.append(f"| {r['name']} | {r['rows']} | {r['seconds']:.2f} | {r['cpu_seconds']:.2f} | "
-                     f"{r['user_seconds']:.2f} | {r['rows_per_second']:.0f} | {r['peak_mb']:.0f} | {faster} | "
-                     f"{memory} |")
+        lines.append(f"| {r['name']} | {len(r['runs'])} | {r['rows']} | {r['seconds']:.3f} | {r['cpu_seconds']:.2f} | "
+                     f"{r['user_seconds']:.2f} | {r['rows_per_second']:.0f} | {r['peak_mb']:.0f} | {r['anonymous_mb']:.0f} | "
+                     f"{faster} | {memory} |")
     failed = [f"{r['name']}: {r['error']}" for r in results if "error" in r]
     if failed:
         lines += ["", "Failed:", "", "```text", *failed, "```"]

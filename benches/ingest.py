@@ -7,7 +7,9 @@
 
 --python needs pandas and pyarrow; this script needs the standard library only. --data DIR is where the trace is
 generated, unless it is there already. --budget SECONDS starts no further round once that much time has passed.
-Whole processes are measured, interleaved (A B A B) after one warm-up round: wall seconds and peak resident memory.
+Whole processes are measured, interleaved (A B A B) after one warm-up round: wall seconds, peak resident memory and
+peak anonymous memory. The pandas baselines that take minutes take part in --peer-runs rounds and in no warm-up. Cases
+named cold are measured with the database dropped from the cache of the system first.
 A Markdown table of the medians is written beside the JSON, under the same name.
 """
 import argparse
@@ -24,6 +26,7 @@ from harness import machine, results_of, run_rounds, write
 KERNEL_SQL = """SELECT COUNT(*) AS n, SUM(duration_ns) AS a, MIN(start_ns) AS b, MAX(end_ns) AS c, SUM(queue_id) AS d,
 SUM(stream_id) AS e, SUM(tid) AS f, MAX(correlation_id) AS g, SUM(grid_x) AS h, SUM(workgroup_x) AS i,
 SUM(lds_bytes) AS j FROM kernels"""
+VIEW = pathlib.Path(__file__).with_name("pandas_view.py")
 BULK = re.compile(r"rocpd_(kernel_dispatch|region|memory_copy|memory_allocate|event|sample|arg|pmc_event)_?[0-9a-f]{8}")
 
 
@@ -34,6 +37,7 @@ def arguments():
     parser.add_argument("--baseline", default="../shared/tools/baseline_rocpd.py")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--peer-runs", type=int, default=3)
     parser.add_argument("--dispatches", type=int, default=1_000_000)
     parser.add_argument("--regions", type=int, default=2_000_000)
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "bench")
@@ -78,9 +82,12 @@ def main():
     # name, rows, name of the peers, command; the order is the order of measuring.
     cases = [
         ("convert", everything, ["baseline convert"], [*own, "convert", db, "-o", str(dataset), "--overwrite"]),
+        ("convert, cold", everything, [], [*own, "convert", db, "-o", str(dataset), "--overwrite"]),
         ("baseline convert", everything, [], [*peer, "convert", db, str(peer_dataset)]),
-        ("kernel_summary", kernels, ["baseline view", "baseline summary"],
+        ("kernel_summary", kernels, ["baseline view", "pandas through the view", "baseline summary"],
          [*own, "table", "kernel_summary", db, "-f", "csv"]),
+        ("kernel_summary, cold", kernels, [], [*own, "table", "kernel_summary", db, "-f", "csv"]),
+        ("pandas through the view", kernels, [], [args.python, str(VIEW), db]),
         ("baseline view", kernels, [], [*peer, "view", db]),
         ("kernel_summary of dataset", kernels, [], [*own, "table", "kernel_summary", str(dataset), "-f", "csv"]),
         ("baseline summary", kernels, [], [*peer, "summary", db]),
@@ -97,7 +104,10 @@ def main():
               {"rows": counts, "database_bytes": size}, results_of(cases, samples, warm_up, failures), samples, runs)
 
     try:
-        failures = run_rounds([(*case, [command]) for *case, command in cases], args.runs, scratch, report, args.budget)
+        fewer = {"baseline convert": args.peer_runs, "pandas through the view": args.peer_runs}
+        cold = {name: [database] for name, *_ in cases if name.endswith(", cold")}
+        rounds = [(*case, [command]) for *case, command in cases]
+        failures = run_rounds(rounds, args.runs, scratch, report, args.budget, fewer=fewer, cold=cold)
     finally:
         shutil.rmtree(scratch)
     if failures:

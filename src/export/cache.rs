@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 use tempfile::Builder;
 
 use super::conversion::Recording;
-use super::convert::{Observer, TableFormat, write_process};
+use super::convert::{Observer, TableFormat};
+use super::convert_process::write_process;
 use crate::input::{CachedProcess, Entry, Miss, UNFINISHED, cached_source, describe_entry, part_path};
 use crate::trace::{Member, Trace};
 

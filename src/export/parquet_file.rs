@@ -1,46 +1,72 @@
 //! Parquet files of canonical tables, with units and provenance in their metadata.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::sync::Arc;
 
 use anyhow::Result;
-use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, Schema};
+use arrow::datatypes::{Field, FieldRef, Schema};
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_leaves};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
-use polars::prelude::DataFrame;
+use polars::prelude::{Column, DataFrame, IdxCa};
+use rayon::prelude::*;
 
-use crate::trace::arrow_bridge::record_batch;
+use crate::trace::arrow_bridge::{array_from_column, record_batch};
 use crate::trace::facts::ProcessFacts;
-use crate::trace::schema::{Table, Unit};
+use crate::trace::schema::{ColumnType, Table, Unit};
 
 /// Rows of a row group: small enough to be read in parallel, large enough to compress.
 const ROW_GROUP_ROWS: usize = 1_048_576;
-/// Rows handed to the writer at a time.
-const BATCH_ROWS: usize = 131_072;
+/// Rows looked at to tell whether the values of a column repeat.
+const SAMPLE_ROWS: usize = 4_096;
 
-/// Writes the rows of a canonical table of one process.
+/// Writes the rows of a canonical table of one process, in the given order or as they are. Columns are encoded in
+/// parallel, a row group at a time.
 ///
 /// # Errors
 /// When a column cannot be expressed in Parquet, or writing fails.
 pub fn write_table(
     frame: &DataFrame,
+    order: Option<&IdxCa>,
     table: &'static Table,
     facts: &ProcessFacts,
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
-    let first = with_metadata(&record_batch(&frame.head(Some(0)))?, table)?;
-    let properties = properties(table, facts)?;
-    let mut writer = ArrowWriter::try_new(out, first.schema(), Some(properties))?;
-    let mut offset = 0;
-    while offset < frame.height() {
-        let part = frame.slice(offset as i64, BATCH_ROWS);
-        writer.write(&with_metadata(&record_batch(&part)?, table)?)?;
-        offset += BATCH_ROWS;
+    let schema = with_metadata(&record_batch(&frame.head(Some(0)))?.schema(), frame, table);
+    let properties = properties(frame, table, facts)?;
+    let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
+    let (mut writer, columns) = writer.into_serialized_writer()?;
+    for (group, first) in (0..frame.height()).step_by(ROW_GROUP_ROWS).enumerate() {
+        let rows = ROW_GROUP_ROWS.min(frame.height() - first);
+        let parts: Vec<(&Column, &FieldRef, ArrowColumnWriter)> = frame
+            .columns()
+            .iter()
+            .zip(schema.fields())
+            .zip(columns.create_column_writers(group)?)
+            .map(|((column, field), writer)| (column, field, writer))
+            .collect();
+        let chunks: Vec<ArrowColumnChunk> = parts
+            .into_par_iter()
+            .map(|(column, field, mut writer)| {
+                let part = match order {
+                    Some(order) => column.take(&order.slice(first as i64, rows))?,
+                    None => column.slice(first as i64, rows),
+                };
+                for leaf in compute_leaves(field, &array_from_column(&part)?)? {
+                    writer.write(&leaf)?;
+                }
+                Ok(writer.close()?)
+            })
+            .collect::<Result<_>>()?;
+        let mut row_group = writer.next_row_group()?;
+        for chunk in chunks {
+            chunk.append_to_row_group(&mut row_group)?;
+        }
+        row_group.close()?;
     }
     writer.close()?;
     Ok(())
@@ -59,10 +85,9 @@ pub fn write_frame(frame: &DataFrame, out: &mut (dyn Write + Send)) -> Result<()
     Ok(())
 }
 
-/// The same batch with unit and documentation at every field. Nullability is that of the declaration.
-fn with_metadata(batch: &RecordBatch, table: &'static Table) -> Result<RecordBatch> {
-    let fields: Vec<Field> = batch
-        .schema()
+/// The same fields with unit and documentation, nullable where that is declared or, against the declaration, true.
+fn with_metadata(schema: &Schema, frame: &DataFrame, table: &'static Table) -> Arc<Schema> {
+    let fields: Vec<Field> = schema
         .fields()
         .iter()
         .map(|field| {
@@ -71,24 +96,26 @@ fn with_metadata(batch: &RecordBatch, table: &'static Table) -> Result<RecordBat
             let unit = Some(column.unit).filter(|unit| *unit != Unit::None);
             let unit = unit.map(|unit| ("unit".to_owned(), unit.name().to_owned()));
             let metadata = doc.into_iter().chain(unit).collect();
-            Field::new(field.name(), field.data_type().clone(), true).with_metadata(metadata)
+            let has_nulls = frame.column(field.name()).is_ok_and(|column| column.null_count() > 0);
+            Field::new(field.name(), field.data_type().clone(), column.nullable || has_nulls).with_metadata(metadata)
         })
         .collect();
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), batch.columns().to_vec())?)
+    Arc::new(Schema::new(fields))
 }
 
 fn base_properties() -> Result<WriterPropertiesBuilder> {
     Ok(WriterProperties::builder()
         .set_created_by(concat!("wavesieve ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_max_row_group_size(ROW_GROUP_ROWS))
 }
 
-fn properties(table: &'static Table, facts: &ProcessFacts) -> Result<WriterProperties> {
+fn properties(frame: &DataFrame, table: &'static Table, facts: &ProcessFacts) -> Result<WriterProperties> {
     let mut properties = base_properties()?.set_key_value_metadata(Some(provenance(table, facts)?));
-    for column in table.columns {
-        if column.unit == Unit::Nanoseconds {
-            // Times hardly repeat but differ little from one row to the next.
+    for column in table.columns.iter().filter(|column| column.column_type == ColumnType::I64) {
+        if column.unit == Unit::Nanoseconds || hardly_repeats(frame.column(column.name)?)? {
+            // Such values differ little from one row to the next, and a dictionary of them would be as long as they are.
             let path = ColumnPath::from(column.name);
             properties = properties
                 .set_column_dictionary_enabled(path.clone(), false)
@@ -96,6 +123,15 @@ fn properties(table: &'static Table, facts: &ProcessFacts) -> Result<WriterPrope
         }
     }
     Ok(properties.build())
+}
+
+/// Whether most values in a sample of an integer column are different ones.
+fn hardly_repeats(column: &Column) -> Result<bool> {
+    let step = column.len().div_ceil(SAMPLE_ROWS).max(1);
+    let values = column.i64()?;
+    let sample: Vec<i64> = (0..column.len()).step_by(step).filter_map(|row| values.get(row)).collect();
+    let different: BTreeSet<i64> = sample.iter().copied().collect();
+    Ok(different.len() > sample.len() / 2 && sample.len() > 1)
 }
 
 fn provenance(table: &'static Table, facts: &ProcessFacts) -> Result<Vec<KeyValue>> {

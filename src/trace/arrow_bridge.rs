@@ -51,7 +51,11 @@ pub fn record_batch(frame: &DataFrame) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?)
 }
 
-fn array_from_column(column: &Column) -> Result<ArrayRef> {
+/// An arrow array over the memory of a column of one chunk.
+///
+/// # Errors
+/// When the column cannot be expressed in arrow.
+pub fn array_from_column(column: &Column) -> Result<ArrayRef> {
     let series = column.as_materialized_series().rechunk();
     let field = series.dtype().to_arrow_field(series.name().clone(), CompatLevel::oldest());
     let array = series.to_arrow(0, CompatLevel::oldest());

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use polars::prelude::*;
+use rayon::prelude::*;
 
 use super::categories::COMMUNICATION;
-use super::gpu_segments::{Activity, ActivityInterval, Segment, segments};
+use super::frames::rows_named;
+use super::gpu_segments::{Activity, ActivityInterval, Segment, each_segment};
 use super::health;
 use super::identity::Process;
 use super::self_time::{Call, self_times};
@@ -49,67 +51,103 @@ fn needed<'a>(tables: &'a BTreeMap<&'static str, DataFrame>, name: &str) -> Resu
 }
 
 fn gpu_segments(process: &Process, tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataFrame> {
-    let mut activities = Vec::new();
     let kernels = needed(tables, "kernels")?;
-    let is_communication: Vec<bool> = kernels
-        .column("category")?
-        .as_materialized_series()
-        .equal(COMMUNICATION)?
-        .iter()
-        .map(|equal| equal.unwrap_or(false))
-        .collect();
-    for (row, (gpu, start_ns, end_ns)) in valid_intervals(kernels, "gpu")? {
-        let communication = is_communication.get(row).copied().unwrap_or(false);
+    let copies = needed(tables, "memory_copies")?;
+    let mut activities = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
+    let is_communication = rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?;
+    each_valid_interval(kernels, "gpu", |row, gpu, start_ns, end_ns| {
+        let communication = is_communication.get(row).unwrap_or(false);
         let activity = if communication { Activity::Communication } else { Activity::Compute };
         activities.push(ActivityInterval { gpu, start_ns, end_ns, activity });
-    }
-    let copies = needed(tables, "memory_copies")?;
+    })?;
     for gpu_column in ["gpu", "peer_gpu"] {
-        for (_, (gpu, start_ns, end_ns)) in valid_intervals(copies, gpu_column)? {
+        each_valid_interval(copies, gpu_column, |_, gpu, start_ns, end_ns| {
             activities.push(ActivityInterval { gpu, start_ns, end_ns, activity: Activity::Copy });
-        }
+        })?;
     }
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
-    let rows = segments(activities);
-    let each = |name: &str, value: fn(&Segment) -> i64| {
-        Int64Chunked::from_iter_values(name.into(), rows.iter().map(value)).into_series().into_column()
-    };
-    let device = Int64Chunked::from_iter_options(
-        "device".into(),
-        rows.iter().map(|segment| device_of.get(&segment.gpu).copied()),
-    );
-    Ok(DataFrame::new_infer_height(vec![
-        each("gpu", |segment| segment.gpu),
-        device.into_series().into_column(),
-        each("start_ns", |segment| segment.start_ns),
-        each("end_ns", |segment| segment.end_ns),
-        each("duration_ns", |segment| segment.end_ns.saturating_sub(segment.start_ns)),
-        each("compute", |segment| segment.compute),
-        each("comm", |segment| segment.comm),
-        each("copies", |segment| segment.copies),
-    ])?)
+    let mut columns = SegmentColumns::default();
+    each_segment(activities, |segment| columns.push(&segment));
+    columns.into_frame(&device_of)
 }
 
-/// Row number, key, start and end.
-type ValidRow = (usize, (i64, i64, i64));
+/// The columns of `gpu_segments`, filled segment by segment.
+#[derive(Default)]
+struct SegmentColumns {
+    gpu: Vec<i64>,
+    start_ns: Vec<i64>,
+    end_ns: Vec<i64>,
+    compute: Vec<i64>,
+    comm: Vec<i64>,
+    copies: Vec<i64>,
+}
 
-/// Every valid row whose key is known.
-fn valid_intervals(frame: &DataFrame, key: &str) -> Result<Vec<ValidRow>> {
+impl SegmentColumns {
+    fn push(&mut self, segment: &Segment) {
+        self.gpu.push(segment.gpu);
+        self.start_ns.push(segment.start_ns);
+        self.end_ns.push(segment.end_ns);
+        self.compute.push(segment.compute);
+        self.comm.push(segment.comm);
+        self.copies.push(segment.copies);
+    }
+
+    fn into_frame(self, device_of: &BTreeMap<i64, i64>) -> Result<DataFrame> {
+        let mut device = OptionalColumn::with_capacity(self.gpu.len());
+        for on_one_gpu in self.gpu.chunk_by(|a, b| a == b) {
+            let of_gpu = on_one_gpu.first().and_then(|gpu| device_of.get(gpu)).copied();
+            device.extend(of_gpu, on_one_gpu.len());
+        }
+        let durations = self.start_ns.iter().zip(&self.end_ns).map(|(start, end)| end.saturating_sub(*start)).collect();
+        Ok(DataFrame::new_infer_height(vec![
+            column("gpu", self.gpu),
+            device.finish("device"),
+            column("start_ns", self.start_ns),
+            column("end_ns", self.end_ns),
+            column("duration_ns", durations),
+            column("compute", self.compute),
+            column("comm", self.comm),
+            column("copies", self.copies),
+        ])?)
+    }
+}
+
+fn column(name: &str, values: Vec<i64>) -> Column {
+    Int64Chunked::from_vec(name.into(), values).into_series().into_column()
+}
+
+/// A column that repeats values many times over.
+struct OptionalColumn(PrimitiveChunkedBuilder<Int64Type>);
+
+impl OptionalColumn {
+    fn with_capacity(rows: usize) -> Self {
+        Self(PrimitiveChunkedBuilder::new("".into(), rows))
+    }
+
+    fn extend(&mut self, value: Option<i64>, times: usize) {
+        for _ in 0..times {
+            self.0.append_option(value);
+        }
+    }
+
+    fn finish(self, name: &str) -> Column {
+        self.0.finish().with_name(name.into()).into_series().into_column()
+    }
+}
+
+/// Visits every valid row whose key is known: row number, key, start and end.
+fn each_valid_interval(frame: &DataFrame, key: &str, mut visit: impl FnMut(usize, i64, i64, i64)) -> Result<()> {
     let keys = frame.column(key)?.i64()?;
     let starts = frame.column("start_ns")?.i64()?;
     let ends = frame.column("end_ns")?.i64()?;
     let valid = frame.column("valid")?.bool()?;
-    Ok(keys
-        .iter()
-        .zip(starts.iter())
-        .zip(ends.iter())
-        .zip(valid.iter())
-        .enumerate()
-        .filter_map(|(row, (((key, start), end), valid))| match (key, start, end, valid) {
-            (Some(key), Some(start), Some(end), Some(true)) => Some((row, (key, start, end))),
-            _ => None,
-        })
-        .collect())
+    let rows = keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()).enumerate();
+    for (row, (((key, start), end), valid)) in rows {
+        if let (Some(key), Some(start), Some(end), Some(true)) = (key, start, end, valid) {
+            visit(row, key, start, end);
+        }
+    }
+    Ok(())
 }
 
 fn region_self_times(tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataFrame> {
@@ -119,27 +157,42 @@ fn region_self_times(tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataF
     let ends = regions.column("end_ns")?.i64()?;
     let valid = regions.column("valid")?.bool()?;
     let threads = regions.column("tid")?.i64()?;
-    let process_ranges = regions.column("name")?.as_materialized_series().equal(PROCESS_RANGE)?;
+    let process_ranges = rows_named(regions.column("name")?, |name| name == PROCESS_RANGE)?;
 
-    let mut by_thread: BTreeMap<i64, (Vec<i64>, Vec<Call>)> = BTreeMap::new();
-    let mut rows: Vec<(i64, i64)> = Vec::with_capacity(regions.height());
+    let mut by_thread: BTreeMap<i64, ThreadCalls> = BTreeMap::new();
+    let mut own_ns: Vec<i64> = Vec::with_capacity(regions.height());
+    let mut region_ids: Vec<i64> = Vec::with_capacity(regions.height());
     let columns = ids.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
     for (((((id, start), end), valid), tid), process_range) in columns.zip(threads.iter()).zip(process_ranges.iter()) {
         let (Some(id), Some(start_ns), Some(end_ns), Some(true)) = (id, start, end, valid) else { continue };
-        match tid {
-            Some(tid) if process_range != Some(true) => {
-                let (ids, calls) = by_thread.entry(tid).or_default();
-                ids.push(id);
-                calls.push(Call { start_ns, end_ns });
+        if let Some(tid) = tid
+            && process_range != Some(true)
+        {
+            let thread = by_thread.entry(tid).or_default();
+            thread.places.push(own_ns.len());
+            thread.calls.push(Call { start_ns, end_ns });
+        }
+        region_ids.push(id);
+        own_ns.push(end_ns.saturating_sub(start_ns));
+    }
+    for thread in by_thread.into_values() {
+        for (place, self_ns) in thread.places.into_iter().zip(self_times(&thread.calls)) {
+            if let Some(slot) = own_ns.get_mut(place) {
+                *slot = self_ns;
             }
-            _ => rows.push((id, end_ns.saturating_sub(start_ns))),
         }
     }
-    for (ids, calls) in by_thread.into_values() {
-        rows.extend(ids.into_iter().zip(self_times(&calls)));
+    if !region_ids.is_sorted() {
+        let mut rows: Vec<(i64, i64)> = region_ids.into_iter().zip(own_ns).collect();
+        rows.par_sort_unstable();
+        (region_ids, own_ns) = rows.into_iter().unzip();
     }
-    rows.sort_unstable();
-    let column = |name: &str, values: Vec<i64>| Int64Chunked::from_vec(name.into(), values).into_series().into_column();
-    let (ids, self_ns) = rows.into_iter().unzip();
-    Ok(DataFrame::new_infer_height(vec![column("region_id", ids), column("self_ns", self_ns)])?)
+    Ok(DataFrame::new_infer_height(vec![column("region_id", region_ids), column("self_ns", own_ns)])?)
+}
+
+/// The calls of one thread and where their rows are.
+#[derive(Default)]
+struct ThreadCalls {
+    places: Vec<usize>,
+    calls: Vec<Call>,
 }

@@ -87,3 +87,27 @@ pub fn constant_cat(name: &str, value: Option<&str>, rows: usize) -> PolarsResul
     let values = StringChunked::from_iter_options(name.into(), std::iter::once(value)).into_series();
     Ok(values.cast(&categorical())?.new_from_index(0, rows).into_column())
 }
+
+/// Which rows of a `cat` column have a text that is `wanted`; the predicate is asked once for each text.
+///
+/// # Errors
+/// When the column holds no texts.
+pub fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> PolarsResult<BooleanChunked> {
+    let series = match column.dtype() {
+        DataType::Categorical(_, _) => column.as_materialized_series().clone(),
+        _ => column.as_materialized_series().cast(&categorical())?,
+    };
+    let texts = series.cat32()?;
+    let mapping = texts.get_mapping();
+    let mut verdicts: Vec<Option<bool>> = Vec::new();
+    let rows = texts.physical().iter().map(|code| {
+        let code = code?;
+        let place = code as usize;
+        if place >= verdicts.len() {
+            verdicts.resize(place + 1, None);
+        }
+        let verdict = verdicts.get_mut(place)?;
+        Some(*verdict.get_or_insert_with(|| mapping.cat_to_str(code).is_some_and(&wanted)))
+    });
+    Ok(rows.collect_ca(column.name().clone()))
+}

@@ -76,15 +76,21 @@ impl Segment {
 /// Takes `O(n log n)`, close to linear when the activities come sorted by start.
 #[must_use]
 pub fn segments(activities: impl IntoIterator<Item = ActivityInterval>) -> Vec<Segment> {
-    let mut activities: Vec<ActivityInterval> =
-        activities.into_iter().filter(|activity| activity.start_ns <= activity.end_ns).collect();
-    let Some(span) = span(&activities) else {
-        return Vec::new();
-    };
-    // Stable, to keep whatever order of starts the rows have within each GPU.
-    activities.sort_by_key(|activity| activity.gpu);
+    let mut segments = Vec::new();
+    each_segment(activities.into_iter().collect(), |segment| segments.push(segment));
+    segments
+}
 
-    let mut tiles = Tiles::default();
+/// As [`segments`], handing over one segment after the other, so that millions of them need not be held twice.
+pub fn each_segment(mut activities: Vec<ActivityInterval>, emit: impl FnMut(Segment)) {
+    activities.retain(|activity| activity.start_ns <= activity.end_ns);
+    let Some(span) = span(&activities) else { return };
+    // Stable, to keep whatever order of starts the rows have within each GPU.
+    if !activities.is_sorted_by_key(|activity| activity.gpu) {
+        activities.sort_by_key(|activity| activity.gpu);
+    }
+
+    let mut tiles = Tiles { last: None, emit };
     let mut events = Vec::new();
     for on_one_gpu in activities.chunk_by(|a, b| a.gpu == b.gpu) {
         let Some(gpu) = on_one_gpu.first().map(|activity| activity.gpu) else {
@@ -99,7 +105,7 @@ pub fn segments(activities: impl IntoIterator<Item = ActivityInterval>) -> Vec<S
         });
         tiles.push(gpu, reached_ns, span.end_ns, [0; 3]);
     }
-    tiles.segments
+    tiles.finish();
 }
 
 fn span(activities: &[ActivityInterval]) -> Option<Interval> {
@@ -121,21 +127,31 @@ fn collect_changes(activities: &[ActivityInterval], events: &mut Vec<Change>) {
     }
 }
 
-#[derive(Default)]
-struct Tiles {
-    segments: Vec<Segment>,
+struct Tiles<F> {
+    last: Option<Segment>,
+    emit: F,
 }
 
-impl Tiles {
+impl<F: FnMut(Segment)> Tiles<F> {
     /// Appends a stretch that begins where the last one of its GPU ended, joined to it if nothing changed.
     fn push(&mut self, gpu: i64, start_ns: i64, end_ns: i64, [compute, comm, copies]: [i64; 3]) {
         if end_ns <= start_ns {
             return;
         }
         let segment = Segment { gpu, start_ns, end_ns, compute, comm, copies };
-        match self.segments.last_mut() {
+        match &mut self.last {
             Some(last) if last.same_work(&segment) => last.end_ns = end_ns,
-            _ => self.segments.push(segment),
+            last => {
+                if let Some(done) = last.replace(segment) {
+                    (self.emit)(done);
+                }
+            }
+        }
+    }
+
+    fn finish(mut self) {
+        if let Some(done) = self.last.take() {
+            (self.emit)(done);
         }
     }
 }

@@ -46,7 +46,10 @@ pub fn self_times(calls: &[Call]) -> Vec<i64> {
     let mut order: Vec<(usize, Call)> =
         calls.iter().copied().enumerate().filter(|(_, call)| call.start_ns <= call.end_ns).collect();
     // Containing calls come before those they contain.
-    order.sort_by_key(|(index, call)| (call.start_ns, Reverse(call.end_ns), *index));
+    let place = |(index, call): &(usize, Call)| (call.start_ns, Reverse(call.end_ns), *index);
+    if !order.is_sorted_by_key(place) {
+        order.sort_by_key(place);
+    }
 
     let mut covered = vec![0_u64; calls.len()];
     // Sorted by end, the earliest on top, so that the calls that contain the next one are the bottom part.

@@ -10,7 +10,8 @@ use thiserror::Error;
 use super::partial::Partial;
 use super::record::{CONVERSION, Conversion, Key, Record, identity, inputs};
 use super::recording::Recording;
-use crate::export::convert::{Observer, TableFormat, Written, selection, write_process};
+use crate::export::convert::{Observer, TableFormat, Written, selection};
+use crate::export::convert_process::write_process;
 use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess, part_path};
 use crate::trace::{Member, Trace};
 
@@ -206,10 +207,8 @@ fn interrupted(error: anyhow::Error, partial: Partial) -> anyhow::Error {
 fn outcome<'a>(records: impl Iterator<Item = &'a Record>) -> Outcome {
     let mut written = Written::default();
     for record in records {
-        written.rows += record.rows;
-        written.bytes += record.bytes();
-        written.files += record.parts.len() as u64;
-        written.events += record.events;
+        let (rows, bytes, events) = (record.rows, record.bytes(), record.events);
+        written.add(&Written { rows, bytes, files: record.parts.len() as u64, events });
     }
     Outcome { written, ..Outcome::default() }
 }

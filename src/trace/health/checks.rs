@@ -6,7 +6,7 @@ use polars::prelude::*;
 use super::correlation::Correlations;
 use super::times;
 use crate::trace::facts::Role;
-use crate::trace::frames::categorical;
+use crate::trace::frames::{categorical, rows_named};
 use crate::trace::identity::Process;
 use crate::trace::schema;
 use crate::trace::source::{Anomaly, Damage, Severity};
@@ -168,15 +168,11 @@ impl<'a> Checks<'a> {
     }
 
     fn count_launches(&mut self, frame: &DataFrame) -> Result<()> {
-        let names = frame.column("name")?.cast(&DataType::String)?;
+        let launches = rows_named(frame.column("name")?, |name| name.starts_with("hip") && name.contains("Launch"))?;
         let ids = frame.column("region_id")?.i64()?;
-        for (name, id) in names.str()?.iter().zip(ids.iter()) {
-            if name.is_some_and(|name| name.starts_with("hip") && name.contains("Launch")) {
-                let (count, first) = &mut self.kernel_launches;
-                *count += 1;
-                *first = first.or(id);
-            }
-        }
+        let (count, first) = &mut self.kernel_launches;
+        *count += launches.sum().unwrap_or(0) as usize;
+        *first = first.or_else(|| launches.first_true_idx().and_then(|row| ids.get(row)));
         Ok(())
     }
 

@@ -1,25 +1,40 @@
 //! GPU activities against the API calls that launched them.
 
 use anyhow::Result;
-use polars::prelude::DataFrame;
+use polars::prelude::{BooleanChunked, DataFrame, Int64Chunked};
 
 use crate::trace::source::{Anomaly, Severity};
 
-/// An activity on the GPU that names the call that launched it.
-struct Activity {
+/// Ids spread over at most this many times their number are looked up in a table, wider ones by a search.
+const WIDEST_TABLE: u64 = 8;
+const NO_CALL: i64 = i64::MAX;
+
+/// Rows of `kernels` or `memory_copies`, which share the memory of the table's columns.
+struct Activities {
     table: &'static str,
-    key: i64,
-    correlation_id: i64,
-    start_ns: i64,
+    keys: Int64Chunked,
+    ids: Int64Chunked,
+    starts: Int64Chunked,
+    valid: BooleanChunked,
+}
+
+impl Activities {
+    /// Key, correlation id and start of every valid row.
+    fn rows(&self) -> impl Iterator<Item = (i64, Option<i64>, i64)> {
+        let rows = self.keys.iter().zip(self.ids.iter()).zip(self.starts.iter()).zip(self.valid.iter());
+        rows.filter_map(|(((key, id), start), valid)| match (key, start, valid) {
+            (Some(key), Some(start_ns), Some(true)) => Some((key, id, start_ns)),
+            _ => None,
+        })
+    }
 }
 
 /// Calls and activities of one process.
 #[derive(Default)]
 pub struct Correlations {
-    /// Correlation id and earliest start of every call.
-    calls: Vec<(i64, i64)>,
-    activities: Vec<Activity>,
-    uncorrelated: Vec<(&'static str, i64, i64)>,
+    /// Correlation ids and starts of the calls.
+    calls: Vec<(Int64Chunked, Int64Chunked)>,
+    activities: Vec<Activities>,
 }
 
 impl Correlations {
@@ -28,9 +43,8 @@ impl Correlations {
     /// # Errors
     /// When a declared column is missing or has another type.
     pub fn add_calls(&mut self, regions: &DataFrame) -> Result<()> {
-        let ids = regions.column("correlation_id")?.i64()?;
-        let starts = regions.column("start_ns")?.i64()?;
-        self.calls.extend(ids.iter().zip(starts.iter()).filter_map(|(id, start)| id.zip(start)));
+        let ids = regions.column("correlation_id")?.i64()?.clone();
+        self.calls.push((ids, regions.column("start_ns")?.i64()?.clone()));
         Ok(())
     }
 
@@ -39,68 +53,102 @@ impl Correlations {
     /// # Errors
     /// When a declared column is missing or has another type.
     pub fn add_activities(&mut self, table: &'static str, key: &str, frame: &DataFrame) -> Result<()> {
-        let keys = frame.column(key)?.i64()?;
-        let ids = frame.column("correlation_id")?.i64()?;
-        let starts = frame.column("start_ns")?.i64()?;
-        let valid = frame.column("valid")?.bool()?;
-        let (mut without, mut first) = (0, i64::MAX);
-        for (((key, id), start), valid) in keys.iter().zip(ids.iter()).zip(starts.iter()).zip(valid.iter()) {
-            let (Some(key), Some(start_ns), Some(true)) = (key, start, valid) else { continue };
-            match id {
-                Some(correlation_id) => self.activities.push(Activity { table, key, correlation_id, start_ns }),
-                None => {
-                    without += 1;
-                    first = first.min(key);
-                }
-            }
-        }
-        if without > 0 {
-            self.uncorrelated.push((table, without, first));
-        }
+        self.activities.push(Activities {
+            table,
+            keys: frame.column(key)?.i64()?.clone(),
+            ids: frame.column("correlation_id")?.i64()?.clone(),
+            starts: frame.column("start_ns")?.i64()?.clone(),
+            valid: frame.column("valid")?.bool()?.clone(),
+        });
         Ok(())
     }
 
     /// Compares both sides. Without any call there is nothing to compare with, and nothing is said.
-    pub fn check(mut self) -> Vec<Anomaly> {
-        if self.calls.is_empty() {
-            return Vec::new();
-        }
-        self.calls.sort_unstable();
-        self.calls.dedup_by_key(|(id, _)| *id);
+    pub fn check(self) -> Vec<Anomaly> {
+        let Some(earliest) = EarliestStarts::of(&self.calls) else { return Vec::new() };
         let mut anomalies = Vec::new();
-        let mut note = |check_id, severity, table: &str, count: i64, first: i64, detail: &str| {
-            anomalies.push(Anomaly {
-                check_id,
-                severity,
-                table_name: table.to_owned(),
-                count,
-                first_key: Some(first.to_string()),
-                detail: detail.to_owned(),
-            });
-        };
-        for (table, count, first) in &self.uncorrelated {
-            note("no_correlation", Severity::Info, table, *count, *first, "rows name no api call that launched them");
-        }
-        for table in ["kernels", "memory_copies"] {
-            let (mut unmatched, mut early) = ((0, i64::MAX), (0, i64::MAX));
-            for activity in self.activities.iter().filter(|activity| activity.table == table) {
-                let call = self.calls.binary_search_by_key(&activity.correlation_id, |(id, _)| *id);
-                let start = call.ok().and_then(|at| self.calls.get(at)).map(|(_, start)| *start);
-                match start {
-                    None => unmatched = (unmatched.0 + 1, unmatched.1.min(activity.key)),
-                    Some(start) if activity.start_ns < start => early = (early.0 + 1, early.1.min(activity.key)),
-                    Some(_) => {}
+        for activities in &self.activities {
+            let [mut without, mut unmatched, mut early] = [(0, i64::MAX); 3];
+            for (key, id, start_ns) in activities.rows() {
+                let tally = match id.map(|id| earliest.start_ns(id)) {
+                    None => &mut without,
+                    Some(None) => &mut unmatched,
+                    Some(Some(call_ns)) if start_ns < call_ns => &mut early,
+                    Some(Some(_)) => continue,
+                };
+                *tally = (tally.0 + 1, tally.1.min(key));
+            }
+            let mut note = |check_id, severity, (count, first): (i64, i64), detail: &str| {
+                if count > 0 {
+                    anomalies.push(Anomaly {
+                        check_id,
+                        severity,
+                        table_name: activities.table.to_owned(),
+                        count,
+                        first_key: Some(first.to_string()),
+                        detail: detail.to_owned(),
+                    });
                 }
-            }
-            if unmatched.0 > 0 {
-                let detail = "rows name an api call that was not recorded, as after an interrupted run; launch times are unknown";
-                note("unmatched_correlation", Severity::Warning, table, unmatched.0, unmatched.1, detail);
-            }
-            if early.0 > 0 {
-                let detail = "rows start before the api call that launched them; the clocks of host and gpu may differ";
-                note("starts_before_launch", Severity::Warning, table, early.0, early.1, detail);
-            }
+            };
+            note("no_correlation", Severity::Info, without, "rows name no api call that launched them");
+            let detail =
+                "rows name an api call that was not recorded, as after an interrupted run; launch times are unknown";
+            note("unmatched_correlation", Severity::Warning, unmatched, detail);
+            let detail = "rows start before the api call that launched them; the clocks of host and gpu may differ";
+            note("starts_before_launch", Severity::Warning, early, detail);
         }
         anomalies
+    }
+}
+
+/// The earliest start of the calls of each correlation id.
+enum EarliestStarts {
+    /// By `id - first`; `NO_CALL` where there is none.
+    Table { first: i64, starts_ns: Vec<i64> },
+    /// Sorted by id.
+    Sorted(Vec<(i64, i64)>),
+}
+
+impl EarliestStarts {
+    fn of(calls: &[(Int64Chunked, Int64Chunked)]) -> Option<Self> {
+        let each = || {
+            calls.iter().flat_map(|(ids, starts)| ids.iter().zip(starts.iter())).filter_map(|(id, start)| id.zip(start))
+        };
+        let (mut number, mut least, mut greatest) = (0_u64, i64::MAX, i64::MIN);
+        for (id, _) in each() {
+            number += 1;
+            least = least.min(id);
+            greatest = greatest.max(id);
+        }
+        if number == 0 {
+            return None;
+        }
+        let spread = greatest.abs_diff(least);
+        if spread < number.saturating_mul(WIDEST_TABLE).saturating_add(1024) {
+            let mut starts_ns = vec![NO_CALL; usize::try_from(spread).ok()?.checked_add(1)?];
+            for (id, start_ns) in each() {
+                if let Some(earliest) = starts_ns.get_mut(id.abs_diff(least) as usize) {
+                    *earliest = start_ns.min(*earliest).min(NO_CALL - 1);
+                }
+            }
+            return Some(Self::Table { first: least, starts_ns });
+        }
+        let mut sorted: Vec<(i64, i64)> = each().collect();
+        sorted.sort_unstable();
+        sorted.dedup_by_key(|(id, _)| *id);
+        Some(Self::Sorted(sorted))
+    }
+
+    fn start_ns(&self, id: i64) -> Option<i64> {
+        match self {
+            Self::Table { first, starts_ns } => {
+                let place = usize::try_from(id.checked_sub(*first)?).ok()?;
+                starts_ns.get(place).copied().filter(|start_ns| *start_ns != NO_CALL)
+            }
+            Self::Sorted(sorted) => {
+                let at = sorted.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+                sorted.get(at).map(|(_, start_ns)| *start_ns)
+            }
+        }
     }
 }

@@ -124,7 +124,9 @@ pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
         }
     }
     for dispatches in by_queue.values_mut() {
-        dispatches.sort_unstable();
+        if !dispatches.is_sorted() {
+            dispatches.sort_unstable();
+        }
         let mut last_end = i64::MIN;
         for &(start, end, id) in dispatches.iter() {
             if start < last_end {
@@ -133,7 +135,9 @@ pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
             last_end = last_end.max(end);
         }
     }
-    all_ids.sort_unstable();
+    if !all_ids.is_sorted() {
+        all_ids.sort_unstable();
+    }
     for (id, next) in all_ids.iter().zip(all_ids.iter().skip(1)) {
         if id == next {
             repeated.add(Some(*id));

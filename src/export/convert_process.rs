@@ -1,0 +1,220 @@
+//! All tables of one process, each to a file of its own.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use polars::prelude::{Column, DataFrame, Expr, IdxCa, Scalar, col};
+
+use super::convert::{Observer, TableFormat, Written};
+use super::row_order::row_order;
+use super::{columnar, delimited, json, parquet_file};
+use crate::input::{StoredProcess, part_path};
+use crate::trace::frames::own_columns;
+use crate::trace::health::Checks;
+use crate::trace::schema::{Origin, Table, table, tables};
+use crate::trace::{Member, Request, Trace, all_columns, derive};
+
+const ANOMALIES: &str = "anomalies";
+
+/// Writes every table of a process below `directory`.
+///
+/// # Errors
+/// When a table cannot be built, or a file cannot be written.
+pub fn write_process(
+    trace: &Trace,
+    member: &Member,
+    directory: &Path,
+    format: TableFormat,
+    observer: &dyn Observer,
+) -> Result<(StoredProcess, Written)> {
+    let writer = ProcessWriter { trace, member, directory, format, observer };
+    let mut parts = Vec::new();
+    if trace.choice().chooses_rows() {
+        for table in tables() {
+            parts.push(writer.put(table, writer.chosen(table)?)?);
+        }
+    } else {
+        writer.write_whole(&mut parts)?;
+    }
+    let mut written = Written::default();
+    let mut rows = BTreeMap::new();
+    for part in parts {
+        written.add(&part.written);
+        rows.insert(part.table.name.to_owned(), part.written.rows);
+    }
+    let mut process = writer.stored(rows);
+    if trace.choice().chooses_rows() {
+        // The table of processes is made of these again when the dataset is read.
+        let times = writer.chosen(table("processes").context("internal: no table of processes")?)?;
+        if times.height() > 0 {
+            let time = |name: &str| -> Result<Option<i64>> { Ok(times.column(name)?.i64()?.get(0)) };
+            (process.facts.start_ns, process.facts.end_ns) = (time("start_ns")?, time("end_ns")?);
+        }
+    }
+    Ok((process, written))
+}
+
+/// What was written of one table.
+struct Part {
+    table: &'static Table,
+    written: Written,
+}
+
+struct ProcessWriter<'a> {
+    trace: &'a Trace,
+    member: &'a Member,
+    directory: &'a Path,
+    format: TableFormat,
+    observer: &'a dyn Observer,
+}
+
+impl ProcessWriter<'_> {
+    /// Writes all rows, one source table after the other. While a table is written, it is checked, and what is derived
+    /// from it and those before it is built and written too; then its columns are dropped.
+    fn write_whole(&self, parts: &mut Vec<Part>) -> Result<()> {
+        let mut checks = Checks::new(&self.member.process);
+        let mut kept = Kept::new(self)?;
+        for table in tables().iter().filter(|table| table.origin == Origin::Source) {
+            let read = self.trace.read_all(self.member, table)?;
+            checks.absorb(read.anomalies);
+            checks.absorb_damage(read.damage);
+            let frame = read.frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?;
+            kept.keep(table, &frame)?;
+            let ready = kept.ready();
+            let checked = frame.clone();
+            let (put, others) = rayon::join(
+                || self.put(table, frame),
+                || {
+                    checks.table(table.name, &checked)?;
+                    drop(checked);
+                    ready.into_iter().map(|ready| self.put_derived(ready)).collect::<Result<Vec<Part>>>()
+                },
+            );
+            parts.push(put?);
+            parts.extend(others?);
+        }
+        for table in tables().iter().filter(|table| table.origin == Origin::Derived) {
+            if let Some(frame) = self.trace.stored(self.member, table)? {
+                let frame = frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?;
+                parts.push(self.put(table, frame)?);
+            } else if table.name == ANOMALIES {
+                let checks = std::mem::replace(&mut checks, Checks::new(&self.member.process));
+                parts.push(self.put(table, checks.finish(self.trace.notes())?)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn put_derived(&self, ready: Ready) -> Result<Part> {
+        let frame = derive::derive(ready.table.name, &self.member.process, &ready.tables)?;
+        drop(ready.tables);
+        self.put(ready.table, frame)
+    }
+
+    /// Writes the file of one table.
+    fn put(&self, table: &'static Table, frame: DataFrame) -> Result<Part> {
+        let process = &self.member.process;
+        let frame = identified(frame, self.member)?;
+        let order = row_order(&frame, table.sort).with_context(|| format!("cannot sort {}", table.name))?;
+        let path = self.directory.join(part_path(table.name, process.rank, process.process));
+        let path = path.with_extension(self.format.extension());
+        let rows = frame.height();
+        let bytes = self.write_file(&path, frame, order.as_ref(), table)?;
+        let timed = table.column("duration_ns").is_some() || table.column("time_ns").is_some();
+        self.observer.written(self.member, table, rows);
+        let events = if timed { rows as u64 } else { 0 };
+        Ok(Part { table, written: Written { rows: rows as u64, bytes, files: 1, events } })
+    }
+
+    fn write_file(&self, path: &Path, frame: DataFrame, order: Option<&IdxCa>, table: &'static Table) -> Result<u64> {
+        let directory = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+        let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+        let mut out = BufWriter::with_capacity(1 << 20, file);
+        let facts = &self.member.process.facts;
+        let in_order = |frame: DataFrame| order.map_or(Ok(frame.clone()), |order| frame.take(order));
+        match self.format {
+            TableFormat::Parquet => parquet_file::write_table(&frame, order, table, facts, &mut out)?,
+            TableFormat::Csv => delimited::write(&in_order(frame)?, b',', &mut out)?,
+            TableFormat::Json => json::write_array(&in_order(frame)?, &mut out)?,
+            TableFormat::Arrow => columnar::write_arrow(&in_order(frame)?, &mut out)?,
+        }
+        out.flush().with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(fs::metadata(path)?.len())
+    }
+
+    /// The rows of a table that the filters keep. Every table is read by itself, so that none has to be kept in memory.
+    fn chosen(&self, table: &'static Table) -> Result<DataFrame> {
+        let request = Request::from([(table.name, all_columns(table))]);
+        let frame = self.trace.process_frames(self.member, &request)?.remove(table.name).unwrap_or_default();
+        let columns: Vec<Expr> = own_columns(table).into_iter().map(|column| col(column.name)).collect();
+        frame.select(columns).collect().with_context(|| format!("cannot read the rows of {}", table.name))
+    }
+
+    fn stored(&self, rows: BTreeMap<String, u64>) -> StoredProcess {
+        let process = &self.member.process;
+        StoredProcess {
+            process: process.process,
+            rank: process.rank,
+            role: process.role,
+            pass: process.pass,
+            rows,
+            devices: process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect(),
+            facts: process.facts.clone(),
+        }
+    }
+}
+
+/// A derived table whose source columns have all been read.
+struct Ready {
+    table: &'static Table,
+    tables: BTreeMap<&'static str, DataFrame>,
+}
+
+/// The columns that derived tables are built from, kept until the last of them has been read.
+struct Kept {
+    waiting: Vec<Ready>,
+}
+
+impl Kept {
+    /// Waits for all derived tables that did not come with the input.
+    fn new(writer: &ProcessWriter<'_>) -> Result<Self> {
+        let mut waiting = Vec::new();
+        for table in tables().iter().filter(|table| table.origin == Origin::Derived && table.name != ANOMALIES) {
+            if writer.trace.stored(writer.member, table)?.is_none() {
+                waiting.push(Ready { table, tables: BTreeMap::new() });
+            }
+        }
+        Ok(Self { waiting })
+    }
+
+    fn keep(&mut self, table: &'static Table, frame: &DataFrame) -> Result<()> {
+        for waiting in &mut self.waiting {
+            for (name, columns) in derive::needs(waiting.table.name) {
+                if name == table.name {
+                    waiting.tables.insert(name, frame.select(columns)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The derived tables that can be built now, each handed out once.
+    fn ready(&mut self) -> Vec<Ready> {
+        let complete = |ready: &mut Ready| ready.tables.len() == derive::needs(ready.table.name).len();
+        self.waiting.extract_if(.., complete).collect()
+    }
+}
+
+fn identified(mut frame: DataFrame, member: &Member) -> Result<DataFrame> {
+    let height = frame.height();
+    for (position, (name, value)) in
+        [("process", member.process.process), ("rank", member.process.rank)].into_iter().enumerate()
+    {
+        frame.insert_column(position, Column::new_scalar(name.into(), Scalar::from(value), height))?;
+    }
+    Ok(frame)
+}
