@@ -72,7 +72,9 @@ fn real_traces_answer_the_same() {
     let directory = tempfile::tempdir().unwrap();
     for name in ["rocpd-ranks", "csv", "rocprofv3-json", "rpd-ranks"] {
         let Some(input) = real(name) else { continue };
-        expect_the_same(ASKED, &input, &directory.path().join(name));
+        for questions in [&ASKED[..3], &ASKED[ASKED.len() - 2..]] {
+            expect_the_same(questions, &input, &directory.path().join(name));
+        }
     }
 }
 

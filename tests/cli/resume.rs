@@ -132,14 +132,14 @@ fn an_output_of_something_else_is_replaced_only_when_asked() {
         assert!(content(&work.path("dataset")) == before);
         work.expect_nothing_left();
     };
-    refused(work.convert("dataset", &["--kernel", "gemm"]), "other filters");
+    refused(work.convert("dataset", &["--domain", "hip"]), "other filters");
     refused(work.convert("dataset", &["--to", "csv"]), "another format");
     let dataset = work.path("dataset");
     let other = ["convert", "fixtures/merged", "-o", dataset.to_str().unwrap()];
     refused(run(&other), "other inputs");
     succeed(&[&other[..], &["--overwrite"]].concat());
-    assert_eq!(work.convert("new", &["--kernel", "gemm"]).code, 0);
-    assert_eq!(work.convert("dataset", &["--kernel", "gemm", "--overwrite"]).code, 0);
+    assert_eq!(work.convert("new", &["--domain", "hip"]).code, 0);
+    assert_eq!(work.convert("dataset", &["--domain", "hip", "--overwrite"]).code, 0);
     assert!(content(&work.path("dataset")) == content(&work.path("new")));
 }
 
