@@ -173,6 +173,25 @@ mod tests {
     }
 
     #[test]
+    fn items_that_work_in_a_pool_begin_no_others() {
+        use rayon::prelude::*;
+        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let items: Vec<u64> = (0..200).collect();
+        let sums = Jobs { count: 2, memory_bytes: u64::MAX }.run(
+            &items,
+            |_| 0,
+            |item| {
+                most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                let sum = (0..2_000_u64).into_par_iter().map(|number| number ^ item).sum::<u64>();
+                running.fetch_sub(1, Ordering::SeqCst);
+                Ok::<u64, ()>(sum)
+            },
+        );
+        assert_eq!(sums.map(|sums| sums.len()), Ok(200));
+        assert!(most.into_inner() <= 2);
+    }
+
+    #[test]
     fn nothing_is_begun_after_a_failure() {
         let begun = AtomicUsize::new(0);
         let items: Vec<usize> = (0..1000).collect();
