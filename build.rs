@@ -6,6 +6,7 @@ use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=queries");
+    name_build()?;
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("queries");
     let mut files = Vec::new();
     collect(&root, &mut files)?;
@@ -33,6 +34,42 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         } else if path.extension().is_some_and(|extension| extension == "sql") {
             files.push(path);
         }
+    }
+    Ok(())
+}
+
+/// Gives the program a name that changes with the sources: what one build wrote, another may write differently.
+fn name_build() -> io::Result<()> {
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let mut files = Vec::new();
+    for part in ["src", "share", "Cargo.toml", "Cargo.lock"] {
+        println!("cargo::rerun-if-changed={part}");
+        all_files(&root.join(part), &mut files)?;
+    }
+    files.sort();
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let mut hash = OFFSET;
+    for file in files {
+        let below = file.strip_prefix(&root).map_err(io::Error::other)?.to_string_lossy().into_owned();
+        let content = fs::read(&file)?;
+        hash = below
+            .bytes()
+            .chain([0])
+            .chain(content)
+            .fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    }
+    println!("cargo::rustc-env=WAVESIEVE_BUILD={hash:016x}");
+    Ok(())
+}
+
+fn all_files(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            all_files(&entry?.path(), files)?;
+        }
+    } else if path.is_file() {
+        files.push(path.to_owned());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Groups of options that several verbs share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,15 @@ use regex::Regex;
 
 use super::exit::Failure;
 use super::filters::FilterArguments;
+use super::memory;
+use super::messages;
+use super::progress::Progress;
 use crate::engine::{NameForm, QueryOptions, Registry};
+use crate::export::cache;
 use crate::export::unit::TimeUnit;
-use crate::input::{LoadOptions, Reader, load};
+use crate::input::{Cache, LoadOptions, Reader, load_with_cache};
 use crate::trace::categories::Categories;
+use crate::trace::jobs::Jobs;
 use crate::trace::schema::Table;
 use crate::trace::{Request, Trace, source_request};
 
@@ -65,22 +70,9 @@ impl InputArguments {
     /// Opens the trace with what the filters choose.
     ///
     /// # Errors
-    /// When no input is named, an option is wrong, or no trace is found.
-    pub fn open(&self, threads: usize) -> Result<Trace, Failure> {
-        self.open_for(threads, None, &Request::new())
-    }
-
-    /// As [`InputArguments::open`], for queries about the table `subject` that read the columns of `request`.
-    ///
-    /// # Errors
-    /// As [`InputArguments::open`], and when the subject lacks a column of `--where`.
-    pub fn open_for(
-        &self,
-        threads: usize,
-        subject: Option<&'static Table>,
-        request: &Request,
-    ) -> Result<Trace, Failure> {
-        let choice = self.filters.choice(subject)?;
+    /// When no input is named, an option is wrong, or no trace is found; when the subject lacks a column of `--where`.
+    pub fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
+        let choice = self.filters.choice(opening.subject)?;
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
             return Err(Failure::Usage("no input is named; add a file, a directory or a glob pattern".to_owned()));
@@ -96,9 +88,32 @@ impl InputArguments {
             .transpose()?;
         // What is left out is not worth reading ahead, and filters look at tables of their own first.
         let whole = !choice.chooses_rows() && choice.ranks.is_none();
-        let ahead = if whole { source_request(request) } else { Request::new() };
-        let categories = self.categories()?;
-        let trace = load(&inputs, LoadOptions { rank_from, categories, threads, ahead, reader: self.reader.into() })?;
+        let ahead = opening.request.filter(|_| whole).map(source_request).unwrap_or_default();
+        let options = LoadOptions {
+            rank_from,
+            categories: self.categories()?,
+            ahead,
+            reader: self.reader.into(),
+            threads: global.threads(),
+            jobs: global.jobs(),
+            cache: opening.cache.and_then(|cache| cache.cache.as_deref()).map(Cache::new),
+            exclude: opening.exclude.map(Path::to_owned),
+        };
+        let cached = options.cache.is_some();
+        let (mut trace, misses) = load_with_cache(&inputs, options)?;
+        if cached {
+            if let Some(arguments) = opening.cache {
+                arguments.check(self, &trace)?;
+            }
+            let wanted = |rank| choice.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank));
+            let progress = Progress::new(misses.iter().map(|miss| miss.processes).sum(), global);
+            let (filled, failures) = cache::fill(trace, &misses, wanted, &progress);
+            progress.finish();
+            trace = filled;
+            for failure in failures.iter().filter(|_| !global.quiet) {
+                messages::say(format_args!("warning: {failure}"));
+            }
+        }
         Ok(trace.select(choice)?)
     }
 
@@ -124,6 +139,53 @@ impl InputArguments {
             .map_err(|error| Failure::Usage(format!("cannot read the rules {}: {error}", path.display())))?;
         Categories::with_user_rules(&text, &path.display().to_string())
             .map_err(|error| Failure::Usage(error.to_string()))
+    }
+}
+
+/// How a verb opens its inputs.
+#[derive(Clone, Copy, Default)]
+pub struct Opening<'a> {
+    /// The table that a query is about.
+    pub subject: Option<&'static Table>,
+    /// The columns that will be read.
+    pub request: Option<&'a Request>,
+    /// Where converted files are kept.
+    pub cache: Option<&'a CacheArguments>,
+    /// A directory that is no input though it lies in one.
+    pub exclude: Option<&'a Path>,
+}
+
+/// Where converted files are kept.
+#[derive(Args, Clone, Debug)]
+pub struct CacheArguments {
+    /// Keep the inputs converted in this directory and read them from there as long as they do not change. The first
+    /// run converts them whole; deleting the directory is always safe
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    cache: Option<PathBuf>,
+}
+
+impl CacheArguments {
+    /// Refuses a cache among the inputs or beside them.
+    fn check(&self, inputs: &InputArguments, trace: &Trace) -> Result<(), Failure> {
+        let Some(cache) = &self.cache else { return Ok(()) };
+        // It need not exist yet, but what it will lie in does.
+        let place = std::path::absolute(cache)?;
+        let place = place
+            .ancestors()
+            .find_map(|ancestor| Some(ancestor.canonicalize().ok()?.join(place.strip_prefix(ancestor).ok()?)))
+            .unwrap_or(place.clone());
+        let parents: BTreeSet<PathBuf> = trace
+            .members()
+            .iter()
+            .flat_map(|member| member.files.iter())
+            .filter_map(|file| file.canonicalize().ok()?.parent().map(Path::to_owned))
+            .collect();
+        let beside = parents.contains(&place) || place.parent().is_some_and(|parent| parents.contains(parent));
+        if beside || place.ancestors().any(|ancestor| inputs.contain(ancestor)) {
+            let shown = cache.display();
+            return Err(Failure::Usage(format!("--cache {shown} lies among the inputs; name a directory elsewhere")));
+        }
+        Ok(())
     }
 }
 
@@ -242,6 +304,14 @@ pub struct GlobalArguments {
     #[arg(long, value_name = "N", global = true, help_heading = "Global",
           value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Files and processes to read at the same time, each with all threads; as many as threads where no number is given
+    #[arg(long, value_name = "N", global = true, help_heading = "Global",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Memory that processes read at the same time may need by estimate, such as 8G or 50%; one at a time is always
+    /// read. Half of the memory of the machine or the container where none is given
+    #[arg(long, value_name = "SIZE", global = true, help_heading = "Global", value_parser = memory::parse)]
+    memory_limit: Option<u64>,
     /// When to use colours
     #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN", help_heading = "Global")]
     color: ColorChoice,
@@ -261,6 +331,14 @@ impl GlobalArguments {
     pub fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         self.threads.map_or_else(all, usize::from)
+    }
+
+    /// How many processes are read at the same time.
+    pub fn jobs(&self) -> Jobs {
+        let count = self.jobs.map_or_else(|| self.threads(), usize::from);
+        let memory_bytes =
+            self.memory_limit.unwrap_or_else(|| memory::available_bytes().map_or(u64::MAX, |all| all / 2));
+        Jobs { count, memory_bytes }
     }
 
     /// Whether what is written to standard output may have colours.

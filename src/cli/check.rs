@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::answer::check_output;
-use super::arguments::{GlobalArguments, InputArguments, OutputArguments};
+use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments};
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::{answer, messages};
@@ -20,6 +20,8 @@ pub struct CheckArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
+    cache: CacheArguments,
+    #[command(flatten)]
     output: OutputArguments,
 }
 
@@ -29,14 +31,14 @@ pub struct CheckArguments {
 /// When the inputs cannot be used.
 pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     check_output(&arguments.input, &arguments.output)?;
-    let trace = arguments.input.open(global.threads())?;
+    let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::describe(&trace, global);
     note_untouched(&trace, ["anomalies"].into_iter(), global);
     let result = run_query(&trace, registry.get("trace_health")?, &QueryOptions::default())?;
     let severities = result.frame.column("severity").map_err(anyhow::Error::from)?;
     let error = severities.str().map_err(anyhow::Error::from)?.iter().any(|severity| severity == Some("error"));
     answer::write(result, &arguments.output, global)?;
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     if explain_unmatched(&trace, false, global)? {

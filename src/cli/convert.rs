@@ -5,18 +5,22 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::arguments::{GlobalArguments, InputArguments};
+use super::arguments::{GlobalArguments, InputArguments, Opening};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::messages;
 use super::progress::Progress;
-use crate::export::atomic::{replace_directory, write_directory};
-use crate::export::convert::{TableFormat, write_dataset};
+use crate::export::conversion::{Conversion, Outcome, Plan, Refused, convert};
+use crate::export::convert::TableFormat;
 use crate::input::is_dataset;
 
 /// Write all tables of all ranks as a hive-partitioned dataset
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "The Parquet dataset is an input like any other, and opens in pandas, DuckDB and polars.
+
+A dataset that is there already is brought up to date: ranks whose files did not change (size, time, first and last MiB)
+are taken over, as long as the same version converts them in the same way. An interrupted conversion is gone on with by
+the same command.
 
 Examples:
   wavesieve convert traces/ -o dataset
@@ -25,13 +29,13 @@ Examples:
 pub struct ConvertArguments {
     #[command(flatten)]
     input: InputArguments,
-    /// Directory to write; it appears when everything is written
+    /// Directory to write; it appears, or changes, when everything is written
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
     /// Format of the files
     #[arg(long, value_enum, default_value_t)]
     to: TableFormat,
-    /// Replace a dataset that is there already
+    /// Convert everything again and replace whatever dataset is there
     #[arg(long)]
     overwrite: bool,
 }
@@ -42,47 +46,58 @@ pub struct ConvertArguments {
 /// When the inputs cannot be used or the output cannot be written.
 pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
-    let replaced = check_output(output, arguments.overwrite)?;
-    let trace = arguments.input.open(global.threads())?;
+    check_output(output, arguments.overwrite)?;
+    let trace = arguments.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
     messages::warn(&trace, global);
-    let progress = Progress::new(&trace, global);
-    let written = if replaced {
-        replace_directory(output, |directory| write_dataset(&trace, directory, arguments.to, &progress))?
-    } else {
-        write_directory(output, |directory| write_dataset(&trace, directory, arguments.to, &progress))?
-    };
+    let progress = Progress::new(trace.members().len(), global);
+    let plan = Plan { output, format: arguments.to, overwrite: arguments.overwrite };
+    let outcome = convert(&trace, &plan, &progress);
     progress.finish();
+    let outcome = outcome.map_err(|error| match error.downcast::<Refused>() {
+        Ok(refused) => Failure::Usage(refused.to_string()),
+        Err(error) => Failure::Other(error),
+    })?;
     if !global.quiet {
-        let (rows, files) = (written.rows, written.files);
-        let mebibytes = written.bytes as f64 / 1_048_576.0;
-        let processes = trace.members().len();
-        let noun = if processes == 1 { "process" } else { "processes" };
-        let shown = output.display();
-        messages::say(format_args!(
-            "wrote {shown}: {processes} {noun}, {rows} rows, {files} files, {mebibytes:.1} MiB"
-        ));
+        messages::say(summary(output, trace.members().len(), &outcome));
     }
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
-    Ok(if explain_unmatched(&trace, written.events == 0, global)? { NO_DATA } else { DONE })
+    Ok(if explain_unmatched(&trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })
 }
 
-/// Whether a dataset is there to be replaced.
-fn check_output(output: &Path, overwrite: bool) -> Result<bool, Failure> {
+/// What was done, in a line.
+fn summary(output: &Path, processes: usize, outcome: &Outcome) -> String {
+    let (rows, files) = (outcome.written.rows, outcome.written.files);
+    let mebibytes = outcome.written.bytes as f64 / 1_048_576.0;
+    let noun = if processes == 1 { "process" } else { "processes" };
+    let content = format!("{processes} {noun}, {rows} rows, {files} files, {mebibytes:.1} MiB");
+    let shown = output.display();
+    if outcome.up_to_date {
+        return format!("{shown} is up to date: {content}, all unchanged");
+    }
+    match (outcome.taken_over, outcome.converted) {
+        (0, _) => format!("wrote {shown}: {content}"),
+        (taken_over, converted) => {
+            format!("wrote {shown}: {content}; {taken_over} unchanged and taken over, {converted} converted")
+        }
+    }
+}
+
+/// Refuses an output that cannot be written or brought up to date.
+fn check_output(output: &Path, overwrite: bool) -> Result<(), Failure> {
+    let shown = output.display();
     if output.is_file() {
-        return Err(Failure::Usage(format!("{} is a file; name a directory", output.display())));
+        return Err(Failure::Usage(format!("{shown} is a file; name a directory")));
     }
     let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
-    if !occupied {
-        return Ok(false);
+    let converted = || Conversion::read(output).is_some();
+    if !occupied || converted() || overwrite && is_dataset(output) {
+        return Ok(());
     }
-    match (is_dataset(output), overwrite) {
-        (true, true) => Ok(true),
-        (true, false) => Err(Failure::Usage(format!(
-            "{} holds a dataset; name another directory or add --overwrite",
-            output.display()
-        ))),
-        (false, _) => Err(Failure::Usage(format!("{} is not empty; name another directory", output.display()))),
-    }
+    Err(Failure::Usage(if is_dataset(output) {
+        format!("{shown} holds a dataset and not what it was made from; name another directory or add --overwrite")
+    } else {
+        format!("{shown} is not empty; name another directory")
+    }))
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::answer::check_output;
-use super::arguments::{AnswerFormat, GlobalArguments, InputArguments, OutputArguments};
+use super::arguments::{AnswerFormat, CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::{answer, messages};
@@ -27,6 +27,8 @@ pub struct InfoArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
+    cache: CacheArguments,
+    #[command(flatten)]
     output: OutputArguments,
 }
 
@@ -44,7 +46,7 @@ struct Activity {
 /// When the inputs cannot be used.
 pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     check_output(&arguments.input, &arguments.output)?;
-    let trace = arguments.input.open(global.threads())?;
+    let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
     let activities = activities(&trace)?;
     let rows = rows(&trace)?;
@@ -65,7 +67,7 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
         let (filled, queries) = (filled.join(", "), applicable(registry, &rows).join(", "));
         messages::print(format!("\nrows: {filled}\nqueries that apply: {queries}\n"))?;
     }
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     let activity = ["kernels", "memory_copies", "memory_allocations", "regions", "marks", "counters"];

@@ -1,5 +1,6 @@
 //! What is said beside an answer: texts on standard output, messages to people on standard error.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::LazyLock;
@@ -10,6 +11,9 @@ use super::exit::Failure;
 use crate::trace::Trace;
 use crate::trace::schema::{Origin, tables};
 use crate::trace::source::Severity;
+
+/// Of so many lines of a kind, nobody reads more.
+const LINES_OF_A_KIND: usize = 20;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
@@ -46,11 +50,26 @@ pub fn warn(trace: &Trace, global: &GlobalArguments) {
     if global.quiet {
         return;
     }
-    for note in trace.notes().iter().filter(|note| note.severity <= Severity::Warning) {
-        match &note.first_key {
-            Some(key) => say(format_args!("warning: {key}: {}", note.detail)),
-            None => say(format_args!("warning: {}", note.detail)),
-        }
+    let warnings = trace.notes().iter().filter(|note| note.severity <= Severity::Warning);
+    let mut by_check: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for note in warnings {
+        let key = note.first_key.as_ref().map(|key| format!("{key}: ")).unwrap_or_default();
+        by_check.entry(note.check_id).or_default().push(format!("warning: {key}{}", note.detail));
+    }
+    for lines in by_check.into_values() {
+        say_some(&lines, "warning: ", global);
+    }
+}
+
+/// Says the first of many lines of a kind, and how many there are; all of them where details were asked for.
+fn say_some(lines: &[String], prefix: &str, global: &GlobalArguments) {
+    let shown = if global.verbose { lines.len() } else { LINES_OF_A_KIND };
+    for line in lines.iter().take(shown) {
+        say(line);
+    }
+    let others = lines.len().saturating_sub(shown);
+    if others > 0 {
+        say(format_args!("{prefix}… {others} more of this kind; -v shows all"));
     }
 }
 
@@ -74,15 +93,12 @@ pub fn describe(trace: &Trace, global: &GlobalArguments) {
 }
 
 /// Lists what could not be read, and tells whether there was any.
-pub fn report_damage(trace: &Trace) -> bool {
+pub fn report_damage(trace: &Trace, global: &GlobalArguments) -> bool {
     let damage = trace.damage();
-    for part in &damage {
-        if part.part.is_empty() {
-            say(format_args!("damaged: {}: {}", part.path, part.cause));
-        } else {
-            say(format_args!("damaged: {}: {}: {}", part.path, part.part, part.cause));
-        }
-    }
+    let part = |part: &str| if part.is_empty() { String::new() } else { format!("{part}: ") };
+    let lines: Vec<String> =
+        damage.iter().map(|of| format!("damaged: {}: {}{}", of.path, part(&of.part), of.cause)).collect();
+    say_some(&lines, "damaged: ", global);
     if !damage.is_empty() {
         say("the result is partial");
     }

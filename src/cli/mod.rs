@@ -14,6 +14,7 @@ mod filters;
 mod help;
 mod info;
 mod man;
+mod memory;
 mod messages;
 mod pages;
 mod program;

@@ -11,8 +11,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::arguments::GlobalArguments;
 use super::messages::say;
 use crate::export::convert::Observer;
+use crate::trace::Member;
 use crate::trace::schema::{Table, tables};
-use crate::trace::{Member, Trace};
 
 /// What takes less is not worth a bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);
@@ -26,9 +26,9 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins to watch the writing of all tables of a trace.
-    pub fn new(trace: &Trace, global: &GlobalArguments) -> Self {
-        let steps = (trace.members().len() * tables().len()) as u64;
+    /// Begins to watch the writing of all tables of so many processes.
+    pub fn new(processes: usize, global: &GlobalArguments) -> Self {
+        let steps = (processes * tables().len()) as u64;
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tables {msg} {eta}") {
             bar.set_style(style);
@@ -70,5 +70,9 @@ impl Observer for Progress {
     fn written(&self, member: &Member, table: &'static Table, _rows: usize) {
         self.bar.set_message(format!("rank {} {}", member.process.rank, table.name));
         self.bar.inc(1);
+    }
+
+    fn taken_over(&self, _member: &Member) {
+        self.bar.inc(tables().len() as u64);
     }
 }

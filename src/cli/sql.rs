@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::answer::check_output;
-use super::arguments::{GlobalArguments, InputArguments, OutputArguments};
+use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::suggest::explain;
@@ -24,6 +24,8 @@ pub struct SqlArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
+    cache: CacheArguments,
+    #[command(flatten)]
     output: OutputArguments,
 }
 
@@ -37,13 +39,15 @@ pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Fai
         return Err(Failure::Usage("the query is no SELECT statement; begin with SELECT or WITH".to_owned()));
     }
     check_output(&arguments.input, &arguments.output)?;
-    let trace = arguments.input.open_for(global.threads(), None, &mentioned(&arguments.query))?;
+    let request = mentioned(&arguments.query);
+    let opening = Opening { request: Some(&request), cache: Some(&arguments.cache), ..Opening::default() };
+    let trace = arguments.input.open(global, &opening)?;
     messages::warn(&trace, global);
-    note_untouched(&trace, mentioned(&arguments.query).into_keys(), global);
+    note_untouched(&trace, request.into_keys(), global);
     let result = run_sql(&trace, &arguments.query).map_err(|error| explain(error, &arguments.query))?;
     let empty = result.frame.height() == 0;
     answer::write(result, &arguments.output, global)?;
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     Ok(if explain_unmatched(&trace, empty, global)? { NO_DATA } else { DONE })

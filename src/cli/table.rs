@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::answer::check_output;
-use super::arguments::{GlobalArguments, InputArguments, OutputArguments, QueryArguments};
+use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments, QueryArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::help::{flag, query_notes};
@@ -61,7 +61,7 @@ pub fn parameter_argument(parameter: &Parameter) -> Arg {
 /// The command with the options that every query has.
 pub fn with_shared_options(command: Command) -> Command {
     let command = QueryArguments::augment_args(command);
-    OutputArguments::augment_args(InputArguments::augment_args(command))
+    OutputArguments::augment_args(CacheArguments::augment_args(InputArguments::augment_args(command)))
 }
 
 /// Refuses a value that the query cannot take while it is still known where it came from.
@@ -108,16 +108,19 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     // The options are checked before the inputs are read, which may take long.
     let statement = render(query, &options)?;
     let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
+    let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
-    let trace = input.open_for(global.threads(), subject, &mentioned(&statement))?;
+    let request = mentioned(&statement);
+    let opening = Opening { subject, request: Some(&request), cache: Some(&cache), exclude: None };
+    let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
     note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
     let result = run_query(&trace, query, &options)?;
     let empty = result.frame.height() == 0;
     answer::write(result, &output, global)?;
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     if explain_unmatched(&trace, empty, global)? {

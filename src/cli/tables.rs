@@ -9,7 +9,9 @@ use clap::{ArgMatches, Command, FromArgMatches};
 use rayon::prelude::*;
 
 use super::answer::{self, extension};
-use super::arguments::{AnswerFormat, GlobalArguments, InputArguments, OutputArguments, QueryArguments};
+use super::arguments::{
+    AnswerFormat, CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments, QueryArguments,
+};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::messages;
@@ -68,12 +70,15 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
         return Ok(DONE);
     }
     let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
+    let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let replaced = check_output(queries, &input, &output)?;
     let needs = || queries.iter().map(|query| query.declaration.needs.first());
     let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
     let requests: Vec<_> = statements.iter().map(|sql| mentioned(sql)).collect();
-    let trace = input.open_for(global.threads(), subject.and_then(|name| schema::table(name)), &united(&requests))?;
+    let (subject, request) = (subject.and_then(|name| schema::table(name)), united(&requests));
+    let opening = Opening { subject, request: Some(&request), cache: Some(&cache), exclude: None };
+    let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
     let mut tables: Vec<&str> = queries.iter().flat_map(|query| &query.declaration.needs).map(String::as_str).collect();
     tables.sort_unstable();
@@ -83,7 +88,7 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     let empty: Vec<bool> = answers.iter().map(|answer| answer.frame.height() == 0).collect();
     let all_empty = empty.iter().all(|empty| *empty);
     write(queries, answers, &output, replaced, global)?;
-    if messages::report_damage(&trace) {
+    if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     if explain_unmatched(&trace, all_empty, global)? {

@@ -1,19 +1,14 @@
 //! The whole trace as a dataset: one file per table and process, hive-partitioned by rank.
 
-use std::fs;
-use std::path::Path;
+use serde::{Deserialize, Serialize};
 
-use anyhow::{Context as _, Result};
-use rayon::prelude::*;
-
-use super::convert_process::write_process;
-use crate::input::{MANIFEST, Manifest, StoredProcess};
 use crate::trace::schema::Table;
 use crate::trace::selection::Filter;
 use crate::trace::{Member, Trace};
 
 /// File format of a converted table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TableFormat {
     /// Parquet, with a manifest: an input like any other.
     #[default]
@@ -42,6 +37,9 @@ impl TableFormat {
 pub trait Observer: Sync {
     /// A table of a process was written.
     fn written(&self, member: &Member, table: &'static Table, rows: usize);
+
+    /// A process was taken over from an earlier conversion.
+    fn taken_over(&self, member: &Member);
 }
 
 /// What was written.
@@ -67,33 +65,8 @@ impl Written {
     }
 }
 
-/// Writes every table of every process below `directory`, which must exist and be empty.
-///
-/// # Errors
-/// When a file cannot be written.
-pub fn write_dataset(trace: &Trace, directory: &Path, format: TableFormat, observer: &dyn Observer) -> Result<Written> {
-    let stored: Vec<(StoredProcess, Written)> = trace
-        .members()
-        .par_iter()
-        .map(|member| write_process(trace, member, directory, format, observer))
-        .collect::<Result<_>>()?;
-    let mut total = Written::default();
-    let mut processes = Vec::with_capacity(stored.len());
-    for (process, written) in stored {
-        total.add(&written);
-        processes.push(process);
-    }
-    if format == TableFormat::Parquet {
-        let manifest = Manifest::new(trace.categories(), trace.damage(), selection(trace), processes);
-        let text = serde_json::to_string_pretty(&manifest)? + "\n";
-        let path = directory.join(MANIFEST);
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(total)
-}
-
 /// The filters in force, as options.
-fn selection(trace: &Trace) -> Vec<String> {
+pub fn selection(trace: &Trace) -> Vec<String> {
     let choice = trace.choice();
     let mut options: Vec<String> = [Filter::Rank]
         .into_iter()

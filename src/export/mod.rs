@@ -1,8 +1,10 @@
 //! Writes answers and datasets: terminal tables, CSV, JSON, Markdown, Parquet and Arrow.
 
 pub mod atomic;
+pub mod cache;
 pub mod cell;
 pub mod columnar;
+pub mod conversion;
 pub mod convert;
 mod convert_process;
 pub mod delimited;

@@ -28,6 +28,8 @@ pub const MANIFEST: &str = "manifest.json";
 pub const DATASET_FORMAT: &str = "wavesieve-dataset";
 /// Layout version this program writes and reads.
 const LAYOUT_VERSION: u32 = 1;
+/// Memory that a row takes while all columns of its table are read, sorted and written.
+const MEMORY_BYTES_OF_ROW: u64 = 400;
 
 /// What a dataset is made of.
 #[derive(Debug, Serialize, Deserialize)]
@@ -128,19 +130,25 @@ pub fn find(directory: &Path, categories: &CategoryRules) -> Result<(Vec<Found>,
     let found = processes.into_iter().map(|stored| {
         let facts =
             ProcessFacts { stored_rank: Some(stored.rank), stored_role: Some(stored.role), ..stored.facts.clone() };
-        let source = DatasetSource { directory: directory.to_owned(), stored, same_categories };
+        let source = DatasetSource::new(directory, stored, same_categories);
         Found { facts, source: Arc::new(source) }
     });
     Ok((found.collect(), damage, manifest.selection))
 }
 
-struct DatasetSource {
+/// Reads the tables of a process that was written.
+pub struct DatasetSource {
     directory: PathBuf,
     stored: StoredProcess,
     same_categories: bool,
 }
 
 impl DatasetSource {
+    /// Reads from below `directory`; `same_categories` tells whether the rules in force are those of the writing.
+    pub fn new(directory: &Path, stored: StoredProcess, same_categories: bool) -> Self {
+        Self { directory: directory.to_owned(), stored, same_categories }
+    }
+
     fn scan(&self, process: &Process, table: &'static Table, columns: &[&'static Declaration]) -> Result<LazyFrame> {
         let path = self.path(table.name);
         let text = path.to_str().with_context(|| format!("the path {} is not UTF-8, rename it", path.display()))?;
@@ -152,7 +160,11 @@ impl DatasetSource {
             .iter()
             .map(|column| match column.name {
                 "device" if !same_devices && table.column("gpu").is_some() => renumbered(process),
-                "pass" if process.pass != self.stored.pass => lit(process.pass).alias("pass"),
+                "device" if !same_devices && table.column("agent_id").is_some() => renumbered_by_agent(process),
+                // Replays have passes of their own after the first.
+                "pass" if process.pass != self.stored.pass => {
+                    col("pass") + lit(process.pass.saturating_sub(self.stored.pass))
+                }
                 name => col(name).cast(data_type(column.column_type)),
             })
             .collect();
@@ -200,6 +212,17 @@ fn renumbered(process: &Process) -> Expr {
         .into_iter()
         .fold(lit(NULL).cast(DataType::Int64), |other, (gpu, device)| {
             when(col("gpu").eq(lit(gpu))).then(lit(device)).otherwise(other)
+        })
+        .alias("device")
+}
+
+/// The device of rows that name an agent and no GPU, as telemetry does.
+fn renumbered_by_agent(process: &Process) -> Expr {
+    process
+        .gpus
+        .iter()
+        .fold(lit(NULL).cast(DataType::Int64), |other, (agent, gpu)| {
+            when(col("agent_id").eq(lit(*agent))).then(lit(gpu.device)).otherwise(other)
         })
         .alias("device")
 }
@@ -253,5 +276,9 @@ impl Source for DatasetSource {
 
     fn count_rows(&self, _context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
         Ok(RowCount::whole(self.stored.rows.get(table.name).copied().unwrap_or(0)))
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        Some(self.stored.rows.values().sum::<u64>().saturating_mul(MEMORY_BYTES_OF_ROW))
     }
 }

@@ -19,23 +19,28 @@ pub struct Candidate {
     pub named: bool,
 }
 
-/// Finds the candidates of all inputs. A directory is searched recursively; a dataset is one candidate.
+/// Begin of the names of files and directories that are being written.
+pub const UNFINISHED: &str = ".wavesieve-";
+
+/// Finds the candidates of all inputs. A directory is searched recursively; a dataset is one candidate. The directory
+/// `exclude` is left out where it is found and not named, as are outputs that are being written.
 ///
 /// # Errors
 /// [`InputError::NoSuchFile`] for an input that matches nothing.
-pub fn discover(inputs: &[String]) -> Result<Vec<Candidate>, InputError> {
+pub fn discover(inputs: &[String], exclude: Option<&Path>) -> Result<Vec<Candidate>, InputError> {
     let mut candidates = Vec::new();
+    let exclude = exclude.and_then(|path| path.canonicalize().ok());
     for input in inputs {
         let path = Path::new(input);
         if path.exists() {
-            collect(path, true, &mut candidates)?;
+            collect(path, true, exclude.as_deref(), &mut candidates)?;
             continue;
         }
         let mut matched = false;
         let pattern = glob::glob(input).map_err(|_| InputError::NoSuchFile { path: input.clone() })?;
         for path in pattern.flatten() {
             matched = true;
-            collect(&path, true, &mut candidates)?;
+            collect(&path, true, exclude.as_deref(), &mut candidates)?;
         }
         if !matched {
             return Err(InputError::NoSuchFile { path: input.clone() });
@@ -48,7 +53,7 @@ pub fn discover(inputs: &[String]) -> Result<Vec<Candidate>, InputError> {
     Ok(candidates)
 }
 
-fn collect(path: &Path, named: bool, candidates: &mut Vec<Candidate>) -> Result<()> {
+fn collect(path: &Path, named: bool, exclude: Option<&Path>, candidates: &mut Vec<Candidate>) -> Result<()> {
     if !path.is_dir() || is_dataset(path) {
         candidates.push(Candidate { path: path.to_owned(), named });
         return Ok(());
@@ -62,7 +67,13 @@ fn collect(path: &Path, named: bool, candidates: &mut Vec<Candidate>) -> Result<
         if entry.is_symlink() && entry.is_dir() {
             continue;
         }
-        collect(&entry, false, candidates)?;
+        let unfinished = entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED));
+        let excluded =
+            || exclude.is_some_and(|exclude| entry.is_dir() && entry.canonicalize().is_ok_and(|at| at == exclude));
+        if unfinished || excluded() {
+            continue;
+        }
+        collect(&entry, false, exclude, candidates)?;
     }
     Ok(())
 }

@@ -1,20 +1,24 @@
 //! From inputs to the logical trace.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
-use rayon::prelude::*;
 use regex::Regex;
 
+use super::cache::{Cache, Miss};
 use super::common::sqlite::Reader;
 use super::dataset;
 use super::discover::{Candidate, discover};
 use super::error::InputError;
+use super::files::{files_of, memory_bytes};
 use super::recognise::{Recognised, recognise};
 use super::{rocpd, rocprofv3_csv, rocprofv3_json, rpd};
 use crate::trace::categories::Categories;
-use crate::trace::facts::ProcessFacts;
+use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::identity::assign;
+use crate::trace::jobs::Jobs;
 use crate::trace::source::{Anomaly, Damage, Severity, Source};
 use crate::trace::{Member, Request, Trace};
 
@@ -51,6 +55,107 @@ pub struct LoadOptions {
     pub ahead: Request,
     /// Who reads databases.
     pub reader: Reader,
+    /// How many files and processes are read at the same time.
+    pub jobs: Jobs,
+    /// Where files are looked for that were converted before.
+    pub cache: Option<Cache>,
+    /// A directory that is no input though it lies in one, as an output does that is written again.
+    pub exclude: Option<PathBuf>,
+}
+
+/// A process with the files that it is read from.
+struct Located {
+    found: Found,
+    files: Arc<[PathBuf]>,
+    memory_bytes: u64,
+    cached: Option<CachedAs>,
+}
+
+/// The role that a process had when it was put into the cache, and where to read it if it has another one now.
+struct CachedAs {
+    role: Role,
+    place: Place,
+}
+
+/// What the processes of a capture are read from.
+#[derive(Clone)]
+enum Place {
+    File(Candidate),
+    Group(rocprofv3_csv::Group),
+}
+
+/// Processes of the same files.
+fn located(processes: Vec<Found>, files: Vec<PathBuf>, cached: Option<(Vec<Role>, Place)>) -> Vec<Located> {
+    let files: Arc<[PathBuf]> = files.into();
+    let bytes: u64 = files.iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
+    let share = bytes / (processes.len() as u64).max(1);
+    let locate = |(at, found): (usize, Found)| {
+        let by_size = || memory_bytes(&found.facts.format, &files, share);
+        let memory_bytes = found.source.memory_bytes().unwrap_or_else(by_size);
+        let role = cached.as_ref().and_then(|(roles, place)| Some((*roles.get(at)?, place.clone())));
+        let cached = role.map(|(role, place)| CachedAs { role, place });
+        Located { found, files: Arc::clone(&files), memory_bytes, cached }
+    };
+    processes.into_iter().enumerate().map(locate).collect()
+}
+
+/// What a file is and, if it is a capture by itself, what is in it.
+struct Looked {
+    recognised: Recognised,
+    opened: Option<Result<Opened>>,
+    kept: Kept,
+}
+
+/// What the cache has of a capture.
+enum Kept {
+    /// Its processes, which had these roles.
+    Here(Vec<Role>),
+    /// Nothing yet; the entry belongs there.
+    Not(PathBuf),
+    /// It cannot be kept.
+    Never,
+}
+
+/// Looks for a capture in the cache, if there is one.
+fn cached(options: &LoadOptions, shown: &str, files: &[PathBuf]) -> (Option<Opened>, Kept) {
+    // A file that cannot be read has no entry; its reader will say why.
+    let place = options.cache.as_ref().map(|cache| cache.place(shown, files, &options.categories));
+    let Some(Ok(entry)) = place else { return (None, Kept::Never) };
+    match Cache::open(&entry) {
+        Some((opened, roles)) => (Some(opened), Kept::Here(roles)),
+        None => (None, Kept::Not(entry)),
+    }
+}
+
+/// Files of decompressed text, one for each thread that opens files.
+type Spools = Mutex<Vec<rocprofv3_json::Spool>>;
+
+fn look(candidate: &Candidate, options: &LoadOptions, spools: &Spools, events: &Arc<rocpd::EventCache>) -> Looked {
+    let (path, name) = (&candidate.path, file_name(candidate));
+    let shown = shown(candidate);
+    let recognised = recognise(path);
+    let is_file = matches!(recognised, Recognised::Rocpd | Recognised::RocprofJson | Recognised::Rpd(_));
+    let (opened, kept) = if is_file { cached(options, &shown, &files_of(path)) } else { (None, Kept::Never) };
+    if let Some(opened) = opened {
+        return Looked { recognised, opened: Some(Ok(opened)), kept };
+    }
+    let opened = match &recognised {
+        Recognised::Rocpd => Some(rocpd::find(path, &shown, &name, options.reader, events)),
+        Recognised::RocprofJson => {
+            let lock = || spools.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut spool = lock().pop().unwrap_or_default();
+            let opened = rocprofv3_json::find(path, &shown, &name, &mut spool, &options.ahead);
+            lock().push(spool);
+            Some(opened)
+        }
+        Recognised::Rpd(file) => Some(rpd::find(file, path, &shown, &name, options.reader)),
+        Recognised::Dataset => Some(dataset::find(path, &options.categories).map(|(processes, damage, selection)| {
+            let notes = note_selection(&shown, &selection).into_iter().collect();
+            Opened { processes, notes, damage }
+        })),
+        _ => None,
+    };
+    Looked { recognised, opened, kept }
 }
 
 /// Finds, recognises and opens all inputs. Files that are no traces are left out as long as one is; those the user
@@ -59,99 +164,83 @@ pub struct LoadOptions {
 /// # Errors
 /// See [`InputError`].
 pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError> {
-    let mut found: Vec<Found> = Vec::new();
+    load_with_cache(inputs, options).map(|(trace, _)| trace)
+}
+
+/// As [`load`], with the captures that the cache has not.
+///
+/// # Errors
+/// See [`InputError`].
+pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace, Vec<Miss>), InputError> {
+    let mut misses: Vec<Miss> = Vec::new();
+    let mut found: Vec<Located> = Vec::new();
     let mut notes: Vec<Anomaly> = Vec::new();
     let mut damaged: Vec<(String, String)> = Vec::new();
     let mut inherited: Vec<Damage> = Vec::new();
     let mut others: Vec<(String, String)> = Vec::new();
     let mut unnamed: Vec<(String, String)> = Vec::new();
     let mut lost: Vec<(String, String)> = Vec::new();
-    let events = Arc::<rocpd::EventCache>::default();
-    let mut spool = rocprofv3_json::Spool::default();
     let mut summaries: Vec<(String, String)> = Vec::new();
     let mut csv_files: Vec<rocprofv3_csv::CsvFile> = Vec::new();
-    for candidate in discover(inputs)? {
-        let shown = candidate.path.to_string_lossy().into_owned();
-        let opened = match recognise(&candidate.path) {
-            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate), options.reader, &events)
-                .map(|opened| {
-                    inherited.extend(opened.damage);
-                    (opened.processes, opened.notes)
-                }),
-            Recognised::RocprofJson => {
-                let source = file_name(&candidate);
-                rocprofv3_json::find(&candidate.path, &shown, &source, &mut spool, &options.ahead).map(|opened| {
-                    inherited.extend(opened.damage);
-                    (opened.processes, opened.notes)
-                })
-            }
-            Recognised::Rpd(file) => rpd::find(&file, &candidate.path, &shown, &file_name(&candidate), options.reader)
-                .map(|opened| {
-                    inherited.extend(opened.damage);
-                    (opened.processes, opened.notes)
-                }),
-            Recognised::Dataset => dataset::find(&candidate.path, &options.categories).map(|found| {
-                let (processes, damage, selection) = found;
-                inherited.extend(damage);
-                (processes, note_selection(&shown, &selection).into_iter().collect())
-            }),
+    let candidates = discover(inputs, options.exclude.as_deref())?;
+    let (spools, events) = (Spools::default(), Arc::<rocpd::EventCache>::default());
+    let looked: Vec<Looked> = options.jobs.run(
+        &candidates,
+        |_| 0,
+        |candidate| Ok::<_, InputError>(look(candidate, &options, &spools, &events)),
+    )?;
+    for (candidate, looked) in candidates.into_iter().zip(looked) {
+        let shown = shown(&candidate);
+        match looked.recognised {
+            Recognised::Rocpd | Recognised::RocprofJson | Recognised::Rpd(_) | Recognised::Dataset => {}
             Recognised::RocprofCsv => {
-                csv_files.push(rocprofv3_csv::CsvFile { path: candidate.path, shown });
-                continue;
+                csv_files.push(rocprofv3_csv::CsvFile { path: candidate.path.clone(), shown: shown.clone() })
             }
-            Recognised::CsvSummary(reason) => {
-                summaries.push((shown, reason));
-                continue;
-            }
-            Recognised::Other(reason) => {
-                if candidate.named {
-                    others.push((shown, reason))
-                } else {
-                    unnamed.push((shown, reason))
-                }
-                continue;
+            Recognised::CsvSummary(reason) => summaries.push((shown.clone(), reason)),
+            Recognised::Other(reason) if candidate.named => others.push((shown.clone(), reason)),
+            Recognised::Other(reason) => unnamed.push((shown.clone(), reason)),
+            Recognised::Empty(reason) | Recognised::Foreign(reason) if candidate.named => {
+                others.push((shown.clone(), reason))
             }
             Recognised::Empty(reason) => {
-                if candidate.named {
-                    others.push((shown, reason));
-                } else if is_named_like(&candidate, &[".db", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"])
+                if is_named_like(&candidate, &[".db", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"])
                     || rocprofv3_csv::is_named_like_capture(&file_name(&candidate))
                 {
-                    lost.push((shown, reason));
+                    lost.push((shown.clone(), reason));
                 }
-                continue;
             }
             Recognised::Foreign(reason) => {
                 // Other programs write JSON too, and many files of it.
-                if candidate.named {
-                    others.push((shown, reason));
-                } else if is_named_like(&candidate, &[".db"]) {
-                    lost.push((shown, reason));
+                if is_named_like(&candidate, &[".db"]) {
+                    lost.push((shown.clone(), reason));
                 }
-                continue;
             }
-            Recognised::Damaged(reason) => {
-                damaged.push((shown, reason));
-                continue;
+            Recognised::Damaged(reason) => damaged.push((shown.clone(), reason)),
+        }
+        match looked.opened {
+            None => {}
+            Some(Ok(opened)) => {
+                inherited.extend(opened.damage.iter().cloned());
+                if opened.processes.is_empty() {
+                    others.push((shown, "a trace without any process; collect again".to_owned()));
+                } else {
+                    misses.extend(looked.kept.miss(&shown, &opened));
+                    notes.extend(opened.notes);
+                    let kept = looked.kept.roles().map(|roles| (roles, Place::File(candidate.clone())));
+                    found.extend(located(opened.processes, files_of(&candidate.path), kept));
+                }
             }
-        };
-        match opened {
-            Ok((processes, _)) if processes.is_empty() => {
-                others.push((shown, "a trace without any process; collect again".to_owned()));
-            }
-            Ok((processes, of_file)) => {
-                found.extend(processes);
-                notes.extend(of_file);
-            }
-            Err(error) => damaged.push((shown, format!("{error:#}"))),
+            Some(Err(error)) => damaged.push((shown, format!("{error:#}"))),
         }
     }
     let groups = rocprofv3_csv::grouped(csv_files);
-    let opened: Vec<_> = groups.par_iter().map(rocprofv3_csv::find).collect();
-    for (group, opened) in groups.iter().zip(opened) {
+    let opened = options.jobs.run(&groups, |_| 0, |group| Ok::<_, InputError>(look_at_group(group, &options)))?;
+    for (group, (opened, kept)) in groups.iter().zip(opened) {
         match opened {
             Ok(opened) => {
-                found.extend(opened.processes);
+                misses.extend(kept.miss(&group.shown, &opened));
+                let kept = kept.roles().map(|roles| (roles, Place::Group(group.clone())));
+                found.extend(located(opened.processes, files_of_group(group), kept));
                 notes.extend(opened.notes);
                 inherited.extend(opened.damage);
             }
@@ -185,7 +274,50 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     }));
     let trace = assemble(found, notes, [damaged, others, lost].concat(), options);
     trace.report_damage(inherited);
-    Ok(trace)
+    Ok((trace, misses))
+}
+
+impl Kept {
+    fn miss(&self, shown: &str, opened: &Opened) -> Option<Miss> {
+        let Self::Not(entry) = self else { return None };
+        let (shown, entry) = (shown.to_owned(), entry.clone());
+        // What is missing of a damaged file is found again every time.
+        let is_whole = opened.damage.is_empty();
+        is_whole.then(|| Miss { shown, processes: opened.processes.len(), entry, notes: opened.notes.clone() })
+    }
+
+    fn roles(&self) -> Option<Vec<Role>> {
+        if let Self::Here(roles) = self { Some(roles.clone()) } else { None }
+    }
+}
+
+fn files_of_group(group: &rocprofv3_csv::Group) -> Vec<PathBuf> {
+    group.files.iter().map(|file| file.path.clone()).collect()
+}
+
+fn look_at_group(group: &rocprofv3_csv::Group, options: &LoadOptions) -> (Result<Opened>, Kept) {
+    if !group.repeated.is_empty() {
+        // What is said of files that are not read cannot be told from those that are.
+        return (rocprofv3_csv::find(group), Kept::Never);
+    }
+    match cached(options, &group.shown, &files_of_group(group)) {
+        (Some(opened), kept) => (Ok(opened), kept),
+        (None, kept) => (rocprofv3_csv::find(group), kept),
+    }
+}
+
+/// The process of a capture that another one from the cache stands for.
+fn reopened(cached: &Found, place: &Place, options: &LoadOptions) -> Option<Arc<dyn Source>> {
+    let opened = match place {
+        Place::File(candidate) => look(candidate, options, &Spools::default(), &Arc::default()).opened?,
+        Place::Group(group) => rocprofv3_csv::find(group),
+    };
+    let same = |found: &Found| found.facts == cached.facts;
+    opened.ok()?.processes.into_iter().find(same).map(|found| found.source)
+}
+
+fn shown(candidate: &Candidate) -> String {
+    candidate.path.to_string_lossy().into_owned()
 }
 
 /// Says that a dataset holds a part of a trace.
@@ -211,50 +343,57 @@ fn file_name(candidate: &Candidate) -> String {
 }
 
 /// Keeps the first of captures given twice, as when a file was copied.
-fn drop_repeated(found: &mut Vec<Found>, notes: &mut Vec<Anomaly>) {
-    let mut seen: Vec<ProcessFacts> = Vec::new();
+fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
+    let mut seen: BTreeSet<Capture> = BTreeSet::new();
     found.retain(|candidate| {
-        let facts = &candidate.facts;
-        let repeated = seen.iter().any(|other| is_same_capture(other, facts));
+        let facts = &candidate.found.facts;
+        let repeated = capture(facts).is_some_and(|capture| !seen.insert(capture));
         if repeated {
             let detail = "the same capture was given more than once; it is read once";
             notes.push(note_left_out("repeated_capture", Severity::Warning, facts, detail));
-        } else {
-            seen.push(facts.clone());
         }
         !repeated
     });
 }
 
-fn is_same_capture(one: &ProcessFacts, other: &ProcessFacts) -> bool {
-    let same_process = (one.pid, one.start_ns, &one.machine_key) == (other.pid, other.start_ns, &other.machine_key);
-    let same_content = match (&one.guid, &other.guid) {
-        (Some(one), Some(other)) => one == other,
-        (None, None) => !one.content_hash.is_empty() && one.content_hash == other.content_hash,
-        _ => false,
-    };
-    same_process && same_content && one.format == other.format
+/// Process id, start and machine of a process.
+type Run = (i64, Option<i64>, String);
+
+fn run(facts: &ProcessFacts) -> Run {
+    (facts.pid, facts.start_ns, facts.machine_key.clone())
+}
+
+/// What two files have in common that hold the same capture: format, run, and guid or else content.
+type Capture = (String, Run, Option<String>, String);
+
+fn capture(facts: &ProcessFacts) -> Option<Capture> {
+    let content = if facts.guid.is_some() { String::new() } else { facts.content_hash.clone() };
+    let known = facts.guid.is_some() || !content.is_empty();
+    known.then(|| (facts.format.clone(), run(facts), facts.guid.clone(), content))
 }
 
 /// Leaves out the JSON of a process whose rocpd database was given too, and the CSV of one that was given in either of
 /// those: rocprofv3 can write all of them side by side.
-fn drop_other_formats(found: &mut Vec<Found>, notes: &mut Vec<Anomaly>) {
-    let richer = |format: &str| format == ROCPD || format == rocprofv3_json::FORMAT;
-    let known: Vec<ProcessFacts> =
-        found.iter().filter(|found| richer(&found.facts.format)).map(|found| found.facts.clone()).collect();
+fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
+    let facts_of = |formats: &[&str]| -> Vec<ProcessFacts> {
+        let facts = found.iter().map(|located| &located.found.facts);
+        facts.filter(|facts| formats.contains(&facts.format.as_str())).cloned().collect()
+    };
+    let databases: BTreeMap<Run, String> =
+        facts_of(&[ROCPD]).into_iter().map(|facts| (run(&facts), facts.format)).collect();
+    let csv = found.iter().any(|located| located.found.facts.format == rocprofv3_csv::FORMAT);
+    let known = if csv { facts_of(&[ROCPD, rocprofv3_json::FORMAT]) } else { Vec::new() };
     found.retain(|candidate| {
-        let facts = &candidate.facts;
+        let facts = &candidate.found.facts;
         let other = if facts.format == rocprofv3_json::FORMAT && facts.pid >= 0 && facts.start_ns.is_some() {
-            known.iter().filter(|other| other.format == ROCPD).find(|other| {
-                (other.pid, other.start_ns, &other.machine_key) == (facts.pid, facts.start_ns, &facts.machine_key)
-            })
+            databases.get(&run(facts))
         } else if facts.format == rocprofv3_csv::FORMAT {
-            known.iter().find(|other| rocprofv3_csv::is_same_run(facts, other))
+            known.iter().find(|other| rocprofv3_csv::is_same_run(facts, other)).map(|other| &other.format)
         } else {
             None
         };
         if let Some(other) = other {
-            let format = if other.format == ROCPD { "a rocpd database" } else { "rocprofv3 JSON" };
+            let format = if other == ROCPD { "a rocpd database" } else { "rocprofv3 JSON" };
             let detail = format!("the same process was given as {format} too, which is read instead");
             notes.push(note_left_out("repeated_format", Severity::Info, facts, &detail));
         }
@@ -274,13 +413,14 @@ fn note_left_out(check_id: &'static str, severity: Severity, facts: &ProcessFact
 }
 
 fn assemble(
-    found: Vec<Found>,
+    found: Vec<Located>,
     mut notes: Vec<Anomaly>,
     unreadable: Vec<(String, String)>,
-    options: LoadOptions,
+    mut options: LoadOptions,
 ) -> Trace {
-    let (facts, mut sources): (Vec<ProcessFacts>, Vec<Option<Arc<dyn Source>>>) =
-        found.into_iter().map(|found| (found.facts, Some(found.source))).unzip();
+    options.cache = None;
+    let facts: Vec<ProcessFacts> = found.iter().map(|located| located.found.facts.clone()).collect();
+    let mut found: Vec<Option<Located>> = found.into_iter().map(Some).collect();
     let assignment = assign(facts, options.rank_from.as_ref());
     notes.extend(assignment.warnings.into_iter().map(|detail| Anomaly {
         check_id: "rank_assignment",
@@ -293,9 +433,15 @@ fn assemble(
     let members = assignment
         .processes
         .into_iter()
-        .filter_map(|(position, process)| Some(Member { process, source: sources.get_mut(position)?.take()? }))
+        .filter_map(|(position, process)| {
+            let Located { found, files, memory_bytes, cached } = found.get_mut(position)?.take()?;
+            // What a process is read for depends on those beside it: a counter pass gives no kernels.
+            let other_role = cached.filter(|cached| cached.role != process.role);
+            let raw = other_role.and_then(|cached| reopened(&found, &cached.place, &options));
+            Some(Member { process, source: raw.unwrap_or(found.source), files, memory_bytes })
+        })
         .collect();
-    let trace = Trace::new(members, options.categories, options.threads, notes);
+    let trace = Trace::new(members, options.categories, options.threads, options.jobs, notes);
     trace.report_damage(unreadable.into_iter().map(|(path, cause)| Damage { path, part: String::new(), cause }));
     trace
 }

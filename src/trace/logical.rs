@@ -1,11 +1,11 @@
 //! The logical trace: all processes of all inputs, as lazy tables over all ranks.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat, lit};
-use rayon::prelude::*;
 
 use super::categories::Categories as CategoryRules;
 use super::derive;
@@ -14,6 +14,7 @@ use super::gpu_times::{GpuTime, GpuTimes, gpu_times, summed_segments};
 use super::health;
 use super::identity::Process;
 use super::info_tables;
+use super::jobs::Jobs;
 use super::schema::{self, Column as Declaration, Origin, Table};
 use super::selection::{self, Choice, Resolved};
 use super::source::{Anomaly, Damage, Piece, ReadContext, Rows, ScanHint, Source};
@@ -30,6 +31,10 @@ pub struct Member {
     pub process: Process,
     /// Adapter that reads its tables.
     pub source: Arc<dyn Source>,
+    /// The files it is read from.
+    pub files: Arc<[PathBuf]>,
+    /// Estimate of the memory that all of its tables need while they are read.
+    pub memory_bytes: u64,
 }
 
 /// All processes of all inputs.
@@ -37,6 +42,7 @@ pub struct Trace {
     members: Vec<Member>,
     categories: CategoryRules,
     threads: usize,
+    jobs: Jobs,
     damage: Mutex<BTreeSet<Damage>>,
     notes: Vec<Anomaly>,
     choice: Choice,
@@ -66,12 +72,19 @@ pub type ProcessTables = BTreeMap<&'static str, LazyFrame>;
 impl Trace {
     /// A trace over `members`, which must be in the order of their process numbers. `notes` are anomalies of the
     /// inputs as a whole.
-    pub fn new(members: Vec<Member>, categories: CategoryRules, threads: usize, notes: Vec<Anomaly>) -> Self {
+    pub fn new(
+        members: Vec<Member>,
+        categories: CategoryRules,
+        threads: usize,
+        jobs: Jobs,
+        notes: Vec<Anomaly>,
+    ) -> Self {
         let all_ranks = members.iter().map(|member| member.process.rank).collect();
         Self {
             members,
             categories,
             threads: threads.max(1),
+            jobs,
             damage: Mutex::default(),
             notes,
             choice: Choice::default(),
@@ -89,11 +102,10 @@ impl Trace {
             self.members.retain(|member| ranks.contains(member.process.rank));
         }
         if choice.chooses_rows() {
-            self.resolved = self
-                .members
-                .par_iter()
-                .map(|member| Ok((member.process.process, selection::resolve(&choice, &self.whole(member))?)))
-                .collect::<Result<_>>()?;
+            let resolve =
+                |member: &Member| Ok((member.process.process, selection::resolve(&choice, &self.whole(member))?));
+            let resolved: Result<Vec<_>> = self.jobs.run(&self.members, |member| member.memory_bytes, resolve);
+            self.resolved = resolved?.into_iter().collect();
         }
         self.choice = choice;
         Ok(self)
@@ -132,6 +144,17 @@ impl Trace {
     /// The processes in the order of their numbers.
     pub fn members(&self) -> &[Member] {
         &self.members
+    }
+
+    /// The same trace with the processes that `change` makes of its own.
+    pub fn with_members(mut self, change: impl FnOnce(Vec<Member>) -> Vec<Member>) -> Self {
+        self.members = change(std::mem::take(&mut self.members));
+        self
+    }
+
+    /// How many processes are worked on at the same time.
+    pub fn jobs(&self) -> Jobs {
+        self.jobs
     }
 
     /// The category rules in force.
@@ -218,7 +241,7 @@ impl Trace {
         request: &Request,
         read: impl Fn(&Member) -> Result<ProcessTables> + Sync + Send,
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        let per_process: Vec<ProcessTables> = self.members.par_iter().map(read).collect::<Result<_>>()?;
+        let per_process: Vec<ProcessTables> = self.jobs.run(&self.members, |member| member.memory_bytes, read)?;
         let mut parts: BTreeMap<&'static str, Vec<LazyFrame>> = BTreeMap::new();
         for (member, tables) in self.members.iter().zip(per_process) {
             for (name, frame) in tables {

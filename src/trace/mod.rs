@@ -12,6 +12,7 @@ pub mod health;
 pub mod identity;
 pub mod info_tables;
 pub mod intervals;
+pub mod jobs;
 pub mod kernel_names;
 pub mod logical;
 pub mod natural_order;

@@ -9,7 +9,8 @@ use super::identity::Process;
 use super::schema::{Column, Table};
 
 /// How bad an anomaly is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Answers may be wrong; `check` exits with 4.
     Error,
@@ -172,4 +173,10 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// When the input cannot be opened. Of a damaged table the rows that can be read are counted.
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> anyhow::Result<RowCount>;
+
+    /// Estimate of the memory that all tables need while they are read, where the source knows better than the size
+    /// of its files tells.
+    fn memory_bytes(&self) -> Option<u64> {
+        None
+    }
 }

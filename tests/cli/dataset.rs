@@ -138,7 +138,8 @@ fn an_occupied_output_is_replaced_only_when_asked() {
     let dataset = directory.path().join("dataset");
     let dataset = dataset.to_str().unwrap();
     succeed(&["convert", "fixtures/merged", "-o", dataset]);
-    assert_eq!(run(&["convert", "fixtures/merged", "-o", dataset]).code, 2);
+    assert_eq!(run(&["convert", "fixtures/two_nodes", "-o", dataset]).code, 2);
+    assert_eq!(run(&["convert", dataset, "-o", dataset]).code, 2);
     succeed(&["convert", dataset, "-o", dataset, "--overwrite"]);
     assert_eq!(succeed(&["info", dataset]), succeed(&["info", dataset]));
     let left: Vec<_> = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

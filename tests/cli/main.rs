@@ -8,6 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod cache;
 mod common;
 mod dataset;
 mod dialects;
@@ -21,6 +22,7 @@ mod negative;
 mod promises;
 mod queries;
 mod readers;
+mod resume;
 mod rocprofv3_csv;
 mod rocprofv3_documents;
 mod rocprofv3_json;

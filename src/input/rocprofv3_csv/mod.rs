@@ -25,7 +25,7 @@ mod transfers;
 mod values;
 mod words;
 
-pub use group::{CsvFile, grouped, is_named_like_capture, is_same_run};
+pub use group::{CsvFile, Group, grouped, is_named_like_capture, is_same_run};
 pub use kinds::{HeadOf, head_of};
 pub use source::find;
 

@@ -1,0 +1,201 @@
+//! The directory in which a conversion grows. It lies beside the output, outlives an interruption, and is no dataset.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::record::{Key, Record};
+use crate::input::UNFINISHED;
+
+/// A conversion that is not finished: `tables/` will be the output, `done/` holds a record of every finished process.
+pub struct Partial {
+    root: PathBuf,
+    output: PathBuf,
+    /// Held for as long as this runs, so that two conversions to the same output do not mix.
+    _lock: File,
+}
+
+impl Partial {
+    /// Opens or creates that of an output. What another kind of conversion left is removed, as is everything with
+    /// `afresh`.
+    ///
+    /// # Errors
+    /// When the directory cannot be written, or another conversion to the same output runs.
+    pub fn open(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
+        // A link to the output stays one.
+        let output = output.canonicalize().unwrap_or_else(|_| output.to_owned());
+        let name = output.file_name().context("the output has no name")?.to_string_lossy().into_owned();
+        let root = output.with_file_name(format!("{UNFINISHED}partial-{name}"));
+        fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
+        let lock = root.join("lock");
+        let lock = File::create(&lock).with_context(|| format!("cannot create {}", lock.display()))?;
+        // Where a file system has no locks, nobody can be kept out.
+        if let Err(TryLockError::WouldBlock) = lock.try_lock() {
+            bail!("another conversion writes {}; wait for its end or name another directory", output.display());
+        }
+        let partial = Self { root, output, _lock: lock };
+        let kind = partial.root.join("key.json");
+        let wanted = serde_json::to_string(key)?;
+        if afresh || fs::read_to_string(&kind).ok().as_ref() != Some(&wanted) {
+            for left in [partial.done(), partial.tables(), kind.clone()] {
+                remove(&left)?;
+            }
+        }
+        for directory in [partial.done(), partial.tables()] {
+            fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+        }
+        write_whole(&kind, &wanted)?;
+        Ok(partial)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where the tables are written.
+    pub fn tables(&self) -> PathBuf {
+        self.root.join("tables")
+    }
+
+    fn done(&self) -> PathBuf {
+        self.root.join("done")
+    }
+
+    /// The processes that were finished before, by their numbers.
+    pub fn finished(&self) -> BTreeMap<i64, Record> {
+        let Ok(entries) = fs::read_dir(self.done()) else { return BTreeMap::new() };
+        entries
+            .filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok())
+            .filter_map(|text| serde_json::from_str::<Record>(&text).ok())
+            .filter_map(|record| Some((record.process.as_ref()?.process, record)))
+            .filter(|(_, record)| record.is_whole(&self.tables()))
+            .collect()
+    }
+
+    /// Notes that a process is finished.
+    ///
+    /// # Errors
+    /// When the note cannot be written.
+    pub fn finish(&self, process: i64, record: &Record) -> Result<()> {
+        write_whole(&self.done().join(format!("{process}.json")), &serde_json::to_string(record)?)
+    }
+
+    /// Removes every file of `tables/` and every note but those of the processes that are taken over.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub fn keep_only(&self, records: &BTreeMap<i64, Record>) -> Result<()> {
+        let tables = self.tables();
+        let kept: BTreeSet<PathBuf> =
+            records.values().flat_map(|record| record.parts.keys()).map(|path| tables.join(path)).collect();
+        prune(&tables, &kept)?;
+        let notes: BTreeSet<PathBuf> =
+            records.keys().map(|number| self.done().join(format!("{number}.json"))).collect();
+        prune(&self.done(), &notes)?;
+        fs::create_dir_all(&tables)?;
+        fs::create_dir_all(self.done())?;
+        Ok(())
+    }
+
+    /// Takes the files of a process over from a finished conversion.
+    ///
+    /// # Errors
+    /// When a file can be neither linked nor copied.
+    pub fn take(&self, record: &Record, from: &Path) -> Result<()> {
+        for path in record.parts.keys() {
+            let (source, target) = (from.join(path), self.tables().join(path));
+            if let Some(directory) = target.parent() {
+                fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+            }
+            remove(&target)?;
+            if fs::hard_link(&source, &target).is_err() {
+                fs::copy(&source, &target).with_context(|| format!("cannot copy {}", source.display()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the tables take the place of the output and removes the rest.
+    ///
+    /// # Errors
+    /// When the output cannot be replaced.
+    pub fn publish(self) -> Result<()> {
+        let (tables, output) = (self.tables(), &self.output);
+        // From here on `tables/` may be what was there before, which the notes say nothing about.
+        remove(&self.done())?;
+        let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
+        if occupied {
+            exchange(&tables, output, &self.root.join("replaced"))?;
+        } else {
+            if output.exists() {
+                fs::remove_dir(output).with_context(|| format!("cannot replace {}", output.display()))?;
+            }
+            fs::rename(&tables, output).with_context(|| format!("cannot write {}", output.display()))?;
+        }
+        remove(&self.root)
+    }
+
+    /// Removes all of it.
+    ///
+    /// # Errors
+    /// When something cannot be removed.
+    pub fn discard(self) -> Result<()> {
+        remove(&self.root)
+    }
+}
+
+/// Lets a directory take the place of another at once, where the system can; the other is left in its place.
+#[cfg(target_os = "linux")]
+fn exchange(new: &Path, output: &Path, aside: &Path) -> Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    match renameat_with(CWD, new, CWD, output, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(()),
+        Err(_) => exchange_in_steps(new, output, aside),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(new: &Path, output: &Path, aside: &Path) -> Result<()> {
+    exchange_in_steps(new, output, aside)
+}
+
+fn exchange_in_steps(new: &Path, output: &Path, aside: &Path) -> Result<()> {
+    remove(aside)?;
+    fs::rename(output, aside).with_context(|| format!("cannot move {} aside", output.display()))?;
+    fs::rename(new, output).with_context(|| format!("cannot write {}", output.display()))
+}
+
+/// Removes a file or a directory with all that is in it, if it is there.
+fn remove(path: &Path) -> Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Err(_) => return Ok(()),
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+    };
+    removed.with_context(|| format!("cannot remove {}", path.display()))
+}
+
+/// Removes all files below a directory but those that are kept, and the directories that are empty then.
+fn prune(directory: &Path, kept: &BTreeSet<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(directory).with_context(|| format!("cannot list {}", directory.display()))? {
+        let path = entry?.path();
+        if path.is_dir() {
+            prune(&path, kept)?;
+        } else if !kept.contains(&path) {
+            remove(&path)?;
+        }
+    }
+    if fs::read_dir(directory)?.next().is_none() {
+        fs::remove_dir(directory)?;
+    }
+    Ok(())
+}
+
+fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let temporary = path.with_extension("new");
+    fs::write(&temporary, text).with_context(|| format!("cannot write {}", temporary.display()))?;
+    fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))
+}

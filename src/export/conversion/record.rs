@@ -1,0 +1,160 @@
+//! What a conversion was made of, kept beside its tables, so that the next one knows what it can take over.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::export::convert::{TableFormat, selection};
+use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess};
+use crate::trace::{Member, Trace};
+
+/// Name of the file in a directory that `convert` wrote. Programs that read whole directories of tables leave out names
+/// that begin so.
+pub const CONVERSION: &str = "_conversion.json";
+
+/// What all processes of a conversion have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// Version of the program.
+    pub tool_version: String,
+    /// What the program was built from.
+    pub build: String,
+    /// Format of the files.
+    pub format: TableFormat,
+    /// Hash of the category rules.
+    pub categories_hash: String,
+    /// The filters in force, as options.
+    pub selection: Vec<String>,
+}
+
+impl Key {
+    /// That of a conversion of `trace` by this program.
+    pub fn of(trace: &Trace, format: TableFormat) -> Self {
+        Self {
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: env!("WAVESIEVE_BUILD").to_owned(),
+            format,
+            categories_hash: trace.categories().hash(),
+            selection: selection(trace),
+        }
+    }
+}
+
+/// A process that was written, and from what.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// Hash of all that its rows depend on beside the files: its numbers in the trace and the facts about it.
+    pub identity: String,
+    /// The files it was read from, as they were before.
+    pub inputs: Vec<FileIdentity>,
+    /// Bytes of its files by their paths below the directory.
+    pub parts: BTreeMap<String, u64>,
+    /// Rows over all tables.
+    pub rows: u64,
+    /// Rows of tables with a time.
+    pub events: u64,
+    /// Its entry in the manifest; `None` where that is there to be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<StoredProcess>,
+}
+
+impl Record {
+    /// Whether all of its files are there with their sizes.
+    pub fn is_whole(&self, directory: &Path) -> bool {
+        self.parts.iter().all(|(path, bytes)| {
+            fs::metadata(directory.join(path)).is_ok_and(|metadata| metadata.is_file() && metadata.len() == *bytes)
+        })
+    }
+
+    /// Bytes over all of its files.
+    pub fn bytes(&self) -> u64 {
+        self.parts.values().sum()
+    }
+}
+
+/// What is in a directory that `convert` wrote.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Conversion {
+    /// What all processes have in common.
+    pub key: Key,
+    /// The processes in order, without those that were damaged: they are always read again.
+    pub processes: Vec<Record>,
+}
+
+impl Conversion {
+    /// What `directory` holds; `None` where this program cannot tell.
+    pub fn read(directory: &Path) -> Option<Self> {
+        let text = fs::read_to_string(directory.join(CONVERSION)).ok()?;
+        let mut conversion: Self = serde_json::from_str(&text).ok()?;
+        if conversion.key.format == TableFormat::Parquet {
+            let text = fs::read_to_string(directory.join(MANIFEST)).ok()?;
+            let manifest: Manifest = serde_json::from_str(&text).ok()?;
+            let mut stored: BTreeMap<i64, StoredProcess> =
+                manifest.processes.into_iter().map(|process| (process.process, process)).collect();
+            let numbers: Vec<Option<i64>> = conversion.processes.iter().map(Record::number).collect();
+            for (record, number) in conversion.processes.iter_mut().zip(numbers) {
+                record.process = number.and_then(|number| stored.remove(&number));
+            }
+        }
+        conversion.processes.retain(|record| record.process.is_some());
+        Some(conversion)
+    }
+
+    /// Writes what [`Conversion::read`] reads.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn text(&self) -> Result<String> {
+        let mut written = self.clone();
+        if written.key.format == TableFormat::Parquet {
+            // The manifest has them.
+            written.processes.iter_mut().for_each(|record| record.process = None);
+        }
+        Ok(serde_json::to_string(&written)? + "\n")
+    }
+
+    /// Whether one of the files is among those that it was made from.
+    pub fn shares_input(&self, inputs: &[Vec<FileIdentity>]) -> bool {
+        let paths: BTreeSet<&str> = inputs.iter().flatten().map(|file| file.path.as_str()).collect();
+        let contents: BTreeSet<(u64, &str)> =
+            inputs.iter().flatten().map(|file| (file.bytes, file.ends_hash.as_str())).collect();
+        self.processes
+            .iter()
+            .flat_map(|record| &record.inputs)
+            .any(|file| paths.contains(file.path.as_str()) || contents.contains(&(file.bytes, file.ends_hash.as_str())))
+    }
+}
+
+impl Record {
+    /// Process number, which ends the name of every file.
+    fn number(&self) -> Option<i64> {
+        let (path, _) = self.parts.first_key_value()?;
+        PathBuf::from(path).file_stem()?.to_str()?.strip_prefix("process-")?.parse().ok()
+    }
+}
+
+/// Hash of all that the rows of a process depend on beside its files.
+///
+/// # Errors
+/// Never in practice: facts are plain texts and numbers.
+pub fn identity(trace: &Trace, member: &Member) -> Result<String> {
+    let process = &member.process;
+    let gpus: Vec<(i64, i64, i64)> = process.gpus.iter().map(|(agent, gpu)| (*agent, gpu.gpu, gpu.device)).collect();
+    // Anomalies of the inputs as a whole are in the rows of the first process.
+    let notes = if process.process == 0 { format!("{:?}", trace.notes()) } else { String::new() };
+    let numbers = (process.process, process.rank, process.node, process.role, process.pass);
+    let bytes = serde_json::to_vec(&(numbers, gpus, &process.facts, notes)).context("cannot describe a process")?;
+    Ok(format!("{:032x}", xxh3_128(&bytes)))
+}
+
+/// The files of a process as they are now.
+///
+/// # Errors
+/// When one cannot be read.
+pub fn inputs(member: &Member) -> Result<Vec<FileIdentity>> {
+    member.files.iter().map(|path| FileIdentity::of(path)).collect()
+}

@@ -1,0 +1,75 @@
+//! Hears what a source reports while its tables are read.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+use polars::prelude::LazyFrame;
+
+use crate::trace::Member;
+use crate::trace::schema::{Column, Table};
+use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Source};
+
+/// A source that remembers the anomalies of another, and whether anything was damaged.
+pub struct Recording {
+    inner: Arc<dyn Source>,
+    heard: Mutex<Heard>,
+}
+
+/// What was reported.
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
+    /// Anomalies by table.
+    pub anomalies: BTreeMap<&'static str, Vec<Anomaly>>,
+    /// Whether a part could not be read.
+    pub damaged: bool,
+}
+
+impl Recording {
+    /// The member with a source that remembers.
+    pub fn of(member: &Member) -> (Member, Arc<Self>) {
+        let recording = Arc::new(Self { inner: Arc::clone(&member.source), heard: Mutex::default() });
+        let member = Member {
+            process: member.process.clone(),
+            source: Arc::clone(&recording) as Arc<dyn Source>,
+            files: Arc::clone(&member.files),
+            memory_bytes: member.memory_bytes,
+        };
+        (member, recording)
+    }
+
+    /// What was reported so far.
+    pub fn heard(&self) -> Heard {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Source for Recording {
+    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
+        let read = self.inner.read(context, table, columns);
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        match &read {
+            Ok(rows) => {
+                heard.damaged |= !rows.damage.is_empty();
+                if !rows.anomalies.is_empty() {
+                    heard.anomalies.insert(table.name, rows.anomalies.clone());
+                }
+            }
+            Err(_) => heard.damaged = true,
+        }
+        drop(heard);
+        read
+    }
+
+    fn read_derived(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<Option<LazyFrame>> {
+        self.inner.read_derived(context, table)
+    }
+
+    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        self.inner.count_rows(context, table)
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        self.inner.memory_bytes()
+    }
+}

@@ -1,0 +1,237 @@
+//! Converts what has to be converted, takes over the rest, and publishes both at once.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use thiserror::Error;
+
+use super::partial::Partial;
+use super::record::{CONVERSION, Conversion, Key, Record, identity, inputs};
+use super::recording::Recording;
+use crate::export::convert::{Observer, TableFormat, Written, selection};
+use crate::export::convert_process::write_process;
+use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess, part_path};
+use crate::trace::{Member, Trace};
+
+/// Where to write, and what of an earlier conversion may be used.
+pub struct Plan<'a> {
+    /// Directory to write.
+    pub output: &'a Path,
+    /// Format of the files.
+    pub format: TableFormat,
+    /// Convert everything and replace whatever conversion is there.
+    pub overwrite: bool,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outcome {
+    /// What the output holds.
+    pub written: Written,
+    /// Processes that were taken over.
+    pub taken_over: usize,
+    /// Processes that were converted.
+    pub converted: usize,
+    /// Whether the output was left as it is, because it is what would have been written.
+    pub up_to_date: bool,
+}
+
+/// Why an output that is there is not brought up to date.
+#[derive(Debug, Error)]
+pub enum Refused {
+    /// It was made from something else.
+    #[error("{0} was converted from other inputs; name another directory or add --overwrite")]
+    OtherInputs(String),
+    /// It was made in another way.
+    #[error("{0} was converted with other filters or to another format; name another directory or add --overwrite")]
+    OtherKind(String),
+}
+
+/// A process with what decides whether it can be taken over.
+struct Candidate<'a> {
+    member: &'a Member,
+    identity: String,
+    inputs: Vec<FileIdentity>,
+    /// Whether something of it is known to be damaged.
+    damaged: bool,
+}
+
+impl Candidate<'_> {
+    fn is_as_in(&self, record: &Record) -> bool {
+        !self.damaged && self.identity == record.identity && self.inputs == record.inputs
+    }
+
+    fn number(&self) -> i64 {
+        self.member.process.process
+    }
+}
+
+/// Writes every table of every process to a directory, which appears or changes when everything is written.
+///
+/// # Errors
+/// [`Refused`], or when a file cannot be written. Processes that were finished until then are kept for the next time.
+pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Result<Outcome> {
+    let key = Key::of(trace, plan.format);
+    let known_damage: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
+    let describe =
+        |member: &Member| -> Result<(String, Vec<FileIdentity>)> { Ok((identity(trace, member)?, inputs(member)?)) };
+    let described = trace.jobs().run(trace.members(), |_| 0, describe)?;
+    let candidates: Vec<Candidate<'_>> = trace
+        .members()
+        .iter()
+        .zip(described)
+        .map(|(member, (identity, inputs))| {
+            let is_of = |path: &String| {
+                *path == member.process.facts.path || member.files.iter().any(|file| file.to_string_lossy() == *path)
+            };
+            Candidate { member, identity, inputs, damaged: known_damage.iter().any(is_of) }
+        })
+        .collect();
+    let earlier = if plan.overwrite { None } else { earlier(plan, &key, &candidates)? };
+    let partial = Partial::open(plan.output, &key, plan.overwrite)?;
+    let finished = partial.finished();
+    let mut taken: BTreeMap<i64, Record> = BTreeMap::new();
+    let mut here: BTreeMap<i64, Record> = BTreeMap::new();
+    for candidate in &candidates {
+        let number = candidate.number();
+        if let Some(record) = finished.get(&number).filter(|record| candidate.is_as_in(record)) {
+            here.insert(number, record.clone());
+        } else if let Some(record) = earlier.as_ref().and_then(|earlier| earlier.get(&number))
+            && candidate.is_as_in(record)
+            && record.is_whole(plan.output)
+        {
+            taken.insert(number, record.clone());
+        }
+    }
+    let unchanged = taken.len() == candidates.len();
+    if unchanged && is_up_to_date(trace, plan, &key, &taken)? {
+        partial.discard()?;
+        return Ok(Outcome { taken_over: taken.len(), up_to_date: true, ..outcome(taken.values()) });
+    }
+    partial.keep_only(&here)?;
+    for record in taken.values() {
+        partial.take(record, plan.output)?;
+    }
+    here.append(&mut taken);
+    let missing: Vec<&Candidate<'_>> =
+        candidates.iter().filter(|candidate| !here.contains_key(&candidate.number())).collect();
+    for candidate in candidates.iter().filter(|candidate| here.contains_key(&candidate.number())) {
+        observer.taken_over(candidate.member);
+    }
+    let write = |candidate: &&Candidate<'_>| write_one(trace, candidate, &partial, plan.format, observer);
+    let written = trace.jobs().run(&missing, |candidate| candidate.member.memory_bytes, write);
+    let written = match written {
+        Ok(written) => written,
+        Err(error) => return Err(interrupted(error, partial)),
+    };
+    let taken_over = here.len();
+    let converted = written.len();
+    let mut damaged: BTreeMap<i64, Record> = BTreeMap::new();
+    for (candidate, (record, is_damaged)) in missing.iter().zip(written) {
+        if is_damaged { &mut damaged } else { &mut here }.insert(candidate.number(), record);
+    }
+    let total = outcome(here.values().chain(damaged.values()));
+    let conversion = Conversion { key, processes: here.values().cloned().collect() };
+    here.append(&mut damaged);
+    let tables = partial.tables();
+    for (name, text) in closing(trace, plan, &conversion, here.into_values())? {
+        let path = tables.join(name);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    partial.publish()?;
+    Ok(Outcome { taken_over, converted, ..total })
+}
+
+/// The processes of the conversion that is there, if it can be brought up to date.
+fn earlier(plan: &Plan<'_>, key: &Key, candidates: &[Candidate<'_>]) -> Result<Option<BTreeMap<i64, Record>>> {
+    let Some(earlier) = Conversion::read(plan.output) else { return Ok(None) };
+    let shown = || plan.output.display().to_string();
+    if (earlier.key.format, &earlier.key.selection) != (key.format, &key.selection) {
+        return Err(Refused::OtherKind(shown()).into());
+    }
+    let inputs: Vec<Vec<FileIdentity>> = candidates.iter().map(|candidate| candidate.inputs.clone()).collect();
+    if !earlier.shares_input(&inputs) {
+        return Err(Refused::OtherInputs(shown()).into());
+    }
+    // What another version or other rules made is converted again as a whole.
+    let usable = earlier.key == *key;
+    let records = earlier.processes.into_iter().filter(|_| usable);
+    Ok(Some(records.filter_map(|record| Some((record.process.as_ref()?.process, record))).collect()))
+}
+
+/// Writes the tables of a process, and whether it was damaged.
+fn write_one(
+    trace: &Trace,
+    candidate: &Candidate<'_>,
+    partial: &Partial,
+    format: TableFormat,
+    observer: &dyn Observer,
+) -> Result<(Record, bool)> {
+    let (member, recording) = Recording::of(candidate.member);
+    let directory = partial.tables();
+    let (process, written) = write_process(trace, &member, &directory, format, observer)?;
+    let mut parts = BTreeMap::new();
+    for table in process.rows.keys() {
+        let path = part_path(table, process.rank, process.process).with_extension(format.extension());
+        let bytes = fs::metadata(directory.join(&path)).with_context(|| format!("{} vanished", path.display()))?.len();
+        parts.insert(path.to_string_lossy().into_owned(), bytes);
+    }
+    let (identity, inputs) = (candidate.identity.clone(), candidate.inputs.clone());
+    let (rows, events) = (written.rows, written.events);
+    let record = Record { identity, inputs, parts, rows, events, process: Some(process) };
+    let damaged = candidate.damaged || recording.heard().damaged;
+    if !damaged {
+        partial.finish(candidate.number(), &record)?;
+    }
+    Ok((record, damaged))
+}
+
+/// Keeps what is finished for the next time, and nothing else.
+fn interrupted(error: anyhow::Error, partial: Partial) -> anyhow::Error {
+    let finished = partial.finished();
+    if finished.is_empty() {
+        return match partial.discard() {
+            Ok(()) => error,
+            Err(other) => error.context(format!("{other:#}")),
+        };
+    }
+    let (count, path) = (finished.len(), partial.path().display().to_string());
+    match partial.keep_only(&finished) {
+        Ok(()) => error.context(format!("{count} finished processes are kept in {path} for the same command again")),
+        Err(other) => error.context(format!("{other:#}")),
+    }
+}
+
+fn outcome<'a>(records: impl Iterator<Item = &'a Record>) -> Outcome {
+    let mut written = Written::default();
+    for record in records {
+        let (rows, bytes, events) = (record.rows, record.bytes(), record.events);
+        written.add(&Written { rows, bytes, files: record.parts.len() as u64, events });
+    }
+    Outcome { written, ..Outcome::default() }
+}
+
+/// The files that close a conversion: they name all of its processes.
+fn closing(
+    trace: &Trace,
+    plan: &Plan<'_>,
+    conversion: &Conversion,
+    processes: impl Iterator<Item = Record>,
+) -> Result<Vec<(&'static str, String)>> {
+    let mut files = vec![(CONVERSION, conversion.text()?)];
+    if plan.format == TableFormat::Parquet {
+        let processes: Vec<StoredProcess> = processes.filter_map(|record| record.process).collect();
+        let manifest = Manifest::new(trace.categories(), trace.damage(), selection(trace), processes);
+        files.push((MANIFEST, serde_json::to_string_pretty(&manifest)? + "\n"));
+    }
+    Ok(files)
+}
+
+/// Whether the output is to the byte what would be written, all of its processes being as they were.
+fn is_up_to_date(trace: &Trace, plan: &Plan<'_>, key: &Key, records: &BTreeMap<i64, Record>) -> Result<bool> {
+    let conversion = Conversion { key: key.clone(), processes: records.values().cloned().collect() };
+    let files = closing(trace, plan, &conversion, records.values().cloned())?;
+    Ok(files.iter().all(|(name, text)| fs::read_to_string(plan.output.join(name)).is_ok_and(|there| there == *text)))
+}

@@ -1,0 +1,186 @@
+//! Files that were converted before, kept in a directory of the user's choice.
+//!
+//! An entry holds the tables of all processes of a file as a dataset does, and what the reader said about them: facts,
+//! notes and anomalies. It is named after all that it depends on, appears whole by a rename and never changes, so that
+//! any number of programs can use the directory at the same time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use polars::prelude::LazyFrame;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::dataset::{DatasetSource, StoredProcess};
+use super::files::FileIdentity;
+use super::load::{Found, Opened};
+use crate::trace::categories::Categories;
+use crate::trace::facts::{ProcessFacts, Role};
+use crate::trace::schema::{Column, Table};
+use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Severity, Source};
+
+/// Name of the description in an entry.
+const ENTRY: &str = "entry.json";
+
+/// A directory of converted files.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    directory: PathBuf,
+}
+
+/// A file, or the files of a capture, that the cache has not.
+#[derive(Clone, Debug)]
+pub struct Miss {
+    /// Path as given or found.
+    pub shown: String,
+    /// How many processes are in it.
+    pub processes: usize,
+    /// Where its entry belongs.
+    pub entry: PathBuf,
+    /// What the reader said about it as a whole.
+    pub notes: Vec<Anomaly>,
+}
+
+/// A process in an entry.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CachedProcess {
+    /// Where its tables are.
+    pub stored: StoredProcess,
+    /// What was odd about the rows of its tables.
+    pub anomalies: BTreeMap<String, Vec<StoredAnomaly>>,
+}
+
+/// What is in an entry.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Entry {
+    /// The processes in the order in which the reader gives them.
+    pub processes: Vec<CachedProcess>,
+    /// Anomalies of the file as a whole.
+    pub notes: Vec<StoredAnomaly>,
+    /// Bytes of its files by their paths below the entry.
+    pub parts: BTreeMap<PathBuf, u64>,
+}
+
+impl Cache {
+    /// The cache in a directory, which need not exist.
+    pub fn new(directory: &Path) -> Self {
+        Self { directory: directory.to_owned() }
+    }
+
+    /// Where the entry of files belongs. The path as it was given is part of the name, because answers show it.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn place(&self, shown: &str, files: &[PathBuf], categories: &Categories) -> Result<PathBuf> {
+        let identify = |path: &PathBuf| FileIdentity::of(&path.canonicalize()?);
+        let files: Vec<FileIdentity> = files.iter().map(identify).collect::<Result<_>>()?;
+        let build = (env!("CARGO_PKG_VERSION"), env!("WAVESIEVE_BUILD"), categories.hash());
+        let bytes = serde_json::to_vec(&(build, shown, files)).context("cannot describe a file")?;
+        Ok(self.directory.join(format!("{:032x}", xxh3_128(&bytes))))
+    }
+
+    /// What is in an entry, if it is there and whole.
+    pub fn open(entry: &Path) -> Option<(Opened, Vec<Role>)> {
+        let described: Entry = serde_json::from_str(&fs::read_to_string(entry.join(ENTRY)).ok()?).ok()?;
+        let whole = described.parts.iter().all(|(path, bytes)| {
+            fs::metadata(entry.join(path)).is_ok_and(|metadata| metadata.is_file() && metadata.len() == *bytes)
+        });
+        if !whole {
+            return None;
+        }
+        let roles = described.processes.iter().map(|process| process.stored.role).collect();
+        let processes = described.processes.into_iter().map(|process| found(entry, process)).collect();
+        let notes = described.notes.into_iter().map(Anomaly::from).collect();
+        Some((Opened { processes, notes, damage: Vec::new() }, roles))
+    }
+}
+
+/// A process of an entry as the reader of its file would give it.
+fn found(entry: &Path, process: CachedProcess) -> Found {
+    let facts: ProcessFacts = process.stored.facts.clone();
+    Found { facts, source: cached_source(entry, process) }
+}
+
+/// Reads the tables of a process from an entry.
+pub fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn Source> {
+    let anomalies = process
+        .anomalies
+        .into_iter()
+        .map(|(table, anomalies)| (table, anomalies.into_iter().map(Anomaly::from).collect()))
+        .collect();
+    Arc::new(CachedSource { tables: DatasetSource::new(entry, process.stored, true), anomalies })
+}
+
+/// Writes the description of an entry, which completes it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn describe_entry(directory: &Path, entry: &Entry) -> Result<()> {
+    let path = directory.join(ENTRY);
+    fs::write(&path, serde_json::to_string(entry)?).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Tables of a dataset with what the reader said about them.
+struct CachedSource {
+    tables: DatasetSource,
+    anomalies: BTreeMap<String, Vec<Anomaly>>,
+}
+
+impl Source for CachedSource {
+    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
+        let rows = self.tables.read(context, table, columns)?;
+        Ok(Rows { anomalies: self.anomalies.get(table.name).cloned().unwrap_or_default(), ..rows })
+    }
+
+    fn read_derived(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<Option<LazyFrame>> {
+        self.tables.read_derived(context, table)
+    }
+
+    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        self.tables.count_rows(context, table)
+    }
+
+    fn memory_bytes(&self) -> Option<u64> {
+        self.tables.memory_bytes()
+    }
+}
+
+/// An anomaly in an entry.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StoredAnomaly {
+    check_id: String,
+    severity: Severity,
+    table_name: String,
+    count: i64,
+    first_key: Option<String>,
+    detail: String,
+}
+
+impl From<Anomaly> for StoredAnomaly {
+    fn from(anomaly: Anomaly) -> Self {
+        let Anomaly { check_id, severity, table_name, count, first_key, detail } = anomaly;
+        Self { check_id: check_id.to_owned(), severity, table_name, count, first_key, detail }
+    }
+}
+
+impl From<StoredAnomaly> for Anomaly {
+    fn from(stored: StoredAnomaly) -> Self {
+        let StoredAnomaly { check_id, severity, table_name, count, first_key, detail } = stored;
+        Self { check_id: interned(check_id), severity, table_name, count, first_key, detail }
+    }
+}
+
+/// The text for as long as the program runs. There are few kinds of checks.
+fn interned(text: String) -> &'static str {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.get(text.as_str()) {
+        return known;
+    }
+    let leaked: &'static str = Box::leak(text.into_boxed_str());
+    known.insert(leaked);
+    leaked
+}

@@ -1,0 +1,237 @@
+//! Conversions that are brought up to date or gone on with: as good as new ones, byte for byte.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::common::{Run, listing, program, run, succeed};
+
+/// A directory with copies of the ranks of a fixture, and places to convert them to.
+struct Work {
+    directory: tempfile::TempDir,
+}
+
+impl Work {
+    fn with(files: &[&str]) -> Self {
+        let work = Self { directory: tempfile::tempdir().unwrap() };
+        files.iter().for_each(|file| work.add(file));
+        work
+    }
+
+    fn ranks() -> Self {
+        Self::with(&RANKS)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn add(&self, file: &str) {
+        let target = self.path("traces").join(file.replace('/', "_"));
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(file), target).unwrap();
+    }
+
+    fn rank(&self, file: &str) -> PathBuf {
+        self.path("traces").join(file.replace('/', "_"))
+    }
+
+    fn convert(&self, output: &str, more: &[&str]) -> Run {
+        let (traces, output) = (self.path("traces"), self.path(output));
+        run(&[&["convert", traces.to_str().unwrap(), "-o", output.to_str().unwrap()], more].concat())
+    }
+
+    /// Converts and expects the same files with the same bytes as from a conversion to a new directory.
+    fn expect_as_new(&self, said: &str, more: &[&str]) {
+        let updated = self.convert("dataset", more);
+        assert_eq!(updated.code, 0, "{}", updated.stderr);
+        assert!(updated.stderr.contains(said), "{said}: {}", updated.stderr);
+        assert_eq!(self.convert("new", more).code, 0);
+        assert!(content(&self.path("dataset")) == content(&self.path("new")), "{said}: as converted anew");
+        fs::remove_dir_all(self.path("new")).unwrap();
+        self.expect_nothing_left();
+    }
+
+    fn expect_nothing_left(&self) {
+        let names = fs::read_dir(self.directory.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        assert_eq!(names, ["dataset", "traces"]);
+    }
+}
+
+const RANKS: [&str; 4] = [
+    "two_nodes/node0/4100_results.db",
+    "two_nodes/node0/4140_results.db",
+    "two_nodes/node1/4100_results.db",
+    "two_nodes/node1/4140_results.db",
+];
+
+fn content(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let files = listing(directory).into_iter();
+    files.map(|(path, _)| (path.strip_prefix(directory).unwrap().to_owned(), fs::read(&path).unwrap())).collect()
+}
+
+fn touch(path: &Path) {
+    File::options().append(true).open(path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+}
+
+#[test]
+fn what_did_not_change_is_left_as_it_is() {
+    let work = Work::ranks();
+    assert_eq!(work.convert("dataset", &[]).code, 0);
+    let written = |file: &str| fs::metadata(work.path("dataset").join(file)).unwrap().modified().unwrap();
+    let before = (written("manifest.json"), written("kernels/rank=0/process-0.parquet"));
+    let again = work.convert("dataset", &[]);
+    assert!(again.stderr.contains("is up to date: 4 processes"), "{}", again.stderr);
+    assert_eq!(before, (written("manifest.json"), written("kernels/rank=0/process-0.parquet")));
+    work.expect_nothing_left();
+    let overwritten = work.convert("dataset", &["--overwrite"]);
+    assert!(overwritten.stderr.starts_with("wrote ") && !overwritten.stderr.contains("taken over"));
+    work.expect_nothing_left();
+}
+
+#[test]
+fn ranks_that_change_come_or_go() {
+    let work = Work::with(&RANKS[..3]);
+    for format in ["parquet", "csv"] {
+        let to = &["--to", format][..];
+        assert_eq!(work.convert("dataset", to).code, 0);
+        touch(&work.rank(RANKS[1]));
+        work.expect_as_new("; 2 unchanged and taken over, 1 converted", to);
+        work.add(RANKS[3]);
+        work.expect_as_new("; 3 unchanged and taken over, 1 converted", to);
+        fs::remove_file(work.rank(RANKS[3])).unwrap();
+        work.expect_as_new("; 3 unchanged and taken over, 0 converted", to);
+        // Another file under the same name.
+        fs::copy(work.rank(RANKS[2]), work.rank(RANKS[0])).unwrap();
+        fs::remove_file(work.rank(RANKS[2])).unwrap();
+        work.expect_as_new("2 processes", to);
+        fs::remove_dir_all(work.path("dataset")).unwrap();
+        RANKS[..3].iter().for_each(|rank| work.add(rank));
+    }
+}
+
+#[test]
+fn a_part_that_is_damaged_is_made_again() {
+    let work = Work::ranks();
+    assert_eq!(work.convert("dataset", &[]).code, 0);
+    fs::write(work.path("dataset/regions/rank=2/process-2.parquet"), "short").unwrap();
+    work.expect_as_new("; 3 unchanged and taken over, 1 converted", &[]);
+}
+
+#[test]
+fn an_output_of_something_else_is_replaced_only_when_asked() {
+    let work = Work::ranks();
+    assert_eq!(work.convert("dataset", &[]).code, 0);
+    let before = content(&work.path("dataset"));
+    let refused = |run: Run, said: &str| {
+        assert_eq!(run.code, 2, "{}", run.stderr);
+        assert!(run.stderr.contains(said) && run.stderr.contains("--overwrite"), "{}", run.stderr);
+        assert!(content(&work.path("dataset")) == before);
+        work.expect_nothing_left();
+    };
+    refused(work.convert("dataset", &["--domain", "hip"]), "other filters");
+    refused(work.convert("dataset", &["--to", "csv"]), "another format");
+    let dataset = work.path("dataset");
+    let other = ["convert", "fixtures/merged", "-o", dataset.to_str().unwrap()];
+    refused(run(&other), "other inputs");
+    succeed(&[&other[..], &["--overwrite"]].concat());
+    assert_eq!(work.convert("new", &["--domain", "hip"]).code, 0);
+    assert_eq!(work.convert("dataset", &["--domain", "hip", "--overwrite"]).code, 0);
+    assert!(content(&work.path("dataset")) == content(&work.path("new")));
+}
+
+#[test]
+fn an_interrupted_conversion_is_gone_on_with() {
+    let work = Work::ranks();
+    let (traces, dataset) = (work.path("traces"), work.path("dataset"));
+    let partial = work.path(".wavesieve-partial-dataset");
+    let arguments = ["convert", traces.to_str().unwrap(), "-o", dataset.to_str().unwrap(), "--jobs", "1"];
+    let mut child = program(&arguments).stderr(Stdio::null()).spawn().unwrap();
+    let begun = Instant::now();
+    while !partial.join("done/0.json").exists() && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(partial.is_dir() && !dataset.exists(), "it was killed between the first rank and the last");
+    // What is there is neither found as an input nor a dataset, and the file of a rank half written goes away.
+    assert_eq!(run(&["info", work.path("").to_str().unwrap()]).stdout, succeed(&["info", traces.to_str().unwrap()]));
+    fs::create_dir_all(partial.join("tables/kernels/rank=7")).unwrap();
+    fs::write(partial.join("tables/kernels/rank=7/process-7.parquet"), "half").unwrap();
+    let finished = fs::read_dir(partial.join("done")).unwrap().count();
+    work.expect_as_new(&format!("; {finished} unchanged and taken over, {} converted", 4 - finished), &[]);
+}
+
+#[test]
+fn two_conversions_to_the_same_output_do_not_mix() {
+    let work = Work::ranks();
+    let partial = work.path(".wavesieve-partial-dataset");
+    fs::create_dir_all(&partial).unwrap();
+    let lock = File::create(partial.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let second = work.convert("dataset", &[]);
+    assert_eq!(second.code, 1);
+    assert!(second.stderr.contains("another conversion writes"), "{}", second.stderr);
+    drop(lock);
+    work.expect_as_new("wrote ", &[]);
+}
+
+#[test]
+fn a_damaged_rank_is_read_again_every_time() {
+    // One that is found when its file is opened, and one that is found when a table is read.
+    let compressed = RANKS.map(|rank| rank.replace("two_nodes", "two_nodes_json").replace(".db", ".json.gz"));
+    let cut = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() * 3 / 5);
+    expect_read_again(&compressed.each_ref().map(String::as_str), cut);
+    let overwritten = |bytes: &mut Vec<u8>| {
+        let page = bytes.len() * 7 / 10 / 4096 * 4096;
+        bytes[page..page + 4096].fill(0xff);
+    };
+    expect_read_again(&RANKS, overwritten);
+}
+
+fn expect_read_again(ranks: &[&str], damage: impl Fn(&mut Vec<u8>)) {
+    let work = Work::with(ranks);
+    let file = work.rank(ranks[1]);
+    let whole = fs::read(&file).unwrap();
+    let mut bytes = whole.clone();
+    damage(&mut bytes);
+    fs::write(&file, &bytes).unwrap();
+    let first = work.convert("dataset", &[]);
+    let before = content(&work.path("dataset"));
+    let second = work.convert("dataset", &[]);
+    assert_eq!((first.code, second.code), (5, 5), "{}", second.stderr);
+    assert!(second.stderr.contains("; 3 unchanged and taken over, 1 converted"), "{}", second.stderr);
+    let damage = |run: &Run| run.stderr.lines().filter(|line| line.starts_with("damaged")).count();
+    assert!(damage(&first) > 0, "{}", first.stderr);
+    assert_eq!(damage(&first), damage(&second));
+    assert!(before == content(&work.path("dataset")));
+    fs::write(&file, &whole).unwrap();
+    work.expect_as_new("; 3 unchanged and taken over, 1 converted", &[]);
+}
+
+#[test]
+fn an_output_among_the_inputs_is_no_input() {
+    let work = Work::ranks();
+    assert_eq!(work.convert("dataset", &[]).code, 0);
+    for said in ["wrote ", "is up to date"] {
+        let inside = work.convert("traces/inside", &[]);
+        assert!(inside.code == 0 && inside.stderr.contains(said), "{}", inside.stderr);
+    }
+    assert!(content(&work.path("dataset")) == content(&work.path("traces/inside")));
+}
+
+#[test]
+fn limits_change_nothing_but_the_time() {
+    let work = Work::ranks();
+    assert_eq!(work.convert("dataset", &[]).code, 0);
+    let expected = content(&work.path("dataset"));
+    for limits in [["--jobs", "1"], ["--jobs", "7"], ["--memory-limit", "1K"], ["--memory-limit", "90%"]] {
+        let output = limits.concat();
+        assert_eq!(work.convert(&output, &limits).code, 0, "{limits:?}");
+        assert!(content(&work.path(&output)) == expected, "{limits:?}");
+    }
+    assert_eq!(work.convert("wrong", &["--memory-limit", "much"]).code, 2);
+}
