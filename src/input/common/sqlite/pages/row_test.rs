@@ -2,7 +2,7 @@
 
 use super::value::Value;
 
-/// A test of a row; `C` says how columns are named. Where a value is of a type that a test was not made for, only SQLite
+/// A test of a row; `C` says how columns are named, and ids are listed in rising order. Where a value is of a type that a test was not made for, only SQLite
 /// knows the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowTest<C> {
@@ -71,9 +71,9 @@ impl<C> RowTest<C> {
             Self::AtLeast(column, least) => integer(column)?.is_none_or(|integer| integer >= *least),
             Self::LastsAtLeast(start, end, least) => both(integer(start)?, integer(end)?)
                 .is_none_or(|(start, end)| i128::from(end) - i128::from(start) >= i128::from(*least)),
-            Self::OneOf(column, ids) => integer(column)?.is_some_and(|id| ids.contains(&id)),
-            Self::OneOfOrNull(column, ids) => integer(column)?.is_none_or(|id| ids.contains(&id)),
-            Self::NoneOf(column, ids) => integer(column)?.is_none_or(|id| !ids.contains(&id)),
+            Self::OneOf(column, ids) => integer(column)?.is_some_and(|id| ids.binary_search(&id).is_ok()),
+            Self::OneOfOrNull(column, ids) => integer(column)?.is_none_or(|id| ids.binary_search(&id).is_ok()),
+            Self::NoneOf(column, ids) => integer(column)?.is_none_or(|id| ids.binary_search(&id).is_err()),
             Self::SaysSomething(columns) => {
                 let says = columns.iter().map(|column| says_something(value(column)));
                 let mut unknown = false;
