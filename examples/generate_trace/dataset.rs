@@ -12,11 +12,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
-use wavesieve::export::convert::{Observer, TableFormat, write_dataset};
-use wavesieve::input::{LoadOptions, MANIFEST, Manifest, StoredProcess, load};
+use wavesieve::export::convert::{Observer, TableFormat, Written};
+use wavesieve::export::convert_process::write_process;
+use wavesieve::input::{LoadOptions, MANIFEST, Manifest, Reader, StoredProcess, load};
 use wavesieve::trace::categories::Categories;
+use wavesieve::trace::jobs::Jobs;
 use wavesieve::trace::schema::Table;
-use wavesieve::trace::{Member, Trace};
+use wavesieve::trace::{Member, Request, Trace};
 
 use crate::arguments::{Arguments, Flavour};
 use crate::model::Setup;
@@ -38,27 +40,19 @@ pub fn write(arguments: &Arguments) -> Result<u64> {
     let setups: Vec<Setup> = (0..arguments.ranks).map(|rank| platform::setup(arguments, rank, Pass::Main)).collect();
     let described = describe(arguments, &setups, &scratch.path().join("described"))?;
     let by_guid: BTreeMap<&str, &Setup> = setups.iter().map(|setup| (setup.process.guid.as_str(), setup)).collect();
-    let parts: Vec<(PathBuf, StoredProcess, u64)> = described
+    let whole = scratch.path().join(DIRECTORY);
+    fs::create_dir(&whole)?;
+    let parts: Vec<(StoredProcess, Written)> = described
         .members()
         .par_iter()
         .map(|member| {
             let guid = member.process.facts.guid.as_deref().unwrap_or_default();
             let setup = by_guid.get(guid).with_context(|| format!("no process has the guid {guid}"))?;
-            let directory = scratch.path().join(format!("part-{}", member.process.process));
-            write_process(arguments, setup, member, &described, &directory)
+            write_one(arguments, setup, member, &described, &whole)
         })
         .collect::<Result<_>>()?;
-
-    let whole = scratch.path().join(DIRECTORY);
-    fs::create_dir(&whole)?;
-    let mut processes = Vec::with_capacity(parts.len());
-    let mut rows = 0;
-    for (directory, process, written) in parts {
-        fs::remove_file(directory.join(MANIFEST))?;
-        move_files(&directory, &whole)?;
-        processes.push(process);
-        rows += written;
-    }
+    let rows = parts.iter().map(|(_, written)| written.rows).sum();
+    let processes = parts.into_iter().map(|(process, _)| process).collect();
     let manifest = Manifest::new(described.categories(), Vec::new(), Vec::new(), processes);
     fs::write(whole.join(MANIFEST), serde_json::to_string_pretty(&manifest)? + "\n")?;
     fs::rename(&whole, &target).with_context(|| format!("cannot create {}", target.display()))?;
@@ -82,18 +76,27 @@ fn describe(arguments: &Arguments, setups: &[Setup], directory: &Path) -> Result
             file.close(false)?;
         }
     }
-    let options = LoadOptions { rank_from: None, categories: Categories::builtin(), threads: 1 };
+    let options = LoadOptions {
+        rank_from: None,
+        categories: Categories::builtin(),
+        threads: 1,
+        ahead: Request::new(),
+        reader: Reader::default(),
+        jobs: Jobs::default(),
+        cache: None,
+        exclude: None,
+    };
     Ok(load(&[directory.to_string_lossy().into_owned()], options)?)
 }
 
-/// Runs a process and writes what it did; returns the directory, what the manifest says of it, and the rows.
-fn write_process(
+/// Runs a process and writes what it did; returns what the manifest says of it.
+fn write_one(
     arguments: &Arguments,
     setup: &Setup,
     described: &Member,
     trace: &Trace,
     directory: &Path,
-) -> Result<(PathBuf, StoredProcess, u64)> {
+) -> Result<(StoredProcess, Written)> {
     let mut recorder = Recorder::default();
     let end_ns = Workload::new(arguments, setup, Pass::Main).run(&mut recorder)?;
     let mut process = described.process.clone();
@@ -105,32 +108,16 @@ fn write_process(
     };
     process.facts.path = path.to_string_lossy().into_owned();
     let source = Recorded::new(described.source.clone(), setup, recorder);
-    let member = Member { process, source: Arc::new(source) };
-    let own = Trace::new(vec![member], Categories::builtin(), 1, trace.notes().to_vec());
-    fs::create_dir(directory)?;
-    let written = write_dataset(&own, directory, TableFormat::Parquet, &Silent)?;
-    let manifest: Manifest = serde_json::from_str(&fs::read_to_string(directory.join(MANIFEST))?)?;
-    let Some(stored) = manifest.processes.into_iter().next() else { bail!("a manifest without its process") };
-    Ok((directory.to_owned(), stored, written.rows))
-}
-
-/// Moves all files below a directory into another one of the same layout.
-fn move_files(from: &Path, to: &Path) -> Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            fs::create_dir_all(&target)?;
-            move_files(&entry.path(), &target)?;
-        } else {
-            fs::rename(entry.path(), target)?;
-        }
-    }
-    Ok(())
+    let member = Member { process, source: Arc::new(source), files: Arc::from([]), memory_bytes: 0 };
+    let own = Trace::new(vec![member], Categories::builtin(), 1, Jobs::default(), trace.notes().to_vec());
+    let Some(member) = own.members().first() else { bail!("a trace without its process") };
+    write_process(&own, member, directory, TableFormat::Parquet, &Silent)
 }
 
 struct Silent;
 
 impl Observer for Silent {
     fn written(&self, _member: &Member, _table: &'static Table, _rows: usize) {}
+
+    fn taken_over(&self, _member: &Member) {}
 }

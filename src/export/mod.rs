@@ -6,7 +6,7 @@ pub mod cell;
 pub mod columnar;
 pub mod conversion;
 pub mod convert;
-mod convert_process;
+pub mod convert_process;
 pub mod delimited;
 pub mod documentation;
 pub mod json;
