@@ -15,6 +15,9 @@ use wavesieve::trace::validity::Validity;
 use crate::model::{KernelTemplate, Setup, domain};
 use crate::recorder::Recorder;
 
+/// A value that all dispatches of a kernel share.
+type OfKernel = fn(&KernelTemplate) -> i64;
+
 /// Internal id 0 stands for none.
 fn known(correlation_id: i64) -> Option<i64> {
     Some(correlation_id).filter(|id| *id != 0)
@@ -61,7 +64,7 @@ impl Recorded {
         columns.integers("tid", rows.iter().map(|row| row.thread_id));
         columns.optional("correlation_id", rows.iter().map(|row| known(row.correlation_id)));
         columns.times(rows.iter().map(|row| (row.start_ns, row.end_ns)));
-        let constants: [(&str, fn(&KernelTemplate) -> i64); 8] = [
+        let constants: [(&str, OfKernel); 8] = [
             ("workgroup_x", |kernel| i64::from(kernel.workgroup[0])),
             ("workgroup_y", |kernel| i64::from(kernel.workgroup[1])),
             ("workgroup_z", |kernel| i64::from(kernel.workgroup[2])),

@@ -157,11 +157,13 @@ fn execute(frames: &Frames, sql: &str, way: &Way<'_>) -> PolarsResult<DataFrame>
         if let Some(columns) = way.columns {
             plan = plan.select(columns.iter().map(col).collect::<Vec<_>>());
         }
-        let collect = |plan: LazyFrame| caught(|| Ok(plan.collect_with_engine(way.engine)?.unwrap_single()));
+        let collect = |plan: LazyFrame, engine| caught(|| Ok(plan.collect_with_engine(engine)?.unwrap_single()));
         // polars counts the rows of a union in a type that only a wider build has, and gives up in one way or the other;
         // without this optimisation it does not.
-        match collect(plan.clone()) {
-            Err(error) if error.to_string().contains("UInt128") => collect(plan.with_projection_pushdown(false)),
+        match collect(plan.clone(), way.engine) {
+            Err(error) if error.to_string().contains("UInt128") => {
+                collect(plan.with_projection_pushdown(false), Engine::InMemory)
+            }
             collected => collected,
         }
     })
