@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::common::sqlite::{DatabaseFile, open, table_names};
 use super::dataset::is_dataset;
+use super::head::{Head, SQLITE_MAGIC, by_head, csv, is_rocprof_json};
 use super::rocpd::{self, Probe};
-use super::rocprofv3_csv::{HeadOf, head_of};
-use super::rocprofv3_json::{GZIP_MAGIC, ROOT_KEY, decompressed_head};
+use super::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
 use super::rpd;
 
 /// What was found.
@@ -37,7 +37,18 @@ pub enum Recognised {
     Damaged(String),
 }
 
-const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+impl From<Head> for Recognised {
+    fn from(head: Head) -> Self {
+        match head {
+            Head::RocprofJson => Self::RocprofJson,
+            Head::RocprofCsv => Self::RocprofCsv,
+            Head::CsvSummary(reason) => Self::CsvSummary(reason),
+            Head::Other(reason) => Self::Other(reason),
+            Head::Empty(reason) => Self::Empty(reason),
+            Head::Foreign(reason) => Self::Foreign(reason),
+        }
+    }
+}
 
 /// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
 const HEAD_BYTES: u64 = 4096;
@@ -63,50 +74,8 @@ pub fn recognise(path: &Path) -> Recognised {
     } else if head.starts_with(GZIP_MAGIC) {
         compressed(path, &decompressed_head(path, HEAD_BYTES))
     } else {
-        by_head(&head)
+        by_head(&head).into()
     }
-}
-
-fn by_head(head: &[u8]) -> Recognised {
-    let text = String::from_utf8_lossy(head);
-    let trimmed = text.trim_start();
-    let other = |what: &str| Recognised::Other(what.to_owned());
-    if head.is_empty() {
-        let reason = "an empty file; the profiler was stopped before it wrote anything, collect again";
-        Recognised::Empty(reason.to_owned())
-    } else if head.get(8..12) == Some(b"DUCK") {
-        other("a DuckDB database, not a rocpd trace; name the rocpd databases it was made from")
-    } else if text.starts_with("version https://git-lfs") {
-        other("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
-    } else if is_rocprof_json(trimmed) {
-        Recognised::RocprofJson
-    } else if head.starts_with(b"PAR1") {
-        other("a single Parquet file; name the dataset directory with its manifest.json")
-    } else if SQLITE_MAGIC.starts_with(head) {
-        other("a truncated SQLite file without content; collect again")
-    } else if trimmed.starts_with(['{', '[']) {
-        let reason = format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"");
-        Recognised::Foreign(reason)
-    } else {
-        let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor a dataset";
-        csv(head).unwrap_or_else(|| Recognised::Foreign(reason.to_owned()))
-    }
-}
-
-/// What the header of a CSV file tells, if it is one of rocprofv3.
-fn csv(head: &[u8]) -> Option<Recognised> {
-    match head_of(head) {
-        HeadOf::Records => Some(Recognised::RocprofCsv),
-        HeadOf::Summary => {
-            let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
-            Some(Recognised::CsvSummary(reason.to_owned()))
-        }
-        HeadOf::Other => None,
-    }
-}
-
-fn is_rocprof_json(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
 }
 
 /// What is in a gzip file, by the first bytes of its content.
@@ -126,7 +95,7 @@ fn compressed(path: &Path, head: &[u8]) -> Recognised {
         }
     } else {
         let reason = "a gzip file without rocprofv3 JSON or CSV or an RPD database in it";
-        csv(head).unwrap_or_else(|| Recognised::Foreign(reason.to_owned()))
+        csv(head).map_or_else(|| Recognised::Foreign(reason.to_owned()), Into::into)
     }
 }
 

@@ -11,7 +11,7 @@ use super::group::CsvFile;
 use super::header::Header;
 use super::kinds::Kind;
 use super::values::{Parsed, agent, float, integer};
-use crate::trace::source::{Anomaly, Damage, Severity};
+use crate::trace::anomaly::{Anomaly, Damage, Severity};
 
 /// A row whose numbers are understood.
 pub struct Row<'r> {
