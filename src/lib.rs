@@ -12,4 +12,6 @@ pub mod engine;
 #[cfg(feature = "tables")]
 pub mod export;
 pub mod input;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
 pub mod trace;

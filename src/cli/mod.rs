@@ -35,7 +35,7 @@ mod program;
 mod progress;
 #[cfg(feature = "tables")]
 mod schema;
-mod settings;
+pub(crate) mod settings;
 #[cfg(feature = "tables")]
 mod sql;
 #[cfg(feature = "tables")]

@@ -6,6 +6,8 @@ mod front_matter;
 mod mentions;
 #[cfg(feature = "tables")]
 mod numbers;
+#[cfg(any(test, feature = "properties"))]
+pub(crate) mod properties;
 #[cfg(feature = "tables")]
 mod registry;
 #[cfg(feature = "tables")]

@@ -10,6 +10,8 @@ mod error;
 mod head;
 #[cfg(feature = "tables")]
 mod load;
+#[cfg(any(test, feature = "properties"))]
+pub(crate) mod properties;
 #[cfg(feature = "tables")]
 mod recognise;
 #[cfg(feature = "tables")]

@@ -21,6 +21,8 @@ pub mod kernel_names;
 #[cfg(feature = "tables")]
 pub mod logical;
 pub mod natural_order;
+#[cfg(any(test, feature = "properties"))]
+pub(crate) mod properties;
 pub mod schema;
 pub mod selection;
 pub mod self_time;

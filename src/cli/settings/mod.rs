@@ -9,6 +9,8 @@ mod apply;
 mod check;
 #[cfg(feature = "tables")]
 mod files;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
 #[cfg(feature = "tables")]
 mod sources;
 mod text;

@@ -24,6 +24,8 @@ mod kinds;
 mod owners;
 #[cfg(feature = "tables")]
 mod pc_samples;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
 #[cfg(feature = "tables")]
 mod reading;
 mod rows;

@@ -5,6 +5,7 @@
 mod args;
 mod bare_words;
 mod brackets;
+mod call_with_args;
 #[cfg(feature = "tables")]
 mod calls;
 #[cfg(feature = "tables")]
@@ -30,6 +31,8 @@ mod parts;
 mod pc_samples;
 #[cfg(feature = "tables")]
 mod process;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
 #[cfg(feature = "tables")]
 mod reading;
 mod records;

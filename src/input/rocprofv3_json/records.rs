@@ -1,6 +1,7 @@
 //! Records as rocprofv3 writes them. Keys that are missing are empty, others are passed over.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::loose::{Args, loosely};
 use super::values::{Int, Length, Real, Text, or_default};
@@ -48,6 +49,8 @@ pub struct Activity {
     pub graph_exec_id: Int,
     pub hip_event_handle: Int,
     pub kernel_dispatch_count: Int,
+    /// Passed over, but refused where it is there twice, as it is where arguments are read.
+    pub args: IgnoredAny,
 }
 
 impl Activity {
@@ -145,25 +148,18 @@ pub struct CounterValue {
 }
 
 /// An argument of a call.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default)]
 pub struct Arg<'a> {
-    #[serde(rename = "type", borrow)]
     pub type_name: Text<'a>,
-    #[serde(borrow)]
     pub name: Text<'a>,
-    #[serde(borrow)]
     pub value: Text<'a>,
 }
 
 /// A call with its arguments. It is understood if and only if the call alone is, because regions are numbered by those
 /// that are.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default)]
 pub struct CallWithArgs<'a> {
-    #[serde(flatten)]
     pub call: Activity,
-    #[serde(borrow)]
     pub args: Args<'a>,
 }
 

@@ -26,6 +26,8 @@ mod kinds;
 mod monitor;
 #[cfg(feature = "tables")]
 mod ops;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
 #[cfg(feature = "tables")]
 mod reading;
 #[cfg(feature = "tables")]

@@ -11,6 +11,8 @@ mod database;
 #[cfg(feature = "tables")]
 mod file;
 mod json_text;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
 #[cfg(feature = "tables")]
 mod report;
 #[cfg(feature = "tables")]
