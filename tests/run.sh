@@ -22,6 +22,7 @@ need() {
 }
 
 need 'cc --version' gcc
+need 'c++ --version' g++
 need 'python3 -c "import venv, ensurepip"' python3-venv
 
 step "format"
@@ -36,6 +37,9 @@ if cargo nextest --version >/dev/null 2>&1; then
 else
   cargo test --locked
 fi
+
+step "fuzzing"
+bash tests/fuzz/run.sh
 
 step "oracle"
 requirements="tests/oracle/requirements.txt"
