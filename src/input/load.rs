@@ -1,5 +1,6 @@
 //! From inputs to the logical trace.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -10,6 +11,7 @@ use super::dataset;
 use super::discover::{Candidate, discover};
 use super::error::InputError;
 use super::recognise::{Recognised, recognise};
+use super::twins::read_twice;
 use super::{rocpd, rocprofv3_csv, rocprofv3_json, rpd};
 use crate::trace::categories::Categories;
 use crate::trace::facts::ProcessFacts;
@@ -19,6 +21,9 @@ use crate::trace::{Member, Trace};
 
 /// Format of rocpd databases in [`ProcessFacts`].
 const ROCPD: &str = "rocpd";
+
+/// What is said of a directory in which nothing was found.
+const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, or a dataset";
 
 /// A process found in an input.
 pub struct Found {
@@ -67,7 +72,7 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     for candidate in discover(inputs)? {
         let shown = candidate.path.to_string_lossy().into_owned();
         let opened = match recognise(&candidate.path) {
-            Recognised::Rocpd => rocpd::find(&candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+            Recognised::Rocpd(file) => rocpd::find(&file, &shown, &file_name(&candidate)).map(|opened| {
                 inherited.extend(opened.damage);
                 (opened.processes, opened.notes)
             }),
@@ -77,7 +82,7 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
                     (opened.processes, opened.notes)
                 })
             }
-            Recognised::Rpd(file) => rpd::find(&file, &candidate.path, &shown, &file_name(&candidate)).map(|opened| {
+            Recognised::Rpd(file) => rpd::find(&file, &shown, &file_name(&candidate)).map(|opened| {
                 inherited.extend(opened.damage);
                 (opened.processes, opened.notes)
             }),
@@ -105,8 +110,10 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
             Recognised::Empty(reason) => {
                 if candidate.named {
                     others.push((shown, reason));
-                } else if is_named_like(&candidate, &[".db", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"])
-                    || rocprofv3_csv::is_named_like_capture(&file_name(&candidate))
+                } else if is_named_like(
+                    &candidate,
+                    &[".db", ".db.gz", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"],
+                ) || rocprofv3_csv::is_named_like_capture(&file_name(&candidate))
                 {
                     lost.push((shown, reason));
                 }
@@ -116,7 +123,7 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
                 // Other programs write JSON too, and many files of it.
                 if candidate.named {
                     others.push((shown, reason));
-                } else if is_named_like(&candidate, &[".db"]) {
+                } else if is_named_like(&candidate, &[".db", ".db.gz"]) || is_packed_trace(&candidate) {
                     lost.push((shown, reason));
                 }
                 continue;
@@ -151,6 +158,10 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
     }
     if found.is_empty() {
         others.extend(summaries);
+        if [&damaged, &others, &unnamed, &lost].into_iter().all(Vec::is_empty) {
+            let directories = inputs.iter().filter(|input| Path::new(input).is_dir());
+            others.extend(directories.map(|path| (path.clone(), NO_TRACES.to_owned())));
+        }
         return Err(match (damaged.is_empty(), others.is_empty() && unnamed.is_empty() && lost.is_empty()) {
             (false, true) => InputError::Damaged { reasons: damaged },
             _ => InputError::NoTrace { reasons: [damaged, others, lost, unnamed].concat() },
@@ -195,6 +206,14 @@ fn note_selection(path: &str, selection: &[String]) -> Option<Anomaly> {
 fn is_named_like(candidate: &Candidate, endings: &[&str]) -> bool {
     let name = file_name(candidate);
     endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether a file in a directory is named like a trace in an archive that is not read.
+fn is_packed_trace(candidate: &Candidate) -> bool {
+    let name = file_name(candidate);
+    let packed =
+        ["zst", "xz", "bz2", "zip"].into_iter().filter_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'));
+    packed.into_iter().any(|name| [".db", ".rpd", "_results.json"].iter().any(|ending| name.ends_with(ending)))
 }
 
 fn file_name(candidate: &Candidate) -> String {
@@ -281,11 +300,12 @@ fn assemble(
         first_key: None,
         detail,
     }));
-    let members = assignment
+    let members: Vec<Member> = assignment
         .processes
         .into_iter()
         .filter_map(|(position, process)| Some(Member { process, source: sources.get_mut(position)?.take()? }))
         .collect();
+    notes.extend(read_twice(&members, &options));
     let trace = Trace::new(members, options.categories, options.threads, notes);
     trace.report_damage(unreadable.into_iter().map(|(path, cause)| Damage { path, part: String::new(), cause }));
     trace

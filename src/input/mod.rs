@@ -19,6 +19,8 @@ mod rocpd;
 mod rocprofv3_csv;
 mod rocprofv3_json;
 mod rpd;
+#[cfg(feature = "tables")]
+mod twins;
 
 #[cfg(feature = "tables")]
 pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};

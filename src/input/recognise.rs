@@ -15,11 +15,11 @@ use super::rpd;
 /// What was found.
 #[derive(Clone, Debug)]
 pub enum Recognised {
-    /// A rocpd database of a dialect that can be read.
-    Rocpd,
+    /// A rocpd database of a dialect that can be read, or the copy that is read instead.
+    Rocpd(Arc<DatabaseFile>),
     /// A rocprofv3 JSON file, plain or compressed.
     RocprofJson,
-    /// An RPD database, decompressed if it was compressed.
+    /// An RPD database, or the copy that is read instead.
     Rpd(Arc<DatabaseFile>),
     /// A file of rocprofv3 CSV, plain or compressed.
     RocprofCsv,
@@ -70,7 +70,7 @@ pub fn recognise(path: &Path) -> Recognised {
         return Recognised::Damaged(format!("cannot be read: {error}"));
     }
     if head.starts_with(SQLITE_MAGIC) {
-        sqlite(DatabaseFile::in_place(path))
+        DatabaseFile::of(path).map_or_else(|error| Recognised::Damaged(format!("{error:#}")), sqlite)
     } else if head.starts_with(GZIP_MAGIC) {
         compressed(path, &decompressed_head(path, HEAD_BYTES))
     } else {
@@ -85,16 +85,9 @@ fn compressed(path: &Path, head: &[u8]) -> Recognised {
         Recognised::RocprofJson
     } else if head.starts_with(SQLITE_MAGIC) {
         // What is in it is only known when all of it is there.
-        match DatabaseFile::decompressed(path).map(sqlite) {
-            Ok(Recognised::Rocpd) => {
-                let reason = "a compressed rocpd database, which is not supported yet; decompress it with `gunzip`";
-                Recognised::Other(reason.to_owned())
-            }
-            Ok(recognised) => recognised,
-            Err(error) => Recognised::Damaged(format!("{error:#}")),
-        }
+        DatabaseFile::decompressed(path).map_or_else(|error| Recognised::Damaged(format!("{error:#}")), sqlite)
     } else {
-        let reason = "a gzip file without rocprofv3 JSON or CSV or an RPD database in it";
+        let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";
         csv(head).map_or_else(|| Recognised::Foreign(reason.to_owned()), Into::into)
     }
 }
@@ -109,16 +102,17 @@ fn sqlite(file: DatabaseFile) -> Recognised {
         return Recognised::Rpd(Arc::new(file));
     }
     let names = match rocpd::probe(file.path()) {
-        Ok(Probe::Readable) => return Recognised::Rocpd,
+        Ok(Probe::Readable) => return Recognised::Rocpd(Arc::new(file)),
         Ok(Probe::Unsupported(reason)) => return Recognised::Other(reason),
         Ok(Probe::Other(names)) => names,
-        Err(error) => return Recognised::Damaged(format!("a damaged SQLite database: {error:#}")),
+        Err(error) => {
+            let cause = file.cut().map_or_else(|| format!("{error:#}"), str::to_owned);
+            return Recognised::Damaged(format!("a damaged SQLite database: {cause}"));
+        }
     };
     let has = |name: &str| names.iter().any(|table| table == name);
     let begins = |prefix: &str| names.iter().any(|table| table.starts_with(prefix));
-    if rpd::is_rpd(&names) {
-        other("an RPD database whose tables are still in the log beside it; open and close it once with `sqlite3`")
-    } else if begins("rocpd_") {
+    if begins("rocpd_") {
         other("a rocpd database without metadata; the profiler was stopped before it finished, collect again")
     } else if has("KERN") || (has("HIP") && has("OPS")) {
         other("a rocprof v1 database, not rocpd; collect again with `rocprofv3 --output-format rocpd`")

@@ -9,6 +9,7 @@
 )]
 
 mod common;
+mod copies;
 mod dataset;
 mod dialects;
 mod documentation;

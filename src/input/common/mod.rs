@@ -15,6 +15,8 @@ pub mod sqlite;
 #[cfg(feature = "tables")]
 mod table;
 #[cfg(feature = "tables")]
+pub mod temporary;
+#[cfg(feature = "tables")]
 mod texts;
 
 pub use agents::{agent_details, detail};

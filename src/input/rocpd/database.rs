@@ -6,9 +6,10 @@ use anyhow::Result;
 
 use super::container::Partition;
 use super::dialect::is_track_based;
-use super::readable::Readable;
 use super::tracks::{self, OF_TRACK, TrackCache, Tracks};
-use crate::input::common::sqlite::{self, Columns, Selection, TableShape, Wanted, exists, integer, quoted};
+use crate::input::common::sqlite::{
+    self, Columns, DatabaseFile, Selection, TableShape, Wanted, exists, integer, quoted,
+};
 
 /// Key of every table.
 const KEY: &str = "id";
@@ -27,7 +28,7 @@ pub struct Owner {
 /// One partition of a database file.
 #[derive(Clone, Debug)]
 pub struct Database {
-    file: Arc<Readable>,
+    file: Arc<DatabaseFile>,
     partition: Partition,
     owner: Option<Owner>,
     tracks: Arc<TrackCache>,
@@ -35,7 +36,7 @@ pub struct Database {
 
 impl Database {
     /// A partition of a file. With an `owner`, activity tables are restricted to rows of that process.
-    pub fn new(file: Arc<Readable>, partition: Partition, owner: Option<Owner>) -> Self {
+    pub fn new(file: Arc<DatabaseFile>, partition: Partition, owner: Option<Owner>) -> Self {
         Self { file, partition, owner, tracks: Arc::default() }
     }
 

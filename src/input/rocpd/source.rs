@@ -1,6 +1,5 @@
 //! A process of a rocpd database as a source of canonical tables.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -11,16 +10,15 @@ use super::database::Database;
 use super::dialect;
 use super::lookups::Lookups;
 use super::process::processes;
-use super::readable::{Log, Readable};
 use super::regions::{WITH_LENGTH, WITHOUT_LENGTH};
 use super::symbols::SymbolCache;
 use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use crate::input::common::is_left_out;
-use crate::input::common::sqlite::{damage, open};
+use crate::input::common::sqlite::{DatabaseFile, damage, open};
 use crate::input::{Found, Opened};
 use crate::trace::frames::empty_frame;
 use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
+use crate::trace::source::{Damage, ReadContext, RowCount, Rows, Source};
 use polars::prelude::IntoLazy;
 
 struct RocpdSource {
@@ -33,17 +31,11 @@ struct RocpdSource {
 ///
 /// # Errors
 /// When no partition can be read.
-pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
-    let file = Arc::new(Readable::of(path)?);
+pub fn find(file: &Arc<DatabaseFile>, shown: &str, source: &str) -> Result<Opened> {
     let connection = open(file.path())?;
-    let mut opened = Opened { processes: Vec::new(), notes: Vec::new(), damage: Vec::new() };
     let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
-    if let Some(log) = file.log() {
-        opened.notes.push(note_log(log, shown));
-        opened.damage.extend(log.failure.as_ref().map(|failure| {
-            damage(format!("the changes in its {} file cannot be applied ({failure}); collect again", log.ending))
-        }));
-    }
+    let mut opened =
+        Opened { processes: Vec::new(), notes: file.note(shown).into_iter().collect(), damage: file.damage(shown) };
     for partition in partitions(&connection).with_context(|| format!("cannot read the tables of {shown}"))? {
         if let Some(reason) = dialect::unsupported(&partition) {
             opened.damage.push(damage(reason));
@@ -51,28 +43,12 @@ pub fn find(path: &Path, shown: &str, source: &str) -> Result<Opened> {
         }
         opened.notes.extend(dialect::notes(&partition, shown));
         for process in processes(&connection, &partition, shown, source)? {
-            let database = Database::new(Arc::clone(&file), partition.clone(), process.owner);
+            let database = Database::new(Arc::clone(file), partition.clone(), process.owner);
             let source = RocpdSource { database, lookups: Lookups::new(), symbols: SymbolCache::default() };
             opened.processes.push(Found { facts: process.facts, source: Arc::new(source) });
         }
     }
     Ok(opened)
-}
-
-/// Says that changes lay in a log beside the database: the profiler has not finished the file.
-fn note_log(log: &Log, shown: &str) -> Anomaly {
-    let (severity, what) = match log.failure {
-        None => (Severity::Info, "a copy of the database with its changes applied was read"),
-        Some(_) => (Severity::Warning, "its changes cannot be applied, so that rows in it are missing"),
-    };
-    Anomaly {
-        check_id: "open_log",
-        severity,
-        table_name: "processes".to_owned(),
-        count: 1,
-        first_key: Some(shown.to_owned()),
-        detail: format!("a {} file lies beside the database; {what}", log.ending),
-    }
 }
 
 impl Source for RocpdSource {

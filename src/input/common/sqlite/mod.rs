@@ -11,6 +11,8 @@ mod database;
 #[cfg(feature = "tables")]
 mod file;
 mod json_text;
+#[cfg(feature = "tables")]
+mod log;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
 #[cfg(feature = "tables")]
@@ -29,7 +31,7 @@ pub use database::{TableShape, exists, metadata, open, quoted, shape, table_name
 pub use file::DatabaseFile;
 pub use json_text::text_of_blob;
 #[cfg(feature = "tables")]
-pub use report::{damage, misfits, note_open_log};
+pub use report::{damage, misfits};
 #[cfg(feature = "tables")]
 pub use table::{Selection, count, read};
 #[cfg(feature = "tables")]
