@@ -8,8 +8,11 @@ pub use crate::input::properties::{
 };
 pub use crate::trace::properties::{categories, kernel_names, numbers, window};
 
+/// A property of any bytes.
+pub type Property = fn(&[u8]);
+
 /// Every property by its name, which is that of the fuzz target and of the folder of its seeds.
-pub const ALL: &[(&str, fn(&[u8]))] = &[
+pub const ALL: &[(&str, Property)] = &[
     ("categories", categories),
     ("csv_rows", csv_rows),
     ("fields", fields),
@@ -30,11 +33,6 @@ pub fn fields(bytes: &[u8]) {
     rpd_arguments(bytes);
     json_text(bytes);
     json_mending(bytes);
-}
-
-/// The property of that name.
-pub fn named(name: &str) -> Option<fn(&[u8])> {
-    ALL.iter().find(|(known, _)| *known == name).map(|(_, property)| *property)
 }
 
 #[cfg(test)]
