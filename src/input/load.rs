@@ -125,6 +125,8 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
                     others.push((shown, reason));
                 } else if is_named_like(&candidate, &[".db", ".db.gz"]) || is_packed_trace(&candidate) {
                     lost.push((shown, reason));
+                } else if rocprofv3_csv::is_named_like_capture(&file_name(&candidate)) {
+                    unnamed.push((shown, "named like rocprofv3 CSV, but its header is not known".to_owned()));
                 }
                 continue;
             }

@@ -45,9 +45,11 @@ impl Drop for TemporaryFolder {
 }
 
 /// Removes all folders at a signal that ends the program, and ends it then. Without the watch, which nothing else needs,
-/// an interrupted program leaves them.
+/// an interrupted program leaves them. A signal that the program was started to ignore, as under `nohup`, stays so.
 fn watch() {
-    if let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) {
+    let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored_signals(&status));
+    let ends = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    if let Ok(mut signals) = Signals::new(ends) {
         std::thread::spawn(move || {
             for signal in signals.forever() {
                 for folder in FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
@@ -56,5 +58,31 @@ fn watch() {
                 let _ = emulate_default_handler(signal);
             }
         });
+    }
+}
+
+/// A bit for every signal that is ignored, by what the system says of a process.
+fn ignored_signals(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_removed_and_forgotten() {
+        let folder = TemporaryFolder::new().unwrap();
+        let path = folder.path().to_owned();
+        assert!(path.is_dir() && FOLDERS.lock().unwrap().contains(&path));
+        drop(folder);
+        assert!(!path.exists() && !FOLDERS.lock().unwrap().contains(&path));
+    }
+
+    #[test]
+    fn signals_that_are_ignored() {
+        assert_eq!(ignored_signals("Name:\tx\nSigIgn:\t0000000000001003\nSigCgt:\tff\n"), 0x1003);
+        assert_eq!(ignored_signals(""), 0);
     }
 }

@@ -57,7 +57,7 @@ fn split_rows(bytes: &[u8], header: &Header) -> (Vec<Vec<Option<i64>>>, u64) {
                 _ => None,
             };
             good.push(NUMBERS.iter().map(number).collect());
-        } else if *line != first {
+        } else if *line != first && fields.iter().any(|field| !field.trim_ascii().is_empty()) {
             bad += 1;
         }
     }

@@ -78,6 +78,8 @@ mod tests {
     fn a_call_is_understood_with_its_arguments_if_and_only_if_it_is_without() {
         for (text, understood) in [
             (r#"{"args": [1], "kind": 2, "x": 1e999}"#, true),
+            (r#"{"args": [1e999], "kind": 2}"#, false),
+            (r#"{"args": [{"name": "a", "other": 1e999}], "kind": 2}"#, true),
             (r#"{"args": [{"name": "a", "name": "b"}], "\u006bind": 2}"#, true),
             (r#"{"args": [], "args": [], "kind": 2}"#, false),
             (r#"{"kind": 2, "kind": 2, "args": []}"#, false),

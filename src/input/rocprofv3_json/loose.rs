@@ -31,6 +31,16 @@ impl<'de: 'a, 'a> Loose<'de> for Arg<'a> {}
 #[derive(Clone, Debug, Default)]
 pub struct Args<'a>(pub Vec<Arg<'a>>);
 
+/// Arguments of which nothing is kept: what refuses a call with its arguments refuses it without.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckedArgs;
+
+impl<'de> Deserialize<'de> for CheckedArgs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Args::deserialize(deserializer).map(|_| Self)
+    }
+}
+
 /// Reads an object; anything else is empty.
 ///
 /// # Errors

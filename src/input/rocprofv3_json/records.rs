@@ -1,9 +1,8 @@
 //! Records as rocprofv3 writes them. Keys that are missing are empty, others are passed over.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
-use super::loose::{Args, loosely};
+use super::loose::{Args, CheckedArgs, loosely};
 use super::values::{Int, Length, Real, Text, or_default};
 
 /// `correlation_id` of a record; a bare number is the internal one.
@@ -49,8 +48,8 @@ pub struct Activity {
     pub graph_exec_id: Int,
     pub hip_event_handle: Int,
     pub kernel_dispatch_count: Int,
-    /// Passed over, but refused where it is there twice, as it is where arguments are read.
-    pub args: IgnoredAny,
+    /// Refused where it is when arguments are read.
+    pub args: CheckedArgs,
 }
 
 impl Activity {
