@@ -22,6 +22,7 @@ need() {
 }
 
 need 'cc --version' gcc
+need 'c++ --version' g++
 need 'python3 -c "import venv, ensurepip"' python3-venv
 
 step "format"
@@ -36,6 +37,9 @@ if cargo nextest --version >/dev/null 2>&1; then
 else
   cargo test --locked
 fi
+
+step "fuzzing"
+bash tests/fuzz/run.sh
 
 step "oracle"
 requirements="tests/oracle/requirements.txt"
@@ -60,6 +64,10 @@ fi
 documents=(fixtures/two_nodes_json fixtures/counters_json)
 if [ -d "$WAVESIEVE_DATA" ]; then documents+=("$WAVESIEVE_DATA"/{rocprofv3-json,rpd-ranks,csv/gfx1151}); fi
 status=0
+cargo build --locked --quiet --example generate_trace
+generator="$CARGO_TARGET_DIR/debug/examples/generate_trace"
+python3 tests/hostile/metamorphic.py --binary "$binary" --generator "$generator" || status=1
+python3 tests/hostile/mutations.py --binary "$binary" --generator "$generator" || status=1
 "$venv/bin/python" tests/oracle/run.py --binary "$binary" --inputs "${inputs[@]}" "${documents[@]}" || status=1
 "$venv/bin/python" tests/oracle/sqlite_check.py --binary "$binary" --inputs "${inputs[@]}" || status=1
 filtered=(fixtures/two_nodes_json fixtures/hostile fixtures/merged fixtures/counters)

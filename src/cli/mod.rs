@@ -3,28 +3,51 @@
 // A reader that went away must not make the program panic: messages::print and messages::say know what to do.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+#[cfg(feature = "tables")]
 mod answer;
+#[cfg(feature = "tables")]
 mod arguments;
+#[cfg(feature = "tables")]
 mod check;
+#[cfg(feature = "tables")]
 mod completions;
+#[cfg(feature = "tables")]
 mod config;
+#[cfg(feature = "tables")]
 mod convert;
+#[cfg(feature = "tables")]
 mod exit;
+#[cfg(feature = "tables")]
 mod filters;
+#[cfg(feature = "tables")]
 mod help;
+#[cfg(feature = "tables")]
 mod info;
+#[cfg(feature = "tables")]
 mod man;
+#[cfg(feature = "tables")]
 mod memory;
+#[cfg(feature = "tables")]
 mod messages;
+#[cfg(feature = "tables")]
 mod pages;
+#[cfg(feature = "tables")]
 mod program;
+#[cfg(feature = "tables")]
 mod progress;
+#[cfg(feature = "tables")]
 mod schema;
-mod settings;
+pub(crate) mod settings;
+#[cfg(feature = "tables")]
 mod sql;
+#[cfg(feature = "tables")]
 mod suggest;
+#[cfg(feature = "tables")]
 mod table;
+#[cfg(feature = "tables")]
 mod tables;
+#[cfg(feature = "tables")]
 mod verb_pages;
 
+#[cfg(feature = "tables")]
 pub use program::main;

@@ -2,19 +2,33 @@
 
 mod error;
 mod front_matter;
+#[cfg(feature = "tables")]
 mod groups;
+#[cfg(feature = "tables")]
 mod mentions;
+#[cfg(feature = "tables")]
 mod numbers;
+#[cfg(any(test, feature = "properties"))]
+pub(crate) mod properties;
+#[cfg(feature = "tables")]
 mod registry;
+#[cfg(feature = "tables")]
 mod render;
+#[cfg(feature = "tables")]
 mod rounding;
+#[cfg(feature = "tables")]
 mod run;
 
 pub use crate::trace::similar::closest;
 pub use error::QueryError;
 pub use front_matter::{Bounds, ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
+#[cfg(feature = "tables")]
 pub use mentions::mentioned;
+#[cfg(feature = "tables")]
 pub use registry::{Query, Registry};
+#[cfg(feature = "tables")]
 pub use render::{NameForm, QueryOptions, render};
+#[cfg(feature = "tables")]
 pub use rounding::round_significant;
+#[cfg(feature = "tables")]
 pub use run::{Answer, run_queries, run_query, run_sql, united};

@@ -1,7 +1,7 @@
 //! From inputs to the logical trace.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
@@ -14,6 +14,7 @@ use super::discover::{Candidate, discover};
 use super::error::InputError;
 use super::files::{files_of, memory_bytes};
 use super::recognise::{Recognised, recognise};
+use super::twins::read_twice;
 use super::{rocpd, rocprofv3_csv, rocprofv3_json, rpd};
 use crate::trace::categories::Categories;
 use crate::trace::facts::{ProcessFacts, Role};
@@ -24,6 +25,9 @@ use crate::trace::{Member, Request, Trace};
 
 /// Format of rocpd databases in [`ProcessFacts`].
 const ROCPD: &str = "rocpd";
+
+/// What is said of a directory in which nothing was found.
+const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, or a dataset";
 
 /// A process found in an input.
 pub struct Found {
@@ -134,13 +138,13 @@ fn look(candidate: &Candidate, options: &LoadOptions, spools: &Spools, events: &
     let (path, name) = (&candidate.path, file_name(candidate));
     let shown = shown(candidate);
     let recognised = recognise(path);
-    let is_file = matches!(recognised, Recognised::Rocpd | Recognised::RocprofJson | Recognised::Rpd(_));
+    let is_file = matches!(recognised, Recognised::Rocpd(_) | Recognised::RocprofJson | Recognised::Rpd(_));
     let (opened, kept) = if is_file { cached(options, &shown, &files_of(path)) } else { (None, Kept::Never) };
     if let Some(opened) = opened {
         return Looked { recognised, opened: Some(Ok(opened)), kept };
     }
     let opened = match &recognised {
-        Recognised::Rocpd => Some(rocpd::find(path, &shown, &name, options.reader, events)),
+        Recognised::Rocpd(file) => Some(rocpd::find(file, &shown, &name, options.reader, events)),
         Recognised::RocprofJson => {
             let lock = || spools.lock().unwrap_or_else(PoisonError::into_inner);
             let mut spool = lock().pop().unwrap_or_default();
@@ -148,7 +152,7 @@ fn look(candidate: &Candidate, options: &LoadOptions, spools: &Spools, events: &
             lock().push(spool);
             Some(opened)
         }
-        Recognised::Rpd(file) => Some(rpd::find(file, path, &shown, &name, options.reader)),
+        Recognised::Rpd(file) => Some(rpd::find(file, &shown, &name, options.reader)),
         Recognised::Dataset => Some(dataset::find(path, &options.categories).map(|(processes, damage, selection)| {
             let notes = note_selection(&shown, &selection).into_iter().collect();
             Opened { processes, notes, damage }
@@ -192,7 +196,7 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
     for (candidate, looked) in candidates.into_iter().zip(looked) {
         let shown = shown(&candidate);
         match looked.recognised {
-            Recognised::Rocpd | Recognised::RocprofJson | Recognised::Rpd(_) | Recognised::Dataset => {}
+            Recognised::Rocpd(_) | Recognised::RocprofJson | Recognised::Rpd(_) | Recognised::Dataset => {}
             Recognised::RocprofCsv => {
                 csv_files.push(rocprofv3_csv::CsvFile { path: candidate.path.clone(), shown: shown.clone() })
             }
@@ -203,16 +207,17 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
                 others.push((shown.clone(), reason))
             }
             Recognised::Empty(reason) => {
-                if is_named_like(&candidate, &[".db", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"])
-                    || rocprofv3_csv::is_named_like_capture(&file_name(&candidate))
-                {
+                let endings = [".db", ".db.gz", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"];
+                if is_named_like(&candidate, &endings) || rocprofv3_csv::is_named_like_capture(&file_name(&candidate)) {
                     lost.push((shown.clone(), reason));
                 }
             }
             Recognised::Foreign(reason) => {
                 // Other programs write JSON too, and many files of it.
-                if is_named_like(&candidate, &[".db"]) {
+                if is_named_like(&candidate, &[".db", ".db.gz"]) || is_packed_trace(&candidate) {
                     lost.push((shown.clone(), reason));
+                } else if rocprofv3_csv::is_named_like_capture(&file_name(&candidate)) {
+                    unnamed.push((shown.clone(), "named like rocprofv3 CSV, but its header is not known".to_owned()));
                 }
             }
             Recognised::Damaged(reason) => damaged.push((shown.clone(), reason)),
@@ -249,6 +254,10 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
     }
     if found.is_empty() {
         others.extend(summaries);
+        if [&damaged, &others, &unnamed, &lost].into_iter().all(Vec::is_empty) {
+            let directories = inputs.iter().filter(|input| Path::new(input).is_dir());
+            others.extend(directories.map(|path| (path.clone(), NO_TRACES.to_owned())));
+        }
         return Err(match (damaged.is_empty(), others.is_empty() && unnamed.is_empty() && lost.is_empty()) {
             (false, true) => InputError::Damaged { reasons: damaged },
             _ => InputError::NoTrace { reasons: [damaged, others, lost, unnamed].concat() },
@@ -336,6 +345,14 @@ fn note_selection(path: &str, selection: &[String]) -> Option<Anomaly> {
 fn is_named_like(candidate: &Candidate, endings: &[&str]) -> bool {
     let name = file_name(candidate);
     endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether a file in a directory is named like a trace in an archive that is not read.
+fn is_packed_trace(candidate: &Candidate) -> bool {
+    let name = file_name(candidate);
+    let packed =
+        ["zst", "xz", "bz2", "zip"].into_iter().filter_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'));
+    packed.into_iter().any(|name| [".db", ".rpd", "_results.json"].iter().any(|ending| name.ends_with(ending)))
 }
 
 fn file_name(candidate: &Candidate) -> String {
@@ -430,7 +447,7 @@ fn assemble(
         first_key: None,
         detail,
     }));
-    let members = assignment
+    let members: Vec<Member> = assignment
         .processes
         .into_iter()
         .filter_map(|(position, process)| {
@@ -441,6 +458,7 @@ fn assemble(
             Some(Member { process, source: raw.unwrap_or(found.source), files, memory_bytes })
         })
         .collect();
+    notes.extend(read_twice(&members, &options));
     let trace = Trace::new(members, options.categories, options.threads, options.jobs, notes);
     trace.report_damage(unreadable.into_iter().map(|(path, cause)| Damage { path, part: String::new(), cause }));
     trace

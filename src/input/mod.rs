@@ -1,24 +1,46 @@
 //! Finds inputs, recognises them by content and opens each with the adapter of its format.
 
+#[cfg(feature = "tables")]
 mod cache;
 mod common;
+#[cfg(feature = "tables")]
 mod dataset;
+#[cfg(feature = "tables")]
 mod discover;
+#[cfg(feature = "tables")]
 mod error;
+#[cfg(feature = "tables")]
 mod files;
+mod head;
+#[cfg(feature = "tables")]
 mod load;
+#[cfg(any(test, feature = "properties"))]
+pub(crate) mod properties;
+#[cfg(feature = "tables")]
 mod recognise;
+#[cfg(feature = "tables")]
 mod rocpd;
 mod rocprofv3_csv;
 mod rocprofv3_json;
+#[cfg(feature = "tables")]
 mod row_groups;
 mod rpd;
+#[cfg(feature = "tables")]
+mod twins;
 
+#[cfg(feature = "tables")]
 pub use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
+#[cfg(feature = "tables")]
 pub use common::sqlite::Reader;
+#[cfg(feature = "tables")]
 pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
+#[cfg(feature = "tables")]
 pub use discover::UNFINISHED;
+#[cfg(feature = "tables")]
 pub use error::InputError;
+#[cfg(feature = "tables")]
 pub use files::FileIdentity;
+#[cfg(feature = "tables")]
 use load::Opened;
+#[cfg(feature = "tables")]
 pub use load::{Found, LoadOptions, load, load_with_cache};

@@ -7,19 +7,19 @@ use std::sync::Arc;
 
 use super::common::sqlite::{DatabaseFile, open, table_names};
 use super::dataset::is_dataset;
+use super::head::{Head, SQLITE_MAGIC, by_head, csv, is_rocprof_json};
 use super::rocpd::{self, Probe};
-use super::rocprofv3_csv::{HeadOf, head_of};
-use super::rocprofv3_json::{GZIP_MAGIC, ROOT_KEY, decompressed_head};
+use super::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
 use super::rpd;
 
 /// What was found.
 #[derive(Clone, Debug)]
 pub enum Recognised {
-    /// A rocpd database of a dialect that can be read.
-    Rocpd,
+    /// A rocpd database of a dialect that can be read, or the copy that is read instead.
+    Rocpd(Arc<DatabaseFile>),
     /// A rocprofv3 JSON file, plain or compressed.
     RocprofJson,
-    /// An RPD database, decompressed if it was compressed.
+    /// An RPD database, or the copy that is read instead.
     Rpd(Arc<DatabaseFile>),
     /// A file of rocprofv3 CSV, plain or compressed.
     RocprofCsv,
@@ -37,7 +37,18 @@ pub enum Recognised {
     Damaged(String),
 }
 
-const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+impl From<Head> for Recognised {
+    fn from(head: Head) -> Self {
+        match head {
+            Head::RocprofJson => Self::RocprofJson,
+            Head::RocprofCsv => Self::RocprofCsv,
+            Head::CsvSummary(reason) => Self::CsvSummary(reason),
+            Head::Other(reason) => Self::Other(reason),
+            Head::Empty(reason) => Self::Empty(reason),
+            Head::Foreign(reason) => Self::Foreign(reason),
+        }
+    }
+}
 
 /// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
 const HEAD_BYTES: u64 = 4096;
@@ -59,54 +70,12 @@ pub fn recognise(path: &Path) -> Recognised {
         return Recognised::Damaged(format!("cannot be read: {error}"));
     }
     if head.starts_with(SQLITE_MAGIC) {
-        sqlite(DatabaseFile::in_place(path))
+        DatabaseFile::of(path).map_or_else(|error| Recognised::Damaged(format!("{error:#}")), sqlite)
     } else if head.starts_with(GZIP_MAGIC) {
         compressed(path, &decompressed_head(path, HEAD_BYTES))
     } else {
-        by_head(&head)
+        by_head(&head).into()
     }
-}
-
-fn by_head(head: &[u8]) -> Recognised {
-    let text = String::from_utf8_lossy(head);
-    let trimmed = text.trim_start();
-    let other = |what: &str| Recognised::Other(what.to_owned());
-    if head.is_empty() {
-        let reason = "an empty file; the profiler was stopped before it wrote anything, collect again";
-        Recognised::Empty(reason.to_owned())
-    } else if head.get(8..12) == Some(b"DUCK") {
-        other("a DuckDB database, not a rocpd trace; name the rocpd databases it was made from")
-    } else if text.starts_with("version https://git-lfs") {
-        other("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
-    } else if is_rocprof_json(trimmed) {
-        Recognised::RocprofJson
-    } else if head.starts_with(b"PAR1") {
-        other("a single Parquet file; name the dataset directory with its manifest.json")
-    } else if SQLITE_MAGIC.starts_with(head) {
-        other("a truncated SQLite file without content; collect again")
-    } else if trimmed.starts_with(['{', '[']) {
-        let reason = format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"");
-        Recognised::Foreign(reason)
-    } else {
-        let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor a dataset";
-        csv(head).unwrap_or_else(|| Recognised::Foreign(reason.to_owned()))
-    }
-}
-
-/// What the header of a CSV file tells, if it is one of rocprofv3.
-fn csv(head: &[u8]) -> Option<Recognised> {
-    match head_of(head) {
-        HeadOf::Records => Some(Recognised::RocprofCsv),
-        HeadOf::Summary => {
-            let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
-            Some(Recognised::CsvSummary(reason.to_owned()))
-        }
-        HeadOf::Other => None,
-    }
-}
-
-fn is_rocprof_json(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
 }
 
 /// What is in a gzip file, by the first bytes of its content.
@@ -116,17 +85,10 @@ fn compressed(path: &Path, head: &[u8]) -> Recognised {
         Recognised::RocprofJson
     } else if head.starts_with(SQLITE_MAGIC) {
         // What is in it is only known when all of it is there.
-        match DatabaseFile::decompressed(path).map(sqlite) {
-            Ok(Recognised::Rocpd) => {
-                let reason = "a compressed rocpd database, which is not supported yet; decompress it with `gunzip`";
-                Recognised::Other(reason.to_owned())
-            }
-            Ok(recognised) => recognised,
-            Err(error) => Recognised::Damaged(format!("{error:#}")),
-        }
+        DatabaseFile::decompressed(path).map_or_else(|error| Recognised::Damaged(format!("{error:#}")), sqlite)
     } else {
-        let reason = "a gzip file without rocprofv3 JSON or CSV or an RPD database in it";
-        csv(head).unwrap_or_else(|| Recognised::Foreign(reason.to_owned()))
+        let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";
+        csv(head).map_or_else(|| Recognised::Foreign(reason.to_owned()), Into::into)
     }
 }
 
@@ -140,16 +102,17 @@ fn sqlite(file: DatabaseFile) -> Recognised {
         return Recognised::Rpd(Arc::new(file));
     }
     let names = match rocpd::probe(file.path()) {
-        Ok(Probe::Readable) => return Recognised::Rocpd,
+        Ok(Probe::Readable) => return Recognised::Rocpd(Arc::new(file)),
         Ok(Probe::Unsupported(reason)) => return Recognised::Other(reason),
         Ok(Probe::Other(names)) => names,
-        Err(error) => return Recognised::Damaged(format!("a damaged SQLite database: {error:#}")),
+        Err(error) => {
+            let cause = file.cut().map_or_else(|| format!("{error:#}"), str::to_owned);
+            return Recognised::Damaged(format!("a damaged SQLite database: {cause}"));
+        }
     };
     let has = |name: &str| names.iter().any(|table| table == name);
     let begins = |prefix: &str| names.iter().any(|table| table.starts_with(prefix));
-    if rpd::is_rpd(&names) {
-        other("an RPD database whose tables are still in the log beside it; open and close it once with `sqlite3`")
-    } else if begins("rocpd_") {
+    if begins("rocpd_") {
         other("a rocpd database without metadata; the profiler was stopped before it finished, collect again")
     } else if has("KERN") || (has("HIP") && has("OPS")) {
         other("a rocprof v1 database, not rocpd; collect again with `rocprofv3 --output-format rocpd`")

@@ -10,6 +10,7 @@
 
 mod cache;
 mod common;
+mod copies;
 mod dataset;
 mod dialects;
 mod documentation;

@@ -75,7 +75,49 @@ fn wrong_usage() {
 
 #[test]
 fn a_directory_without_traces() {
-    assert_eq!(run(&["info", "templates"]).code, 3);
+    let run = run(&["info", "templates"]);
+    assert_eq!(run.code, 3);
+    assert!(run.stderr.contains("templates: a directory without traces"), "{}", run.stderr);
+}
+
+#[test]
+fn files_of_other_tools_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    for (content, what) in [
+        (b"".as_slice(), "an empty file"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "a Git LFS pointer"),
+        (b"Index,KernelName,gpu-id,queue-id,grd\n0,\"k\",1,0,64\n", "results of rocprof v1"),
+        (b"\"Name\",\"Calls\",\"TotalDurationNs\",\"Percentage\"\n\"k\",1,2,100\n", "statistics"),
+        (b"Dispatch_ID,Kernel_Name,GPU_ID,Grid_Size,SQ_WAVES\n0,k,1,64,1\n", "counters of rocprofiler-compute"),
+        (b"CodeObj, Vaddr, Instruction, Hitcount, Latency, Source\n1,2,s_nop 0,3,4,\n", "instruction statistics"),
+        (b"{\"schemaVersion\": 1, \"traceEvents\": []}", "a Chrome or PyTorch trace"),
+        (b"[1, 2]", "JSON of another program"),
+        (b"\x28\xb5\x2f\xfd\x00", "compressed with zstd"),
+        (b"PAR1", "a single Parquet file"),
+        (b"SQLite form", "a truncated SQLite file"),
+        (b"\x1f\x8b\x08", "a gzip file without"),
+        (b"\xff\xfe\x00", "no trace"),
+    ] {
+        let path = directory.path().join("a_results.db");
+        std::fs::write(&path, content).unwrap();
+        let run = run(&["info", path.to_str().unwrap()]);
+        assert_eq!(run.code, 3, "{what}: {}", run.stderr);
+        assert!(run.stderr.contains(what) || what == "no trace", "{what}: {}", run.stderr);
+    }
+    assert_eq!(listing(directory.path()).len(), 1);
+}
+
+#[test]
+fn a_packed_trace_in_a_directory_is_a_rank_that_was_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/merged/merged.db");
+    std::fs::copy(fixture, directory.path().join("rank0.db")).unwrap();
+    std::fs::write(directory.path().join("rank1.db.zst"), b"\x28\xb5\x2f\xfd\x00").unwrap();
+    std::fs::write(directory.path().join("notes.zst"), b"\x28\xb5\x2f\xfd\x00").unwrap();
+    let info = run(&["info", directory.path().to_str().unwrap()]);
+    assert_eq!(info.code, 5, "{}", info.stderr);
+    assert!(info.stderr.contains("rank1.db.zst: a file compressed with zstd"), "{}", info.stderr);
+    assert!(!info.stderr.contains("notes.zst"), "{}", info.stderr);
 }
 
 #[test]

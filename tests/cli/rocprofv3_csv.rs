@@ -631,3 +631,25 @@ fn the_answer_does_not_depend_on_threads_and_survives_a_dataset() {
     succeed(&["convert", &input, "-o", &dataset]);
     assert!(one == succeed(&["sql", sql, &dataset, "-f", "csv"]));
 }
+
+#[test]
+fn lines_of_blanks_are_no_rows() {
+    let place = Place::new();
+    let row = kernel(1, 7, "k", 1_000, 2_000);
+    let file =
+        place.write("70_kernel_trace.csv", format!("{KERNELS}\n  \n{row}\t\n{}", kernel(2, 7, "k", 3_000, 4_000)));
+    let answer = run(&["sql", "SELECT COUNT(*) AS n FROM kernels", &file, "-f", "csv"]);
+    assert_eq!((answer.code, answer.stdout.as_str()), (0, "n\n2\n"), "{}", answer.stderr);
+}
+
+#[test]
+fn a_file_named_like_a_capture_with_another_header_is_told_of() {
+    let place = Place::new();
+    place.write("70_kernel_trace.csv", format!("{KERNELS}{}", kernel(1, 7, "k", 1_000, 2_000)));
+    place.write("71_kernel_trace.csv", KERNELS.replace(',', ";"));
+    place.write("notes.csv", "a;b\n");
+    let answer = run(&["sql", "SELECT COUNT(*) AS n FROM kernels", &place.path(), "-f", "csv"]);
+    assert_eq!((answer.code, answer.stdout.as_str()), (0, "n\n1\n"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("71_kernel_trace.csv: named like rocprofv3 CSV"), "{}", answer.stderr);
+    assert!(!answer.stderr.contains("notes.csv"), "{}", answer.stderr);
+}

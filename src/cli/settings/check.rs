@@ -3,8 +3,9 @@
 use clap::{Arg, Command};
 use toml::Table;
 
-use super::value::{accept, strings};
-use super::{COMMAND_LINE_ONLY, Settings, is_setting, normal, variable};
+use super::sources::{COMMAND_LINE_ONLY, Settings, is_setting, normal, variable};
+use super::text::strings;
+use super::value::accept;
 use crate::cli::exit::Failure;
 use crate::engine::closest;
 

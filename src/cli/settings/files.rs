@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::File;
+use super::sources::File;
+use super::text::parse;
 use crate::cli::exit::Failure;
 
 /// Name of a project's file.
@@ -29,11 +30,8 @@ pub fn read(path: PathBuf) -> Result<File, Failure> {
     let text = std::fs::read_to_string(&path).map_err(|error| {
         Failure::Usage(format!("{shown}: cannot be read: {error}; make it readable or move it away"))
     })?;
-    let table = text.parse().map_err(|error: toml::de::Error| {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
-        Failure::Usage(format!("{shown}:{line}: {}; write TOML", error.message()))
-    })?;
+    let table =
+        parse(&text).map_err(|(line, reason)| Failure::Usage(format!("{shown}:{line}: {reason}; write TOML")))?;
     Ok(File { path, table })
 }
 

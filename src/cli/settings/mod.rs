@@ -3,146 +3,21 @@
 //! Every long option of every verb can be set. What is set becomes the default of that option before the command line
 //! is understood, so that a flag overrides it and nothing else needs to know about files.
 
+#[cfg(feature = "tables")]
 mod apply;
+#[cfg(feature = "tables")]
 mod check;
+#[cfg(feature = "tables")]
 mod files;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
+#[cfg(feature = "tables")]
+mod sources;
+mod text;
+#[cfg(feature = "tables")]
 mod value;
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::path::PathBuf;
-
-use clap::Arg;
-use toml::Table;
-
-use super::exit::Failure;
-
+#[cfg(feature = "tables")]
 pub use apply::{Effective, effective, selected};
-use value::{accept, strings};
-
-/// Options that are for the command line only, with the reason.
-pub const COMMAND_LINE_ONLY: &[(&str, &str)] = &[
-    ("input", "what to read differs from run to run"),
-    ("output", "what one run wrote the next would overwrite"),
-    ("overwrite", "replacing an output is decided each time"),
-    ("list", "it asks for something else than an answer"),
-    ("show-sql", "it asks for something else than an answer"),
-    ("help", "it asks for something else than an answer"),
-    ("version", "it asks for something else than an answer"),
-];
-
-/// Prefix of the variables of the environment.
-const PREFIX: &str = "WAVESIEVE_";
-
-/// Where the value of an option comes from.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
-    /// Nobody chose one.
-    Default,
-    /// A file of settings.
-    File(PathBuf),
-    /// A variable of the environment.
-    Environment(String),
-    /// The command line.
-    Flag,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => formatter.write_str("default"),
-            Self::File(path) => path.display().fmt(formatter),
-            Self::Environment(name) => formatter.write_str(name),
-            Self::Flag => formatter.write_str("flag"),
-        }
-    }
-}
-
-/// A file of settings.
-struct File {
-    path: PathBuf,
-    table: Table,
-}
-
-/// All that is set outside of the command line.
-pub struct Settings {
-    /// In rising order.
-    files: Vec<File>,
-    /// Variables by the option they set.
-    environment: BTreeMap<String, String>,
-}
-
-impl Settings {
-    /// Reads the files and the environment of the process.
-    ///
-    /// # Errors
-    /// When a file cannot be read or is no TOML.
-    pub fn load() -> Result<Self, Failure> {
-        let files = files::paths().into_iter().map(files::read).collect::<Result<_, _>>()?;
-        // A variable that is empty is as good as none.
-        let environment = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter_map(|(name, value)| Some((normal(name.strip_prefix(PREFIX)?), value)))
-            .filter(|(_, value)| !value.is_empty())
-            .collect();
-        Ok(Self { files, environment })
-    }
-
-    /// Files that were read, in rising order.
-    pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        self.files.iter().map(|file| &file.path)
-    }
-
-    /// The value of an option for a verb, with its origin: the first in falling order that the option takes.
-    pub fn value(&self, verb: &[String], option: &Arg) -> Option<(Vec<String>, Origin)> {
-        let name = option.get_long().filter(|name| is_setting(name))?;
-        self.candidates(verb, name, value::is_path(option))
-            .into_iter()
-            .find(|(values, _)| accept(option, values).is_ok())
-    }
-
-    /// The raw value of an option of all verbs that must be known before the options are.
-    pub fn early(&self, name: &str, is_path: bool) -> Option<String> {
-        self.candidates(&[], name, is_path).into_iter().next().and_then(|(values, _)| values.into_iter().next())
-    }
-
-    /// What is set for an option, in falling order: the environment, then the files, each with the closest section
-    /// first.
-    fn candidates(&self, verb: &[String], name: &str, is_path: bool) -> Vec<(Vec<String>, Origin)> {
-        let variable =
-            self.environment.get(name).map(|value| (vec![value.clone()], Origin::Environment(variable(name))));
-        let of_files = self.files.iter().rev().flat_map(|file| {
-            let mut sections = vec![&file.table];
-            for part in verb {
-                let Some(section) = sections.last().and_then(|section| entry(section, part)?.as_table()) else { break };
-                sections.push(section);
-            }
-            let values: Vec<_> =
-                sections.into_iter().rev().filter_map(|section| strings(entry(section, name)?)).collect();
-            values.into_iter().map(|values| {
-                let values = if is_path { files::beside(&file.path, values) } else { values };
-                (values, Origin::File(file.path.clone()))
-            })
-        });
-        variable.into_iter().chain(of_files).collect()
-    }
-}
-
-/// Whether an option can be set outside of the command line.
-pub fn is_setting(name: &str) -> bool {
-    !COMMAND_LINE_ONLY.iter().any(|(excluded, _)| *excluded == name)
-}
-
-/// The variable that sets an option.
-fn variable(name: &str) -> String {
-    format!("{PREFIX}{}", name.replace('-', "_").to_uppercase())
-}
-
-/// A key as options are written: `_` and `-` are one.
-fn normal(key: &str) -> String {
-    key.to_lowercase().replace('_', "-")
-}
-
-fn entry<'a>(table: &'a Table, name: &str) -> Option<&'a toml::Value> {
-    table.iter().find(|(key, _)| normal(key) == normal(name)).map(|(_, value)| value)
-}
+#[cfg(feature = "tables")]
+pub use sources::{Origin, Settings, is_setting};

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command};
-use toml::Value;
 
 /// Words for on and off, of switches.
 const SWITCHES: &[(&str, bool)] = &[
@@ -19,21 +18,6 @@ const SWITCHES: &[(&str, bool)] = &[
     ("on", true),
     ("off", false),
 ];
-
-/// A value of a file as texts; `None` for a section and for what no option could take.
-pub fn strings(value: &Value) -> Option<Vec<String>> {
-    match value {
-        Value::String(text) => Some(vec![text.clone()]),
-        Value::Integer(number) => Some(vec![number.to_string()]),
-        Value::Float(number) => Some(vec![number.to_string()]),
-        Value::Boolean(truth) => Some(vec![truth.to_string()]),
-        Value::Array(values) if values.iter().all(|value| !value.is_array()) => {
-            let parts: Option<Vec<Vec<String>>> = values.iter().map(strings).collect();
-            Some(parts?.concat())
-        }
-        Value::Array(_) | Value::Datetime(_) | Value::Table(_) => None,
-    }
-}
 
 /// Whether an option is on or off and takes no value.
 pub fn is_switch(option: &Arg) -> bool {

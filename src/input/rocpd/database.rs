@@ -7,10 +7,10 @@ use anyhow::Result;
 
 use super::container::Partition;
 use super::dialect::is_track_based;
-use super::readable::Readable;
 use super::tracks::{self, OF_TRACK, TrackCache, Tracks};
 use crate::input::common::sqlite::{
-    self, Columns, Condition, Reader, RowTest, Selection, Store, TableShape, Wanted, exists, integer, quoted,
+    self, Columns, Condition, DatabaseFile, Reader, RowTest, Selection, Store, TableShape, Wanted, exists, integer,
+    quoted,
 };
 
 /// Key of every table.
@@ -31,7 +31,7 @@ pub struct Owner {
 #[derive(Debug)]
 pub struct DatabaseStore {
     store: Store,
-    _file: Readable,
+    _file: Arc<DatabaseFile>,
 }
 
 impl DatabaseStore {
@@ -39,7 +39,7 @@ impl DatabaseStore {
     ///
     /// # Errors
     /// When the reader of pages was asked for and cannot read it.
-    pub fn new(file: Readable, reader: Reader) -> Result<Self> {
+    pub fn new(file: Arc<DatabaseFile>, reader: Reader) -> Result<Self> {
         Ok(Self { store: Store::checked(file.path(), reader)?, _file: file })
     }
 }

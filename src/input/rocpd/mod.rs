@@ -19,7 +19,6 @@ mod marks;
 mod pc_samples;
 mod probe;
 mod process;
-mod readable;
 mod regions;
 mod samples;
 mod source;

@@ -6,7 +6,6 @@ use anyhow::Result;
 
 use super::container::partitions;
 use super::dialect::unsupported;
-use super::readable::{Readable, pending_log};
 use crate::input::common::sqlite::{open, table_names};
 
 /// What a database is to this reader.
@@ -20,18 +19,11 @@ pub enum Probe {
     Other(Vec<String>),
 }
 
-/// Looks at the tables of a database, through a copy where they are only in the log beside it.
+/// Looks at the tables of a database.
 ///
 /// # Errors
 /// When the list of tables cannot be read.
 pub fn probe(path: &Path) -> Result<Probe> {
-    match (probe_file(path), pending_log(path)) {
-        (Err(_) | Ok(Probe::Other(_)), Some(_)) => probe_file(Readable::of(path)?.path()),
-        (probed, _) => probed,
-    }
-}
-
-fn probe_file(path: &Path) -> Result<Probe> {
     let connection = open(path)?;
     let names = table_names(&connection)?;
     let partitions = partitions(&connection)?;

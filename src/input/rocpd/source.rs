@@ -1,6 +1,5 @@
 //! A process of a rocpd database as a source of canonical tables.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -12,16 +11,15 @@ use super::dialect;
 use super::events::EventCache;
 use super::lookups::Lookups;
 use super::process::processes;
-use super::readable::{Log, Readable};
 use super::regions::{with_length, without_length};
 use super::symbols::SymbolCache;
 use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use crate::input::common::is_left_out;
-use crate::input::common::sqlite::{Condition, Reader, damage, open};
+use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, damage, open};
 use crate::input::{Found, Opened};
 use crate::trace::frames::empty_frame;
 use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
+use crate::trace::source::{Damage, ReadContext, RowCount, Rows, Source};
 use polars::prelude::IntoLazy;
 
 struct RocpdSource {
@@ -34,18 +32,18 @@ struct RocpdSource {
 ///
 /// # Errors
 /// When no partition can be read.
-pub fn find(path: &Path, shown: &str, source: &str, reader: Reader, events: &Arc<EventCache>) -> Result<Opened> {
-    let file = Readable::of(path)?;
+pub fn find(
+    file: &Arc<DatabaseFile>,
+    shown: &str,
+    source: &str,
+    reader: Reader,
+    events: &Arc<EventCache>,
+) -> Result<Opened> {
     let connection = open(file.path())?;
-    let mut opened = Opened { processes: Vec::new(), notes: Vec::new(), damage: Vec::new() };
     let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
-    if let Some(log) = file.log() {
-        opened.notes.push(note_log(log, shown));
-        opened.damage.extend(log.failure.as_ref().map(|failure| {
-            damage(format!("the changes in its {} file cannot be applied ({failure}); collect again", log.ending))
-        }));
-    }
-    let file = Arc::new(DatabaseStore::new(file, reader)?);
+    let mut opened =
+        Opened { processes: Vec::new(), notes: file.note(shown).into_iter().collect(), damage: file.damage(shown) };
+    let store = Arc::new(DatabaseStore::new(Arc::clone(file), reader)?);
     for partition in partitions(&connection).with_context(|| format!("cannot read the tables of {shown}"))? {
         if let Some(reason) = dialect::unsupported(&partition) {
             opened.damage.push(damage(reason));
@@ -53,29 +51,13 @@ pub fn find(path: &Path, shown: &str, source: &str, reader: Reader, events: &Arc
         }
         opened.notes.extend(dialect::notes(&partition, shown));
         for process in processes(&connection, &partition, shown, source)? {
-            let database = Database::new(Arc::clone(&file), partition.clone(), process.owner);
+            let database = Database::new(Arc::clone(&store), partition.clone(), process.owner);
             let source =
                 RocpdSource { database, lookups: Lookups::new(Arc::clone(events)), symbols: SymbolCache::default() };
             opened.processes.push(Found { facts: process.facts, source: Arc::new(source) });
         }
     }
     Ok(opened)
-}
-
-/// Says that changes lay in a log beside the database: the profiler has not finished the file.
-fn note_log(log: &Log, shown: &str) -> Anomaly {
-    let (severity, what) = match log.failure {
-        None => (Severity::Info, "a copy of the database with its changes applied was read"),
-        Some(_) => (Severity::Warning, "its changes cannot be applied, so that rows in it are missing"),
-    };
-    Anomaly {
-        check_id: "open_log",
-        severity,
-        table_name: "processes".to_owned(),
-        count: 1,
-        first_key: Some(shown.to_owned()),
-        detail: format!("a {} file lies beside the database; {what}", log.ending),
-    }
 }
 
 impl Source for RocpdSource {

@@ -3,30 +3,45 @@
 //! from the files it needs, row by row.
 
 mod agents;
+#[cfg(feature = "tables")]
 mod calls;
+#[cfg(feature = "tables")]
 mod capture;
 mod census;
 mod columns;
+#[cfg(feature = "tables")]
 mod counters;
+#[cfg(feature = "tables")]
 mod dispatches;
+#[cfg(feature = "tables")]
 mod fields;
 mod file;
 mod group;
 mod header;
+#[cfg(feature = "tables")]
 mod info;
 mod kinds;
 mod owners;
+#[cfg(feature = "tables")]
 mod pc_samples;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
+#[cfg(feature = "tables")]
 mod reading;
 mod rows;
+#[cfg(feature = "tables")]
 mod source;
+#[cfg(feature = "tables")]
 mod symbols;
+#[cfg(feature = "tables")]
 mod transfers;
 mod values;
+#[cfg(feature = "tables")]
 mod words;
 
 pub use group::{CsvFile, Group, grouped, is_named_like_capture, is_same_run};
 pub use kinds::{HeadOf, head_of};
+#[cfg(feature = "tables")]
 pub use source::find;
 
 /// Name of the format in the `processes` table.

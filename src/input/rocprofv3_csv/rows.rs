@@ -11,7 +11,7 @@ use super::group::CsvFile;
 use super::header::Header;
 use super::kinds::Kind;
 use super::values::{Parsed, agent, float, integer};
-use crate::trace::source::{Anomaly, Damage, Severity};
+use crate::trace::anomaly::{Anomaly, Damage, Severity};
 
 /// A row whose numbers are understood.
 pub struct Row<'r> {
@@ -115,8 +115,8 @@ pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) ->
                 flaws.lossy += u64::from(std::str::from_utf8(record.as_slice()).is_err());
                 visit(&Row { record: &record, header, numbers: &numbers, value });
             }
-            // Files that were joined end to end repeat their header.
-            Err(_) if record == first => {}
+            // Files that were joined end to end repeat their header; a line of blanks is no row.
+            Err(_) if record == first || record.as_slice().trim_ascii().is_empty() => {}
             Err(reason) => {
                 flaws.bad += 1;
                 flaws.first.get_or_insert_with(|| {

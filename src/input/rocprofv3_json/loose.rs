@@ -31,6 +31,16 @@ impl<'de: 'a, 'a> Loose<'de> for Arg<'a> {}
 #[derive(Clone, Debug, Default)]
 pub struct Args<'a>(pub Vec<Arg<'a>>);
 
+/// Arguments of which nothing is kept: what refuses a call with its arguments refuses it without.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckedArgs;
+
+impl<'de> Deserialize<'de> for CheckedArgs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Args::deserialize(deserializer).map(|_| Self)
+    }
+}
+
 /// Reads an object; anything else is empty.
 ///
 /// # Errors
@@ -79,6 +89,50 @@ impl<'de, T: Loose<'de>> Visitor<'de> for LooseVisitor<T> {
 
     fn visit_unit<E: Error>(self) -> Result<T, E> {
         Ok(T::default())
+    }
+}
+
+/// Keys of an argument.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum ArgKey {
+    Type,
+    Name,
+    Value,
+    #[serde(other)]
+    Other,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Arg<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ArgVisitor(PhantomData))
+    }
+}
+
+/// Of a key that is there more than once the last value counts: calls are numbered by those that are understood, so that
+/// nothing in their arguments may refuse a call.
+struct ArgVisitor<'a>(PhantomData<&'a ()>);
+
+impl<'de: 'a, 'a> Visitor<'de> for ArgVisitor<'a> {
+    type Value = Arg<'a>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an argument")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Arg<'a>, A::Error> {
+        let mut arg = Arg::default();
+        while let Some(key) = members.next_key()? {
+            match key {
+                ArgKey::Type => arg.type_name = members.next_value()?,
+                ArgKey::Name => arg.name = members.next_value()?,
+                ArgKey::Value => arg.value = members.next_value()?,
+                ArgKey::Other => {
+                    members.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(arg)
     }
 }
 
@@ -152,6 +206,8 @@ mod tests {
         for (json, expected) in [
             (r#"[{"name": "a", "value": 1, "type": "int"}, {"value": "x"}, 5, null, [1], {}]"#, "a=1 =x = = = ="),
             (r#"{"a": "1", "b": {"c": 2}, "d\n": 3}"#, "a=1 b= d\n=3"),
+            (r#"[{"name": "a", "value": 1, "name": "b", "x": {}, "x": 2}]"#, "b=1"),
+            (r#"{"a": 1, "a": 2}"#, "a=1 a=2"),
             ("null", ""),
             ("5", ""),
             ("\"a\"", ""),

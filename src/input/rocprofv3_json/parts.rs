@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use anyhow::Result;
 use rayon::prelude::*;
 use serde::Deserialize;
-use serde::de::{Deserializer as _, SeqAccess, Visitor};
+use serde::de::{Deserializer as _, IgnoredAny, SeqAccess, Visitor};
 
 use super::bare_words::quiet;
 use super::file::InputFile;
@@ -138,7 +138,8 @@ fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Re
     let mut bytes = vec![b'['];
     file.read(part.start, part.end, &mut bytes)?;
     while bytes.pop_if(|byte| byte.is_ascii_whitespace() || *byte == b',').is_some() {}
-    bytes.push(b']');
+    // A line end closes a string that was not.
+    bytes.extend(b"\n]");
     let (mut text, mut lossy) = match std::str::from_utf8(&bytes) {
         Ok(text) => (Cow::Borrowed(text), 0),
         Err(_) => {
@@ -163,7 +164,7 @@ fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Re
             return Ok(OfPart { output, lossy, bad: 0, first_cause: None });
         }
     }
-    Ok(one_by_one(&text, part.row, lossy, sink))
+    Ok(one_by_one(&text, &part, lossy, sink))
 }
 
 fn parse<S: Sink>(text: &str, sink: &impl Fn() -> S) -> Option<S::Output> {
@@ -192,7 +193,7 @@ impl<'de, S: Sink> Visitor<'de> for Push<'_, 'de, S> {
 }
 
 /// Takes the part apart once more, record by record, and leaves out those that cannot be understood.
-fn one_by_one<S: Sink>(text: &str, first_row: u64, lossy: usize, sink: &impl Fn() -> S) -> OfPart<S::Output> {
+fn one_by_one<S: Sink>(text: &str, whole: &Part, lossy: usize, sink: &impl Fn() -> S) -> OfPart<S::Output> {
     let head = format!("{{\"{ROOT_KEY}\":[{{\"records\":");
     let mut scanner = Scanner::new(0);
     scanner.feed(head.as_bytes());
@@ -201,13 +202,15 @@ fn one_by_one<S: Sink>(text: &str, first_row: u64, lossy: usize, sink: &impl Fn(
     let sections = index.processes.iter().flat_map(|process| &process.sections);
     let mut sink = sink();
     let (mut bad, mut first_cause) = (0, None);
+    let mut seen = 0_u64;
     for part in sections.flat_map(Section::parts) {
+        seen = seen.saturating_add(part.rows);
         let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).saturating_sub(head.len());
         let record = text.get(place(part.start)..place(part.end)).unwrap_or_default();
         let record = record.trim_end_matches(|byte: char| byte.is_ascii_whitespace() || byte == ',');
-        let mut take = |record: &str| serde_json::from_str(record).map(|record| sink.push(record));
+        let mut take = |record: &str| serde_json::from_str(whole_record(record)).map(|record| sink.push(record));
         let Err(error) = take(record) else { continue };
-        first_cause.get_or_insert_with(|| format!("record {}: {error}", first_row.saturating_add(part.row)));
+        first_cause.get_or_insert_with(|| format!("record {}: {error}", whole.row.saturating_add(part.row)));
         let pieces = run_together(record);
         if pieces.len() > 1 {
             bad += pieces.into_iter().filter(|piece| take(piece).is_err()).count();
@@ -215,7 +218,21 @@ fn one_by_one<S: Sink>(text: &str, first_row: u64, lossy: usize, sink: &impl Fn(
             bad += 1;
         }
     }
+    let lost = usize::try_from(whole.rows.saturating_sub(seen)).unwrap_or(usize::MAX);
+    if lost > 0 {
+        bad += lost;
+        first_cause.get_or_insert_with(|| format!("record {} has no end", whole.row.saturating_add(seen)));
+    }
     OfPart { output: sink.finish(), lossy, bad, first_cause }
+}
+
+/// The record without what stands behind its end, such as brackets that nothing opened, unless that is another record.
+fn whole_record(text: &str) -> &str {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    let is_value = matches!(values.next(), Some(Ok(_)));
+    let (record, behind) = text.split_at_checked(values.byte_offset()).unwrap_or((text, ""));
+    let is_more = |byte: u8| matches!(byte, b'{' | b'[' | b'"');
+    if is_value && !behind.bytes().any(is_more) { record } else { text }
 }
 
 /// Records that look like one because a bracket was lost: each begins as the first does, behind the end of another.
@@ -262,7 +279,7 @@ pub fn read_object<T: for<'de> Deserialize<'de>>(file: &InputFile, section: &Sec
 
 #[cfg(test)]
 mod tests {
-    use super::run_together;
+    use super::{run_together, whole_record};
 
     #[test]
     fn records_are_told_apart_by_their_first_key() {
@@ -277,6 +294,10 @@ mod tests {
             ]
         );
         assert_eq!(run_together("[1, 2"), ["[1, 2"]);
+        assert_eq!(whole_record(r#"{"a": [1]}}! }"#), r#"{"a": [1]}"#);
+        for text in [r#"{"a": 1} {"a": 2}"#, r#"{"a": 1"#, "}", ""] {
+            assert_eq!(whole_record(text), text);
+        }
         assert_eq!(run_together("{\"\u{e9}"), ["{\"\u{e9}"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::loose::{Args, loosely};
+use super::loose::{Args, CheckedArgs, loosely};
 use super::values::{Int, Length, Real, Text, or_default};
 
 /// `correlation_id` of a record; a bare number is the internal one.
@@ -48,6 +48,8 @@ pub struct Activity {
     pub graph_exec_id: Int,
     pub hip_event_handle: Int,
     pub kernel_dispatch_count: Int,
+    /// Refused where it is when arguments are read.
+    pub args: CheckedArgs,
 }
 
 impl Activity {
@@ -145,25 +147,18 @@ pub struct CounterValue {
 }
 
 /// An argument of a call.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default)]
 pub struct Arg<'a> {
-    #[serde(rename = "type", borrow)]
     pub type_name: Text<'a>,
-    #[serde(borrow)]
     pub name: Text<'a>,
-    #[serde(borrow)]
     pub value: Text<'a>,
 }
 
 /// A call with its arguments. It is understood if and only if the call alone is, because regions are numbered by those
 /// that are.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default)]
 pub struct CallWithArgs<'a> {
-    #[serde(flatten)]
     pub call: Activity,
-    #[serde(borrow)]
     pub args: Args<'a>,
 }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::args::{parse, texts_of};
+use super::arg_texts::parse;
+use super::args::texts_of;
 use super::kinds::handle;
 use super::reading::Reading;
 use crate::input::common::sqlite::{Condition, RowTest, integer, listed};

@@ -1,6 +1,5 @@
 //! A process of an RPD database as a source of canonical tables.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -12,12 +11,12 @@ use super::kinds::OpKind;
 use super::reading::{Capture, Owner, Reading};
 use super::{args, calls, dispatches, info, monitor, ops, transfers};
 use crate::input::common::is_left_out;
-use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, Store, note_open_log, open};
+use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, Store, open};
 use crate::input::{Found, Opened};
 use crate::trace::facts::{AgentFacts, ProcessFacts};
 use crate::trace::frames::{empty_frame, own_columns};
 use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
+use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Severity, Source};
 
 /// Schema versions whose tables this reader knows.
 const KNOWN_VERSIONS: &[&str] = &["2", "3"];
@@ -32,13 +31,12 @@ struct RpdSource {
 ///
 /// # Errors
 /// When the list of tables cannot be read.
-pub fn find(file: &Arc<DatabaseFile>, path: &Path, shown: &str, source: &str, reader: Reader) -> Result<Opened> {
+pub fn find(file: &Arc<DatabaseFile>, shown: &str, source: &str, reader: Reader) -> Result<Opened> {
     let store = Store::checked(file.path(), reader)?;
     let connection = open(file.path())?;
     let container = Container::read(&connection).with_context(|| format!("cannot read the tables of {shown}"))?;
     let census = Census::take(&connection, &container);
-    let mut notes = Vec::new();
-    note_open_log(path, shown, &mut notes);
+    let mut notes: Vec<Anomaly> = file.note(shown).into_iter().collect();
     note_unknown(&container, shown, &mut notes);
     let agents: Vec<AgentFacts> = census.gpus.iter().map(|gpu| agent(*gpu)).collect();
     let content_hash = content_hash(&connection, &container);
@@ -60,9 +58,7 @@ pub fn find(file: &Arc<DatabaseFile>, path: &Path, shown: &str, source: &str, re
         let owner = Owner { pid: *pid, others, is_main: at == 0 };
         Found { facts, source: Arc::new(RpdSource { capture: Arc::clone(&capture), owner }) }
     });
-    let damage =
-        file.damage.iter().map(|cause| Damage { path: shown.to_owned(), part: String::new(), cause: cause.clone() });
-    Ok(Opened { processes: processes.collect(), notes, damage: damage.collect() })
+    Ok(Opened { processes: processes.collect(), notes, damage: file.damage(shown) })
 }
 
 /// A GPU of which nothing is known but the number, which counts over all GPUs of the machine.

@@ -227,7 +227,7 @@ fn one_of(column: &str, words: &[String]) -> Option<Expr> {
 /// Whether an event touches the window, or lies inside it. The window is half open, `[from, to)`; an event of zero
 /// length belongs to it at both of its sides, so that a window over the whole span keeps every event.
 fn in_window(choice: &Choice, resolved: &Resolved, table: &Table) -> Expr {
-    use super::window::WindowMode;
+    use super::window_mode::WindowMode;
     if table.name == "processes" {
         return lit(true);
     }
@@ -321,7 +321,8 @@ fn cut_processes(resolved: &Resolved, frame: LazyFrame) -> LazyFrame {
 
 /// The regions cut at the window of a choice that clips, to take self times from.
 pub fn clipped_regions(resolved: &Resolved, frame: LazyFrame) -> LazyFrame {
-    let choice = Choice { window: ":".parse().ok(), window_mode: super::window::WindowMode::Clip, ..Choice::default() };
+    let choice =
+        Choice { window: ":".parse().ok(), window_mode: super::window_mode::WindowMode::Clip, ..Choice::default() };
     match schema::table("regions") {
         Some(table) => {
             // Calls that are cut to the same times are told apart by their order: the outer ones come first.

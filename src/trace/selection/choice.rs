@@ -4,7 +4,8 @@ use regex::Regex;
 
 use super::condition::Condition;
 use super::number_set::NumberSet;
-use super::window::{Window, WindowMode};
+use super::window::Window;
+use super::window_mode::WindowMode;
 
 /// The filters of a trace; nothing chosen keeps everything.
 #[derive(Clone, Debug, Default)]

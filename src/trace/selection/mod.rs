@@ -1,20 +1,36 @@
 //! Which events of a trace an answer is about: filters and time windows, resolved for every process.
 
+#[cfg(feature = "tables")]
 mod apply;
 mod bound;
+#[cfg(feature = "tables")]
 mod choice;
+#[cfg(feature = "tables")]
 mod condition;
 mod duration;
+#[cfg(feature = "tables")]
+mod number_condition;
 mod number_set;
+#[cfg(feature = "tables")]
 mod resolve;
+#[cfg(feature = "tables")]
 mod unmatched;
 mod window;
+#[cfg(feature = "tables")]
+mod window_mode;
 
+#[cfg(feature = "tables")]
 pub use apply::{apply, clipped_regions, extend_request, is_touched};
+#[cfg(feature = "tables")]
 pub use choice::{Choice, Filter};
+#[cfg(feature = "tables")]
 pub use condition::Condition;
 pub use duration::parse_duration_ns;
 pub use number_set::NumberSet;
+#[cfg(feature = "tables")]
 pub use resolve::{Resolved, resolve};
+#[cfg(feature = "tables")]
 pub use unmatched::unmatched;
-pub use window::{Window, WindowMode, WindowSpan};
+pub use window::{Window, WindowSpan};
+#[cfg(feature = "tables")]
+pub use window_mode::WindowMode;

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use polars::prelude::{Expr, col, lit};
-
 /// Numbers and ranges of numbers, both ends included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NumberSet {
@@ -17,19 +15,9 @@ impl NumberSet {
         self.ranges.iter().any(|(first, last)| (*first..=*last).contains(&number))
     }
 
-    /// The condition that a column's value is in the set; a missing value is in none.
-    pub fn condition(&self, column: &str) -> Expr {
-        self.ranges
-            .iter()
-            .map(|(first, last)| {
-                if first == last {
-                    col(column).eq(lit(*first))
-                } else {
-                    col(column).gt_eq(lit(*first)).and(col(column).lt_eq(lit(*last)))
-                }
-            })
-            .reduce(Expr::or)
-            .unwrap_or_else(|| lit(false))
+    /// The ranges, both ends included, as written.
+    pub fn ranges(&self) -> &[(i64, i64)] {
+        &self.ranges
     }
 }
 

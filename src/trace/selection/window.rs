@@ -6,29 +6,6 @@ use std::str::FromStr;
 
 use super::bound::{Bound, MarkerName};
 
-/// Which events a window keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum WindowMode {
-    /// Every event that touches the window, whole
-    #[default]
-    Overlap,
-    /// Events that lie in the window from start to end
-    Inside,
-    /// Every event that touches the window, cut at its sides
-    Clip,
-}
-
-impl WindowMode {
-    /// The word on the command line.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Overlap => "overlap",
-            Self::Inside => "inside",
-            Self::Clip => "clip",
-        }
-    }
-}
-
 /// First start and last end of a process, in nanoseconds of its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowSpan {

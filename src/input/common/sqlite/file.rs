@@ -1,4 +1,5 @@
-//! A database file as it is, or decompressed into a temporary file.
+//! A database file that can be read in place, or the copy that is read instead: of one that is compressed, and of one that
+//! lacks changes which are still in a log beside it.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -6,30 +7,40 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use flate2::read::MultiGzDecoder;
-use tempfile::{NamedTempFile, TempPath};
+
+use super::log::{Log, copied, pending_log, settle};
+use crate::input::common::temporary::TemporaryFolder;
+use crate::trace::anomaly::{Anomaly, Damage, Severity};
 
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// A database that SQLite can open.
+/// A database that SQLite can open. A copy is removed with the last of its readers.
 #[derive(Debug)]
 pub struct DatabaseFile {
-    place: Place,
-    /// Why the end of a compressed file is missing.
-    pub damage: Option<String>,
-}
-
-#[derive(Debug)]
-enum Place {
-    /// The input itself.
-    Input(PathBuf),
-    /// The decompressed database. SQLite opens files by name, so that it has one until nobody reads it any more.
-    Temporary(TempPath),
+    path: PathBuf,
+    damage: Option<String>,
+    log: Option<Log>,
+    _copy: Option<TemporaryFolder>,
 }
 
 impl DatabaseFile {
-    /// The input itself.
-    pub fn in_place(path: &Path) -> Self {
-        Self { place: Place::Input(path.to_owned()), damage: None }
+    /// The file itself, or a copy of it with the changes of its log applied: SQLite cannot do that in place without
+    /// creating or writing files there.
+    ///
+    /// # Errors
+    /// When the copy cannot be written.
+    pub fn of(path: &Path) -> Result<Self> {
+        let in_place = |log| Self { path: path.to_owned(), damage: None, log, _copy: None };
+        let Some(ending) = pending_log(path) else { return Ok(in_place(None)) };
+        let (folder, copy) = copied(path)?;
+        Ok(match settle(&copy) {
+            Ok(()) => {
+                let log = Some(Log { ending, failure: None });
+                Self { path: copy, damage: None, log, _copy: Some(folder) }
+            }
+            // What the log would change is unknown then; the file as it is can still be read in part.
+            Err(error) => in_place(Some(Log { ending, failure: Some(format!("{error:#}")) })),
+        })
     }
 
     /// Decompresses a file beside no input but in TMPDIR, as far as that is possible.
@@ -38,26 +49,56 @@ impl DatabaseFile {
     /// When the file cannot be read or the temporary file cannot be written.
     pub fn decompressed(path: &Path) -> Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-        let mut target = NamedTempFile::new().context("cannot create a temporary file; set TMPDIR to another place")?;
+        let folder = TemporaryFolder::new()?;
+        let copy = folder.path().join("copy.db");
+        let no_room = "cannot decompress into a temporary file; set TMPDIR to a place with more room";
+        let mut target = File::create(&copy).context(no_room)?;
         let mut decoder = MultiGzDecoder::new(file);
         let mut block = vec![0; BLOCK_BYTES];
         let damage = loop {
             match decoder.read(&mut block) {
                 Ok(0) => break None,
-                Ok(count) => target
-                    .write_all(block.get(..count).unwrap_or_default())
-                    .context("cannot decompress into a temporary file; set TMPDIR to a place with more room")?,
+                Ok(count) => target.write_all(block.get(..count).unwrap_or_default()).context(no_room)?,
                 Err(error) => break Some(format!("the compressed data end early: {error}")),
             }
         };
-        Ok(Self { place: Place::Temporary(target.into_temp_path()), damage })
+        Ok(Self { path: copy, damage, log: None, _copy: Some(folder) })
     }
 
     /// Where SQLite finds it.
     pub fn path(&self) -> &Path {
-        match &self.place {
-            Place::Input(path) => path,
-            Place::Temporary(path) => path,
-        }
+        &self.path
+    }
+
+    /// Why the end of a compressed file is missing.
+    pub fn cut(&self) -> Option<&str> {
+        self.damage.as_deref()
+    }
+
+    /// Why rows of the file may be missing.
+    pub fn damage(&self, shown: &str) -> Vec<Damage> {
+        let of_log = self.log.as_ref().and_then(|log| {
+            let failure = log.failure.as_ref()?;
+            Some(format!("the changes in its {} file cannot be applied ({failure}); collect again", log.ending))
+        });
+        let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
+        self.damage.iter().cloned().chain(of_log).map(damage).collect()
+    }
+
+    /// Says that changes lay in a log beside the database: the profiler has not finished the file.
+    pub fn note(&self, shown: &str) -> Option<Anomaly> {
+        let log = self.log.as_ref()?;
+        let (severity, what) = match log.failure {
+            None => (Severity::Info, "a copy of the database with its changes applied was read"),
+            Some(_) => (Severity::Warning, "its changes cannot be applied, so that rows in it are missing"),
+        };
+        Some(Anomaly {
+            check_id: "open_log",
+            severity,
+            table_name: "processes".to_owned(),
+            count: 1,
+            first_key: Some(shown.to_owned()),
+            detail: format!("a {} file lies beside the database; {what}", log.ending),
+        })
     }
 }

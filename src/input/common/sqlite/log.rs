@@ -1,4 +1,4 @@
-//! A database file that can be read in place, or the copy that is read while changes are still in a log beside it.
+//! Logs beside a database that hold changes it lacks, and the copy of both to which SQLite applies them.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,20 +7,13 @@ use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 use rusqlite::Connection;
-use tempfile::TempDir;
+
+use crate::input::common::temporary::TemporaryFolder;
 
 /// Endings of the write-ahead log and of the rollback journal.
 const LOGS: &[&str] = &["-wal", "-journal"];
 /// How often a database that is being written is copied before it is given up.
 const ATTEMPTS: usize = 3;
-
-/// Where a database is read from. A copy is removed with the last of its readers.
-#[derive(Debug)]
-pub struct Readable {
-    path: PathBuf,
-    log: Option<Log>,
-    _copy: Option<TempDir>,
-}
 
 /// A log beside the input and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,38 +22,6 @@ pub struct Log {
     pub ending: &'static str,
     /// Why its changes could not be applied, if so.
     pub failure: Option<String>,
-}
-
-impl Readable {
-    /// The file itself, or a copy of it with the changes of its log applied: SQLite cannot do that in place without
-    /// creating or writing files there.
-    ///
-    /// # Errors
-    /// When the copy cannot be written.
-    pub fn of(path: &Path) -> Result<Self> {
-        let Some(ending) = pending_log(path) else {
-            return Ok(Self { path: path.to_owned(), log: None, _copy: None });
-        };
-        let (directory, copy) = copied(path)?;
-        Ok(match settle(&copy) {
-            Ok(()) => Self { path: copy, log: Some(Log { ending, failure: None }), _copy: Some(directory) },
-            // What the log would change is unknown then; the file as it is can still be read in part.
-            Err(error) => {
-                let failure = Some(format!("{error:#}"));
-                Self { path: path.to_owned(), log: Some(Log { ending, failure }), _copy: None }
-            }
-        })
-    }
-
-    /// The file to open.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The log that was found beside the input.
-    pub fn log(&self) -> Option<&Log> {
-        self.log.as_ref()
-    }
 }
 
 /// Ending of the log with changes that the database lacks: a write-ahead log with content, or a rollback journal whose
@@ -86,12 +47,15 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn copied(path: &Path) -> Result<(TempDir, PathBuf)> {
+/// A copy of a database and its logs.
+///
+/// # Errors
+/// When it cannot be written, or the database is being written.
+pub fn copied(path: &Path) -> Result<(TemporaryFolder, PathBuf)> {
     let source = target(path);
     for _ in 0..ATTEMPTS {
         let before = stamps(&source);
-        let directory = tempfile::Builder::new().prefix("wavesieve-").tempdir();
-        let directory = directory.with_context(|| no_room(path))?;
+        let directory = TemporaryFolder::new()?;
         let copy = directory.path().join("copy.db");
         for ending in std::iter::once(&"").chain(LOGS) {
             copy_file(&beside(&source, ending), &beside(&copy, ending)).with_context(|| no_room(path))?;
@@ -131,7 +95,10 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Lets SQLite apply the log to the copy and remove it.
-fn settle(copy: &Path) -> Result<()> {
+///
+/// # Errors
+/// When SQLite cannot.
+pub fn settle(copy: &Path) -> Result<()> {
     let connection = Connection::open(copy)?;
     connection.execute_batch(include_str!("sql/settle.sql"))?;
     connection.close().map_err(|(_, error)| error)?;

@@ -1,0 +1,22 @@
+//! What the reader of settings promises of any text.
+
+use super::text::{parse, strings};
+
+/// A text is read or refused with one of its lines; what was read can be written down and read again.
+pub fn settings(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    match parse(&text) {
+        Ok(table) => {
+            for (_, value) in &table {
+                let texts = strings(value);
+                assert!(texts.is_none() || value.is_array() || texts.is_some_and(|texts| texts.len() == 1), "{value}");
+            }
+            let written = table.to_string();
+            // What is no number is not even equal to itself.
+            assert!(written.contains("nan") || parse(&written).as_ref() == Ok(&table), "{written}");
+        }
+        Err((line, reason)) => {
+            assert!((1..=text.matches('\n').count() + 1).contains(&line), "line {line}: {reason}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What the parsers of parts of databases promise of any bytes.
+
+use super::json_text::text_of_blob;
+
+/// A blob that is no frame is its own text, and a frame never gives more than a text may be long.
+pub fn json_text(bytes: &[u8]) {
+    let text = text_of_blob(bytes);
+    if !bytes.starts_with(&[0x04, 0x22, 0x4d, 0x18]) {
+        assert_eq!(text.as_deref(), Some(String::from_utf8_lossy(bytes).as_ref()));
+    }
+}

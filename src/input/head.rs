@@ -1,0 +1,107 @@
+//! What a file is, by the first bytes of its content alone.
+
+use super::rocprofv3_csv::{HeadOf, head_of};
+use super::rocprofv3_json::ROOT_KEY;
+
+/// First bytes of a SQLite database.
+pub const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// First bytes of files that other programs compressed, and which.
+const MAGIC: &[(&[u8], &str)] = &[
+    (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
+    (&[0xfd, b'7', b'z', b'X', b'Z'], "xz"),
+    (b"BZh", "bzip2"),
+    (b"PK\x03\x04", "zip"),
+];
+
+/// Columns of tables that have to do with traces, and what they are.
+const TABLES: &[(&[&str], &str)] = &[
+    (
+        &["kernelname", "gpu-id", "queue-id"],
+        "results of rocprof v1, not a trace; collect again with `rocprofv3 --output-format rocpd`",
+    ),
+    (
+        &["dispatch_id", "gpu_id", "kernel_name", "grid_size"],
+        "counters of rocprofiler-compute, not a trace; collect them with `rocprofv3 --pmc`",
+    ),
+    (
+        &["vaddr", "instruction", "hitcount"],
+        "instruction statistics of `rocprofv3 --att`, not a trace; name the trace of the run",
+    ),
+];
+
+/// What the first bytes tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// rocprofv3 JSON.
+    RocprofJson,
+    /// rocprofv3 CSV.
+    RocprofCsv,
+    /// Statistics that rocprofv3 derived from a trace.
+    CsvSummary(String),
+    /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
+    Other(String),
+    /// A file without content.
+    Empty(String),
+    /// Nothing that has to do with traces.
+    Foreign(String),
+}
+
+/// What a file is that is neither a database nor compressed.
+pub fn by_head(head: &[u8]) -> Head {
+    let text = String::from_utf8_lossy(head);
+    let trimmed = text.trim_start();
+    let other = |what: &str| Head::Other(what.to_owned());
+    if head.is_empty() {
+        let reason = "an empty file; the profiler was stopped before it wrote anything, collect again";
+        Head::Empty(reason.to_owned())
+    } else if head.get(8..12) == Some(b"DUCK") {
+        other("a DuckDB database, not a rocpd trace; name the rocpd databases it was made from")
+    } else if text.starts_with("version https://git-lfs") {
+        other("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
+    } else if is_rocprof_json(trimmed) {
+        Head::RocprofJson
+    } else if head.starts_with(b"PAR1") {
+        other("a single Parquet file; name the dataset directory with its manifest.json")
+    } else if SQLITE_MAGIC.starts_with(head) {
+        other("a truncated SQLite file without content; collect again")
+    } else if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+        Head::Foreign(format!("a file compressed with {what}, which is not read; decompress it, or use `gzip`"))
+    } else if trimmed.starts_with(['{', '[']) && text.contains("\"traceEvents\"") {
+        let reason = "a Chrome or PyTorch trace, not one of rocprofv3; name the rocprofv3 output of the run";
+        Head::Foreign(reason.to_owned())
+    } else if trimmed.starts_with(['{', '[']) {
+        let reason = format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"");
+        Head::Foreign(reason)
+    } else {
+        let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor a dataset";
+        csv(head).or_else(|| table(&text)).unwrap_or_else(|| Head::Foreign(reason.to_owned()))
+    }
+}
+
+/// What the header of a CSV file tells, if it is one of rocprofv3.
+pub fn csv(head: &[u8]) -> Option<Head> {
+    match head_of(head) {
+        HeadOf::Records => Some(Head::RocprofCsv),
+        HeadOf::Summary => {
+            let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
+            Some(Head::CsvSummary(reason.to_owned()))
+        }
+        HeadOf::Other => None,
+    }
+}
+
+/// Whether a text begins as rocprofv3 JSON does.
+pub fn is_rocprof_json(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
+}
+
+/// A table of another tool, by the names of its columns.
+fn table(text: &str) -> Option<Head> {
+    let header = text.lines().next()?.to_ascii_lowercase();
+    let columns: Vec<&str> = header.split(',').map(|column| column.trim().trim_matches('"')).collect();
+    TABLES
+        .iter()
+        .find(|(names, _)| names.iter().all(|name| columns.contains(name)))
+        .map(|(_, what)| Head::Foreign((*what).to_owned()))
+}

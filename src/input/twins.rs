@@ -1,0 +1,50 @@
+//! Processes that seem to be read twice: from an RPD database, which has no id that others share, and from what was made
+//! of it.
+
+use super::load::LoadOptions;
+use super::rpd;
+use crate::trace::Member;
+use crate::trace::schema;
+use crate::trace::source::{Anomaly, ReadContext, Severity};
+
+/// Tables whose numbers of rows are compared.
+const COMPARED: &[&str] = &["kernels", "memory_copies"];
+
+/// A warning for every process of an RPD database beside one of another format with the same process id and as many
+/// dispatches and copies. Neither is left out: process ids of different nodes can be the same.
+pub fn read_twice(members: &[Member], options: &LoadOptions) -> Vec<Anomaly> {
+    let is_rpd = |member: &Member| member.process.facts.format == rpd::FORMAT;
+    let mut notes = Vec::new();
+    for member in members.iter().filter(|member| is_rpd(member) && member.process.facts.pid >= 0) {
+        let pid = member.process.facts.pid;
+        let others = members.iter().filter(|other| !is_rpd(other) && other.process.facts.pid == pid);
+        let Some(own) = rows(member, options) else { continue };
+        if let Some(other) = others.into_iter().find(|other| rows(other, options).as_ref() == Some(&own)) {
+            notes.push(Anomaly {
+                check_id: "read_twice",
+                severity: Severity::Warning,
+                table_name: "processes".to_owned(),
+                count: 1,
+                first_key: Some(member.process.facts.path.clone()),
+                detail: format!(
+                    "rank {} seems to be read twice: {} and {} both hold process {pid} with {} dispatches and copies; \
+                     name one of them",
+                    other.process.rank,
+                    other.process.facts.path,
+                    member.process.facts.path,
+                    own.iter().sum::<u64>(),
+                ),
+            });
+        }
+    }
+    notes
+}
+
+/// Numbers of rows; `None` where there are none, which tells nothing.
+fn rows(member: &Member, options: &LoadOptions) -> Option<Vec<u64>> {
+    let context =
+        ReadContext { process: &member.process, categories: &options.categories, threads: options.threads, hint: None };
+    let count = |name: &&str| Some(member.source.count_rows(&context, schema::table(name)?).ok()?.rows);
+    let rows: Vec<u64> = COMPARED.iter().map(count).collect::<Option<_>>()?;
+    rows.iter().any(|rows| *rows > 0).then_some(rows)
+}

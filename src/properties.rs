@@ -1,0 +1,82 @@
+//! What the parsers promise of any bytes: a function for each, which panics where a promise is broken. The fuzzer in
+//! `tests/fuzz` calls them with bytes of its own, the tests of this crate with the seeds that are kept there.
+
+pub use crate::cli::settings::properties::settings;
+pub use crate::engine::properties::front_matter;
+pub use crate::input::properties::{
+    csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan, json_text, rpd_arguments,
+};
+pub use crate::trace::properties::{categories, kernel_names, numbers, window};
+
+/// A property of any bytes.
+pub type Property = fn(&[u8]);
+
+/// Every property by its name, which is that of the fuzz target and of the folder of its seeds.
+pub const ALL: &[(&str, Property)] = &[
+    ("categories", categories),
+    ("csv_rows", csv_rows),
+    ("fields", fields),
+    ("front_matter", front_matter),
+    ("head", head),
+    ("json_parts", json_parts),
+    ("json_record", json_record),
+    ("json_scan", json_scan),
+    ("kernel_names", kernel_names),
+    ("settings", settings),
+    ("window", window),
+];
+
+/// Small texts, which do not need a target each.
+pub fn fields(bytes: &[u8]) {
+    csv_values(bytes);
+    numbers(bytes);
+    rpd_arguments(bytes);
+    json_text(bytes);
+    json_mending(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// Damages that are tried on every seed.
+    const DAMAGES: usize = 300;
+
+    fn seeds(name: &str) -> Vec<Vec<u8>> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(name);
+        let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
+    }
+
+    #[test]
+    fn seeds_and_what_damage_makes_of_them() {
+        for (name, property) in ALL {
+            let seeds = seeds(name);
+            assert!(!seeds.is_empty(), "{name}");
+            let mut state = 1_u64;
+            let mut random = |below: usize| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) as usize % below.max(1)
+            };
+            for seed in &seeds {
+                property(seed);
+                for _ in 0..DAMAGES {
+                    let mut bytes = seed.clone();
+                    for _ in 0..=random(3) {
+                        let at = random(bytes.len());
+                        match random(4) {
+                            0 => bytes.truncate(at),
+                            1 => bytes.insert(at, b"\"\\{}[],:\n 0"[random(11)]),
+                            2 if at < bytes.len() => bytes[at] ^= 1 << random(8),
+                            _ => drop(bytes.drain(at..(at + random(9)).min(bytes.len()))),
+                        }
+                    }
+                    property(&bytes);
+                }
+            }
+        }
+    }
+}

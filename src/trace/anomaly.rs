@@ -1,0 +1,54 @@
+//! What is odd about an input, and what of it could not be read.
+
+use serde::{Deserialize, Serialize};
+
+/// How bad an anomaly is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Answers may be wrong; `check` exits with 4.
+    Error,
+    /// Rows were left out or looked doubtful.
+    Warning,
+    /// Worth knowing.
+    Info,
+}
+
+impl Severity {
+    /// The spelling in the `anomalies` table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        }
+    }
+}
+
+/// One kind of anomaly in one table of one process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Anomaly {
+    /// Check that found it.
+    pub check_id: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Canonical table, or the source's table where it has no canonical one.
+    pub table_name: String,
+    /// Rows affected.
+    pub count: i64,
+    /// Key of the first row affected.
+    pub first_key: Option<String>,
+    /// What it means and what to do.
+    pub detail: String,
+}
+
+/// A part of an input that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Damage {
+    /// File as given or found.
+    pub path: String,
+    /// Table or part that is incomplete; empty when the whole file is.
+    pub part: String,
+    /// Why.
+    pub cause: String,
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""Makes the inputs that fuzzing starts from, out of the fixtures and the files of the project.
+
+corpus.py DIRECTORY writes a folder for each target; --few writes only the smallest, which are kept in seeds/.
+"""
+
+import argparse
+import glob
+import gzip
+import json
+import pathlib
+import sqlite3
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KEY = "rocprofiler-sdk-tool"
+
+WINDOWS = [
+    "10%:90%", "12.5%:", ":50%", "+100:+300ns", "+0.1us:-100", "1200:1300", "1.2us:1300ns", ":", "@step",
+    "@step/2", "@step:@step/2", '@"a:b"', '@"a:b"/1:90%', ":@step", "+1.5ms:-2 s", "0%:100%", "99.999999999%:",
+]
+FIELDS = [
+    "0,2-5", "7", "1 - 3, 9", "-1", "10us", "1.5ms", ".5us", "2 s", "0.25µs", "1min", "9223372036854775807",
+    "0x7f0000000010", "18446744073709551615", "1e3", "nan", "N/A", "-5.5", "Agent 4", "GPU 0", "CPU-1", "NIC_2",
+    "graphExec = 0xc3b9a20 | stream = 0x0", "count=1207", '{"size":"12","n":3}', '{"a": NaN, "b": [-inf, "nan"]}',
+    '"\\ud83d\\ude00 \\ud83d \\\\ud800"',
+]
+SETTINGS = [
+    'unit = "ms"\nrows = 5\nwide = true\n\n[table]\nname = "short"\n\n[table.top]\nby = ["rank", "gpu"]\nlimit = 1.5\n',
+    "rank-from = 'rank(\\d+)'\nthreads = 0x10\nodd = 2024-01-01T00:00:00Z\nx = [[1], {a = nan}]\n",
+]
+# Records that once were lost, counted wrongly, or read otherwise in other parts.
+HARD_RECORDS = [
+    b'{"opera}~{\n]\xa9z,}"}]}"}]": 1,"}]},tion": 1,"}]},\n{\xa9z"}]},"}]": 1,"}]},\n{}',
+    b'{"operation": 1, "stream_id\xde": 0}},\n{"operation": 2}!,\n{"operation": 3}',
+    b'{"operation": 1, "args": [{"name": "a", "name": "b"}]},\n{"operation": 1e999, "args": [1e999]}',
+]
+RULES = (
+    '[[rule]]\ncategory = "communication"\ntokens = ["nccl", "rccl"]\nprefixes = ["mscclpp"]\n'
+    '\n[[rule]]\ncategory = "mine"\nregex = ["^my_.*[0-9]+$"]\nnot = ["test"]\nbefore = "communication"\n'
+)
+HEADS = [
+    b"", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", b"\0" * 8 + b"DUCK" + b"\0" * 8, b"PAR1\x15\x04",
+    b"SQLite for", b'{"traceEvents": []}', b"\xef\xbb\xbf" + b'{"' + KEY.encode() + b'": [',
+    b'"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"a",1,2,2,100\n',
+    b"Index,KernelName,gpu-id,queue-id\n0,k,1,0\n",
+]
+CSV = {
+    "kernels": '"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name",'
+    '"Correlation_Id","Start_Timestamp","End_Timestamp","LDS_Block_Size","Scratch_Size","VGPR_Count",'
+    '"Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"\n'
+    '"KERNEL_DISPATCH","Agent 4",1,2,1560,1,7,"void f<a, ""b"">(int)",3,1000,2000,0,0,8,64,1,1,6400,1,1\n'
+    '"KERNEL_DISPATCH","GPU 0",1,0x2,1560,2,7,"g",4,3000,3500,0,0,8,64,1,1,6400,1,1\n',
+    "plain": "Kind,Agent_Id,Queue_Id,Dispatch_Id,Kernel_Id,Kernel_Name,Correlation_Id,Start_Timestamp,End_Timestamp\n"
+    "KERNEL_DISPATCH,4,1,1,7,f,3,1000,2000\nKERNEL_DISPATCH,4,1,2,7,g,4,n/a,2.5e3\nKERNEL_DISPATCH,4,x\n",
+    "calls": '"Domain","Function","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"\n'
+    '"HIP_RUNTIME_API","hipLaunchKernel",1560,1560,3,900,950\n"MARKER_CORE_API","step 1",1560,1560,5,10,10\n',
+    "counters": '"Correlation_Id","Dispatch_Id","Agent_Id","Queue_Id","Process_Id","Thread_Id","Grid_Size","Kernel_Id",'
+    '"Kernel_Name","Workgroup_Size","LDS_Block_Size","Scratch_Size","VGPR_Count","Counter_Name","Counter_Value",'
+    '"Start_Timestamp","End_Timestamp"\n1,1,"Agent 4",1,1560,1560,64,7,"f",64,0,0,8,"SQ_WAVES",12.5,1000,2000\n',
+}
+
+
+def cut(value, keep):
+    """The document with lists of records no longer than `keep`."""
+    if isinstance(value, list):
+        return [cut(element, keep) for element in value[:keep]]
+    if isinstance(value, dict):
+        return {key: cut(element, keep) for key, element in value.items()}
+    return value
+
+
+def documents(few):
+    for path in sorted(glob.glob(str(ROOT / "fixtures/*_json/**/*.json.gz"), recursive=True)):
+        with gzip.open(path) as file:
+            document = json.load(file)
+        for keep in [1] if few else [1, 2, 5]:
+            yield cut(document, keep)
+
+
+def names():
+    for path in sorted(glob.glob(str(ROOT / "fixtures/**/*.db"), recursive=True)):
+        connection = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
+        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for table in sorted(name for name in tables if name.startswith("rocpd_info_kernel_symbol")):
+            for row in connection.execute(f'SELECT kernel_name, display_name FROM "{table}"'):
+                yield from (name for name in row if isinstance(name, str))
+
+
+def corpus(few):
+    """Pairs of target and bytes."""
+    for text in WINDOWS:
+        yield "window", text.encode()
+    for text in FIELDS:
+        yield "fields", text.encode()
+    for text in SETTINGS:
+        yield "settings", text.encode()
+    yield "categories", RULES.encode()
+    for head in HEADS:
+        yield "head", head
+    for text in CSV.values():
+        yield "csv_rows", text.encode()
+        yield "csv_rows", text.replace("\n", "\r\n").encode()
+        yield "head", text.encode()
+    queries = sorted(ROOT.glob("queries/*/*.sql"))
+    for path in queries[:3] if few else queries:
+        lines = path.read_text().splitlines(keepends=True)
+        yield "front_matter", "".join(line for line in lines if line.startswith("--")).encode()
+    for name in sorted(set(names()), key=lambda name: (len(name), name))[: 12 if few else None]:
+        yield "kernel_names", name.encode()
+    if not few:
+        yield "categories", (ROOT / "share/kernel_categories.toml").read_bytes()
+    for records in HARD_RECORDS:
+        yield "json_parts", records
+        yield "json_record", records.split(b"\n")[-1]
+    for number, document in enumerate(documents(few)):
+        if few and number % 5:
+            continue
+        text = json.dumps(document).encode()
+        yield "head", text[:200]
+        yield "json_scan", b"\x20" + (text if not few else json.dumps(skeleton(document)).encode())
+        for process in document[KEY]:
+            records = process.get("buffer_records", {})
+            for name in sorted(records):
+                for record in records[name][:1]:
+                    yield "json_record", json.dumps(record).encode()
+            calls = [record for name in sorted(records) for record in records[name]]
+            yield "json_parts", ",\n".join(json.dumps(call) for call in calls[: 3 if few else None]).encode()
+
+
+def skeleton(document):
+    """The document with short records, so that its structure is most of it."""
+    for process in document[KEY]:
+        process["metadata"] = {"pid": process["metadata"].get("pid")}
+        process["agents"] = [{"id": 1}]
+        process.pop("summary", None)
+        for group in ["buffer_records", "callback_records"]:
+            for name, records in process.get(group, {}).items():
+                process[group][name] = [{"operation": 1, "x": [{"y": "z}"}]} for _ in records]
+        for name in list(process.get("strings", {})):
+            process["strings"][name] = cut(process["strings"][name], 1)
+        for name in ["code_objects", "kernel_symbols", "host_functions", "counters"]:
+            if name in process:
+                process[name] = [{"id": 1} for _ in process[name]]
+    return document
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("directory", type=pathlib.Path)
+    arguments.add_argument("--few", action="store_true", help="only what is kept in seeds/")
+    options = arguments.parse_args()
+    counts = {}
+    for target, content in corpus(options.few):
+        number = counts.get(target, 0)
+        counts[target] = number + 1
+        folder = options.directory / target
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number:03}").write_bytes(content)
+    print(" ".join(f"{target}: {count}" for target, count in sorted(counts.items())))
+
+
+if __name__ == "__main__":
+    main()
