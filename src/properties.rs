@@ -4,7 +4,8 @@
 pub use crate::cli::settings::properties::settings;
 pub use crate::engine::properties::front_matter;
 pub use crate::input::properties::{
-    csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan, json_text, rpd_arguments,
+    csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan, json_template, json_text,
+    rpd_arguments, sqlite_pages,
 };
 pub use crate::trace::properties::{categories, kernel_names, numbers, window};
 
@@ -21,8 +22,10 @@ pub const ALL: &[(&str, Property)] = &[
     ("json_parts", json_parts),
     ("json_record", json_record),
     ("json_scan", json_scan),
+    ("json_template", json_template),
     ("kernel_names", kernel_names),
     ("settings", settings),
+    ("sqlite_pages", sqlite_pages),
     ("window", window),
 ];
 

@@ -10,6 +10,7 @@ import gzip
 import json
 import pathlib
 import sqlite3
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEY = "rocprofiler-sdk-tool"
@@ -77,6 +78,31 @@ def documents(few):
             yield cut(document, keep)
 
 
+def databases():
+    """Databases of few and small pages: rows on several levels, long records, gaps, every type of value."""
+    scripts = [
+        "CREATE TABLE a (id INTEGER PRIMARY KEY, x, y TEXT, z REAL);"
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) "
+        "INSERT INTO a SELECT i * 3, i * 100000, 'text ' || i, i * 1.5 FROM n;",
+        "CREATE TABLE b (x, y, z); INSERT INTO b VALUES (NULL, x'00ff', 1e300), (-1, hex(zeroblob(300)), 0), (2, 'é', -5);"
+        "CREATE TABLE c (id INTEGER PRIMARY KEY, x); INSERT INTO c VALUES (-9223372036854775808, 1), (5, NULL);",
+        "CREATE TABLE d (x); CREATE VIEW e AS SELECT * FROM d; CREATE INDEX f ON d (x); INSERT INTO d VALUES (1), (2);",
+    ]
+    for script in scripts:
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "a.db")
+            connection = sqlite3.connect(path)
+            connection.execute("PRAGMA page_size = 512")
+            connection.executescript(script)
+            connection.commit()
+            connection.execute("VACUUM")
+            connection.close()
+            content = bytearray(path.read_bytes())
+            # The version of the library that wrote it.
+            content[92:100] = bytes(8)
+            yield bytes(content)
+
+
 def names():
     for path in sorted(glob.glob(str(ROOT / "fixtures/**/*.db"), recursive=True)):
         connection = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
@@ -105,6 +131,8 @@ def corpus(few):
     for path in queries[:3] if few else queries:
         lines = path.read_text().splitlines(keepends=True)
         yield "front_matter", "".join(line for line in lines if line.startswith("--")).encode()
+    for database in databases():
+        yield "sqlite_pages", database
     for name in sorted(set(names()), key=lambda name: (len(name), name))[: 12 if few else None]:
         yield "kernel_names", name.encode()
     if not few:
@@ -123,6 +151,9 @@ def corpus(few):
             for name in sorted(records):
                 for record in records[name][:1]:
                     yield "json_record", json.dumps(record).encode()
+            for name in sorted(records):
+                if records[name]:
+                    yield "json_template", b",\n".join(json.dumps(record).encode() for record in records[name][:4]) + b","
             calls = [record for name in sorted(records) for record in records[name]]
             yield "json_parts", ",\n".join(json.dumps(call) for call in calls[: 3 if few else None]).encode()
 

@@ -6,6 +6,8 @@ use std::io::{Seek, Write as _};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+pub use super::template::properties::*;
+
 use super::bare_words::quiet;
 use super::file::{InputFile, Spool};
 use super::index::{FileIndex, Section};
@@ -85,7 +87,7 @@ pub fn json_parts(bytes: &[u8]) {
 fn read_all(file: &InputFile, index: &FileIndex) -> Vec<(String, Vec<String>, usize)> {
     let sections = index.processes.iter().flat_map(|process| &process.sections);
     let read = |section: &Section| {
-        let collected = read_section(file, section, Shown::default).ok()?;
+        let collected = read_section(file, section, Shown::default, None).ok()?;
         let records: Vec<String> = collected.parts.concat();
         // Records that run together are told apart, so that there may be more than the scanner saw.
         assert!(records.len() + collected.bad >= section.rows as usize, "{section:?}: {records:?}");

@@ -1,5 +1,7 @@
 //! What the parsers of parts of databases promise of any bytes.
 
+pub use super::pages::properties::*;
+
 use super::json_text::text_of_blob;
 
 /// A blob that is no frame is its own text, and a frame never gives more than a text may be long.

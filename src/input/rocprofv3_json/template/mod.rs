@@ -7,6 +7,8 @@ mod columns;
 mod learn;
 mod matching;
 mod numbers;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
 mod run;
 mod shape;
 mod skip;

@@ -9,6 +9,8 @@ mod cells;
 mod decoder;
 mod fault;
 mod format;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
 mod record;
 mod row_test;
 mod schema;
