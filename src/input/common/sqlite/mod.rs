@@ -1,6 +1,7 @@
 //! Reading of SQLite databases that may be damaged or hold other types than declared. Nothing is ever written.
 
-#[cfg(all(test, feature = "tables"))]
+#[cfg(test)]
+#[cfg(feature = "tables")]
 mod agreement;
 #[cfg(feature = "tables")]
 mod bulk;
