@@ -39,7 +39,12 @@ fn written(declaration: &QueryDeclaration) -> String {
     for (key, value) in [("title", &declaration.title), ("about", &declaration.about), ("kind", &declaration.kind)] {
         let _ = writeln!(text, "-- {key}: {value}");
     }
-    let lists = [("needs", &declaration.needs), ("by", &declaration.by), ("dimensions", &declaration.dimensions)];
+    let lists = [
+        ("needs", &declaration.needs),
+        ("sums", &declaration.sums),
+        ("by", &declaration.by),
+        ("dimensions", &declaration.dimensions),
+    ];
     for (key, words) in lists {
         let _ = writeln!(text, "-- {key}: {}", words.join(", "));
     }
