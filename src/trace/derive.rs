@@ -83,7 +83,8 @@ fn gpu_segments(process: &Process, tables: &BTreeMap<&'static str, DataFrame>) -
 /// The columns of `gpu_segments`, filled segment by segment.
 #[derive(Default)]
 struct SegmentColumns {
-    gpu: Vec<i64>,
+    /// Every GPU with the number of its segments.
+    gpus: Vec<(i64, usize)>,
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
     compute: Vec<i64>,
@@ -93,7 +94,10 @@ struct SegmentColumns {
 
 impl SegmentColumns {
     fn push(&mut self, segment: &Segment) {
-        self.gpu.push(segment.gpu);
+        match self.gpus.last_mut() {
+            Some((gpu, segments)) if *gpu == segment.gpu => *segments += 1,
+            _ => self.gpus.push((segment.gpu, 1)),
+        }
         self.start_ns.push(segment.start_ns);
         self.end_ns.push(segment.end_ns);
         self.compute.push(segment.compute);
@@ -102,15 +106,13 @@ impl SegmentColumns {
     }
 
     fn into_frame(self, device_of: &BTreeMap<i64, i64>) -> Result<DataFrame> {
-        let mut device = OptionalColumn::with_capacity(self.gpu.len());
-        for on_one_gpu in self.gpu.chunk_by(|a, b| a == b) {
-            let of_gpu = on_one_gpu.first().and_then(|gpu| device_of.get(gpu)).copied();
-            device.extend(of_gpu, on_one_gpu.len());
-        }
+        let gpu = repeated("gpu", self.gpus.iter().map(|(gpu, segments)| (Some(*gpu), *segments)))?;
+        let devices = self.gpus.iter().map(|(gpu, segments)| (device_of.get(gpu).copied(), *segments));
+        let device = repeated("device", devices)?;
         let durations = self.start_ns.iter().zip(&self.end_ns).map(|(start, end)| end.saturating_sub(*start)).collect();
         Ok(DataFrame::new_infer_height(vec![
-            column("gpu", self.gpu),
-            device.finish("device"),
+            gpu,
+            device,
             column("start_ns", self.start_ns),
             column("end_ns", self.end_ns),
             column("duration_ns", durations),
@@ -121,27 +123,23 @@ impl SegmentColumns {
     }
 }
 
-fn column(name: &str, values: Vec<i64>) -> Column {
-    Int64Chunked::from_vec(name.into(), values).into_series().into_column()
-}
-
-/// A column that repeats values many times over.
-struct OptionalColumn(PrimitiveChunkedBuilder<Int64Type>);
-
-impl OptionalColumn {
-    fn with_capacity(rows: usize) -> Self {
-        Self(PrimitiveChunkedBuilder::new("".into(), rows))
-    }
-
-    fn extend(&mut self, value: Option<i64>, times: usize) {
-        for _ in 0..times {
-            self.0.append_option(value);
+/// A column of values that are each repeated a number of times; a single one takes no memory.
+fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> Result<Column> {
+    let mut column = Column::new_empty(name.into(), &DataType::Int64);
+    for (value, times) in values {
+        let value = Scalar::new(DataType::Int64, value.map_or(AnyValue::Null, AnyValue::Int64));
+        let part = Column::new_scalar(name.into(), value, times);
+        if column.is_empty() {
+            column = part;
+        } else {
+            column.append(&part)?;
         }
     }
+    Ok(column)
+}
 
-    fn finish(self, name: &str) -> Column {
-        self.0.finish().with_name(name.into()).into_series().into_column()
-    }
+fn column(name: &str, values: Vec<i64>) -> Column {
+    Int64Chunked::from_vec(name.into(), values).into_series().into_column()
 }
 
 /// Visits every valid row whose key is known: row number, key, start and end.
@@ -178,7 +176,7 @@ fn region_self_times(tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataF
             && process_range != Some(true)
         {
             let thread = by_thread.entry(tid).or_default();
-            thread.places.push(own_ns.len());
+            thread.places.push(u32::try_from(own_ns.len()).context("more calls than rows can be counted")?);
             thread.calls.push(Call { start_ns, end_ns });
         }
         region_ids.push(id);
@@ -186,7 +184,7 @@ fn region_self_times(tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataF
     }
     for thread in by_thread.into_values() {
         for (place, self_ns) in thread.places.into_iter().zip(self_times(&thread.calls)) {
-            if let Some(slot) = own_ns.get_mut(place) {
+            if let Some(slot) = own_ns.get_mut(place as usize) {
                 *slot = self_ns;
             }
         }
@@ -202,6 +200,6 @@ fn region_self_times(tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataF
 /// The calls of one thread and where their rows are.
 #[derive(Default)]
 struct ThreadCalls {
-    places: Vec<usize>,
+    places: Vec<u32>,
     calls: Vec<Call>,
 }

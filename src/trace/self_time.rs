@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use rayon::prelude::*;
+
 /// One call of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
@@ -43,18 +45,19 @@ impl Open {
 /// Takes `O(n log n)` when calls nest; each call that is open and overlaps in part adds a step per call begun meanwhile.
 #[must_use]
 pub fn self_times(calls: &[Call]) -> Vec<i64> {
-    let mut order: Vec<(usize, Call)> =
-        calls.iter().copied().enumerate().filter(|(_, call)| call.start_ns <= call.end_ns).collect();
+    let forward = (0_u32..).zip(calls).filter(|(_, call)| call.start_ns <= call.end_ns);
+    let mut order: Vec<u32> = forward.map(|(index, _)| index).collect();
     // Containing calls come before those they contain.
-    let place = |(index, call): &(usize, Call)| (call.start_ns, Reverse(call.end_ns), *index);
+    let place = |index: &u32| calls.get(*index as usize).map(|call| (call.start_ns, Reverse(call.end_ns), *index));
     if !order.is_sorted_by_key(place) {
-        order.sort_by_key(place);
+        order.par_sort_by_key(place);
     }
 
     let mut covered = vec![0_u64; calls.len()];
     // Sorted by end, the earliest on top, so that the calls that contain the next one are the bottom part.
     let mut stack: Vec<Open> = Vec::new();
-    for (index, call) in order {
+    for index in order.into_iter().map(|index| index as usize) {
+        let Some(&call) = calls.get(index) else { continue };
         while let Some(done) = stack.pop_if(|open| open.end_ns <= call.start_ns) {
             store(&mut covered, &done);
         }

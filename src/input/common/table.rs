@@ -52,7 +52,12 @@ impl<'a> TableBuilder<'a> {
     /// Adds a canonical column if it is wanted.
     pub fn put(&mut self, name: &'static str, column: impl IntoColumn) {
         if self.wants(&[name]) {
-            self.columns.insert(name, column.into_column().with_name(name.into()));
+            let column = column.into_column().with_name(name.into());
+            // Many columns of many traces say nothing; as one value they take no memory.
+            let says_nothing = !column.is_empty() && column.null_count() == column.len();
+            let column =
+                if says_nothing { Column::full_null(name.into(), column.len(), column.dtype()) } else { column };
+            self.columns.insert(name, column);
         }
     }
 
