@@ -20,6 +20,7 @@ use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
 use super::rounding::round_significant;
 use crate::trace::logical::columns_of;
+use crate::trace::schema::ColumnType;
 use crate::trace::{Request, Trace, schema};
 
 /// Rows of an answer and what its columns are.
@@ -35,9 +36,8 @@ pub struct Answer {
 /// # Errors
 /// When the options do not fit the query, or the statement cannot be run.
 pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
-    // The order of a named query is total, so that the engine may work on its rows in any order.
     let way = Way {
-        engine: Engine::Streaming,
+        engine: engine_for(query),
         columns: options.columns.as_deref(),
         with_sums: !query.declaration.sums.is_empty(),
     };
@@ -101,6 +101,14 @@ fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Resul
 /// When the statement cannot be run.
 pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     quietly(|| run_statement(trace, sql, &Way { engine: Engine::InMemory, columns: None, with_sums: false }))
+}
+
+/// The order of a named query is total, so that the engine may work on its rows in any order, unless it adds up floats:
+/// the last digit of a sum depends on the order of what is added.
+fn engine_for(query: &Query) -> Engine {
+    let has_floats = |table: &schema::Table| table.columns.iter().any(|column| column.column_type == ColumnType::F64);
+    let mut tables = query.declaration.needs.iter().filter_map(|name| schema::table(name));
+    if tables.any(has_floats) { Engine::InMemory } else { Engine::Streaming }
 }
 
 /// How a statement is run.

@@ -1,5 +1,7 @@
 //! Canonical columns as polars series and empty frames.
 
+use std::sync::OnceLock;
+
 use polars::prelude::*;
 
 use super::schema::{Column as Declaration, ColumnType, Table};
@@ -15,9 +17,11 @@ pub fn data_type(column_type: ColumnType) -> DataType {
     }
 }
 
-/// The dictionary type shared by all `cat` columns.
+/// The dictionary type shared by all `cat` columns. It is kept as long as the program runs: polars forgets a dictionary
+/// that nobody holds, and would number the same texts anew while other threads still use the old numbers.
 pub fn categorical() -> DataType {
-    DataType::from_categories(Categories::global())
+    static SHARED: OnceLock<DataType> = OnceLock::new();
+    SHARED.get_or_init(|| DataType::from_categories(Categories::global())).clone()
 }
 
 /// A column of nulls of the declared type.
