@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use polars::prelude::{ChunkAgg, Column};
+use polars::prelude::{ChunkAgg, Column, DataType};
 
 /// A value of a key column: an integer, or the code of a text in the shared dictionary.
 pub type Key = Option<i64>;
@@ -31,7 +31,9 @@ pub fn of_all(columns: &[&Numbered], height: usize) -> Numbered {
 /// # Errors
 /// When the column is neither of integers nor of dictionary texts.
 pub fn of_column(column: &Column) -> Result<Numbered> {
-    if let Column::Scalar(constant) = column {
+    if let Column::Scalar(constant) = column
+        && constant.dtype() == &DataType::Int64
+    {
         let key = constant.scalar().value().extract::<i64>();
         return Ok(Numbered { rows: vec![0; constant.len()], keys: vec![vec![key]] });
     }
