@@ -20,8 +20,8 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     if columns.height == 0 {
         return Ok(());
     }
-    let owners = Owners::read(assembly)?;
     let event_ids = columns.integers("event_id");
+    let owners = Owners::of(assembly, &event_ids)?;
     let found: Vec<Option<(usize, i64)>> = event_ids.iter().map(|id| id.and_then(|id| owners.find(id))).collect();
     let ids = columns.integers("id");
     let (count, first) = count_first(found.iter().map(Option::is_none), &ids);
@@ -63,33 +63,38 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
 const OWNERS: &[(&str, &str, &str)] =
     &[("region", "region", "id"), ("kernel", "kernel_dispatch", "dispatch_id"), ("copy", "memory_copy", "id")];
 
+/// The owners of events: their kind, as a position in [`OWNERS`], and their key.
 struct Owners {
-    tables: Vec<(IdIndex, Vec<Option<i64>>)>,
+    events: IdIndex,
+    owners: Vec<Option<(usize, i64)>>,
 }
 
 impl Owners {
-    fn read(assembly: &Assembly<'_>) -> Result<Self> {
-        let mut tables = Vec::new();
-        for (_, base, key) in OWNERS {
+    /// Looks for the owners of `event_ids`: few events have arguments, so that most rows of the owners' tables are passed
+    /// over.
+    fn of(assembly: &Assembly<'_>, event_ids: &Int64Chunked) -> Result<Self> {
+        let mut distinct: Vec<i64> = event_ids.iter().flatten().collect();
+        if !distinct.is_sorted() {
+            distinct.sort_unstable();
+        }
+        distinct.dedup();
+        let events = IdIndex::new(&distinct);
+        let mut owners: Vec<Option<(usize, i64)>> = vec![None; distinct.len()];
+        for (kind, (_, base, key)) in OWNERS.iter().enumerate() {
             let wanted: Vec<Wanted> =
                 ["event_id", key].iter().filter(|name| **name != "id").map(|name| integer(name)).collect();
             let columns = assembly.database.read(base, &wanted, assembly.context.threads)?;
-            let pairs: Vec<(i64, Option<i64>)> = columns
-                .integers("event_id")
-                .iter()
-                .zip(columns.integers(key).iter())
-                .filter_map(|(event, key)| event.map(|event| (event, key)))
-                .collect();
-            let index = IdIndex::new(&pairs.iter().map(|(event, _)| *event).collect::<Vec<i64>>());
-            tables.push((index, pairs.into_iter().map(|(_, key)| key).collect()));
+            for (event, key) in columns.integers("event_id").iter().zip(columns.integers(key).iter()) {
+                let place = event.and_then(|event| events.position(event)).and_then(|at| owners.get_mut(at));
+                if let (Some(owner @ None), Some(key)) = (place, key) {
+                    *owner = Some((kind, key));
+                }
+            }
         }
-        Ok(Self { tables })
+        Ok(Self { events, owners })
     }
 
     fn find(&self, event_id: i64) -> Option<(usize, i64)> {
-        self.tables.iter().enumerate().find_map(|(kind, (index, keys))| {
-            let key = index.position(event_id).and_then(|at| keys.get(at).copied().flatten())?;
-            Some((kind, key))
-        })
+        self.events.position(event_id).and_then(|at| self.owners.get(at).copied().flatten())
     }
 }
