@@ -1,12 +1,14 @@
 //! All tables of one process, each to a file of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use polars::prelude::{Column, DataFrame, Expr, IdxCa, Scalar, col};
+use rayon::prelude::*;
 
 use super::convert::{Observer, TableFormat, Written};
 use super::row_order::row_order;
@@ -77,30 +79,35 @@ struct ProcessWriter<'a> {
 }
 
 impl ProcessWriter<'_> {
-    /// Writes all rows, one source table after the other. While a table is written, it is checked, and what is derived
-    /// from it and those before it is built and written too; then its columns are dropped.
+    /// Writes all rows, one source table after the other. While a table is read, one that was read before is checked and
+    /// written, or one is built and written that is derived from those; then its columns are dropped.
     fn write_whole(&self, parts: &mut Vec<Part>) -> Result<()> {
-        let mut checks = Checks::new(&self.member.process);
+        let checks = Mutex::new(Checks::new(&self.member.process));
+        let checks_now = || checks.lock().unwrap_or_else(PoisonError::into_inner);
         let mut kept = Kept::new(self)?;
+        let mut waiting: VecDeque<Work> = VecDeque::new();
         for table in tables().iter().filter(|table| table.origin == Origin::Source) {
-            let read = self.trace.read_all(self.member, table)?;
-            checks.absorb(read.anomalies);
-            checks.absorb_damage(read.damage);
-            let frame = read.frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?;
-            kept.keep(table, &frame)?;
-            let ready = kept.ready();
-            let checked = frame.clone();
-            let (put, others) = rayon::join(
-                || self.put(table, frame),
+            let next = waiting.pop_front();
+            let (read, done) = rayon::join(
                 || {
-                    checks.table(table.name, &checked)?;
-                    drop(checked);
-                    ready.into_iter().map(|ready| self.put_derived(ready)).collect::<Result<Vec<Part>>>()
+                    let read = self.trace.read_all(self.member, table)?;
+                    let frame = read.frame.collect().with_context(|| format!("cannot read the rows of {}", table.name));
+                    anyhow::Ok((frame?, read.anomalies, read.damage))
                 },
+                || next.map(|work| self.work_off(work, &checks)).transpose(),
             );
-            parts.push(put?);
-            parts.extend(others?);
+            parts.extend(done?);
+            let (frame, anomalies, damage) = read?;
+            checks_now().absorb(anomalies);
+            checks_now().absorb_damage(damage);
+            kept.keep(table, &frame)?;
+            waiting.push_back(Work::Write(table, frame));
+            waiting.extend(kept.ready().into_iter().map(Work::Derive));
         }
+        let rest: Vec<Work> = waiting.into();
+        let rest = rest.into_par_iter().map(|work| self.work_off(work, &checks)).collect::<Result<Vec<Part>>>()?;
+        parts.extend(rest);
+        let mut checks = checks.into_inner().unwrap_or_else(PoisonError::into_inner);
         for table in tables().iter().filter(|table| table.origin == Origin::Derived) {
             if let Some(frame) = self.trace.stored(self.member, table)? {
                 let frame = frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?;
@@ -113,10 +120,18 @@ impl ProcessWriter<'_> {
         Ok(())
     }
 
-    fn put_derived(&self, ready: Ready) -> Result<Part> {
-        let frame = derive::derive(ready.table.name, &self.member.process, &ready.tables)?;
-        drop(ready.tables);
-        self.put(ready.table, frame)
+    fn work_off(&self, work: Work, checks: &Mutex<Checks<'_>>) -> Result<Part> {
+        match work {
+            Work::Write(table, frame) => {
+                checks.lock().unwrap_or_else(PoisonError::into_inner).table(table.name, &frame)?;
+                self.put(table, frame)
+            }
+            Work::Derive(ready) => {
+                let frame = derive::derive(ready.table.name, &self.member.process, &ready.tables)?;
+                drop(ready.tables);
+                self.put(ready.table, frame)
+            }
+        }
     }
 
     /// Writes the file of one table.
@@ -173,6 +188,14 @@ impl ProcessWriter<'_> {
             facts: process.facts.clone(),
         }
     }
+}
+
+/// What is left to do for a table.
+enum Work {
+    /// To check and write what was read.
+    Write(&'static Table, DataFrame),
+    /// To build and write what is derived.
+    Derive(Ready),
 }
 
 /// A derived table whose source columns have all been read.
