@@ -36,7 +36,7 @@ pub fn write_table(
     facts: &ProcessFacts,
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
-    let schema = with_metadata(&record_batch(&frame.head(Some(0)))?.schema(), table);
+    let schema = with_metadata(&record_batch(&frame.head(Some(0)))?.schema(), frame, table);
     let properties = properties(frame, table, facts)?;
     let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
     let (mut writer, columns) = writer.into_serialized_writer()?;
@@ -85,8 +85,8 @@ pub fn write_frame(frame: &DataFrame, out: &mut (dyn Write + Send)) -> Result<()
     Ok(())
 }
 
-/// The same fields with unit and documentation.
-fn with_metadata(schema: &Schema, table: &'static Table) -> Arc<Schema> {
+/// The same fields with unit and documentation, nullable where that is declared or, against the declaration, true.
+fn with_metadata(schema: &Schema, frame: &DataFrame, table: &'static Table) -> Arc<Schema> {
     let fields: Vec<Field> = schema
         .fields()
         .iter()
@@ -96,7 +96,8 @@ fn with_metadata(schema: &Schema, table: &'static Table) -> Arc<Schema> {
             let unit = Some(column.unit).filter(|unit| *unit != Unit::None);
             let unit = unit.map(|unit| ("unit".to_owned(), unit.name().to_owned()));
             let metadata = doc.into_iter().chain(unit).collect();
-            Field::new(field.name(), field.data_type().clone(), true).with_metadata(metadata)
+            let has_nulls = frame.column(field.name()).is_ok_and(|column| column.null_count() > 0);
+            Field::new(field.name(), field.data_type().clone(), column.nullable || has_nulls).with_metadata(metadata)
         })
         .collect();
     Arc::new(Schema::new(fields))
