@@ -8,9 +8,10 @@ use super::arguments::{AnswerFormat, GlobalArguments, InputArguments, OutputArgu
 use super::exit::Failure;
 use crate::engine::Answer;
 use crate::export::atomic::write_file;
+use crate::export::parquet::file as parquet_file;
 use crate::export::terminal::Style;
 use crate::export::unit::{convert_times, displays};
-use crate::export::{columnar, delimited, json, markdown, parquet_file, terminal};
+use crate::export::{columnar, delimited, json, markdown, terminal};
 
 /// Refuses an output that would replace an input, or that cannot be written, before anything is read.
 ///

@@ -11,8 +11,9 @@ use polars::prelude::{Column, DataFrame, Expr, IdxCa, Scalar, col};
 use rayon::prelude::*;
 
 use super::convert::{Observer, TableFormat, Written};
+use super::parquet::file as parquet_file;
 use super::row_order::row_order;
-use super::{columnar, delimited, json, parquet_file};
+use super::{columnar, delimited, json};
 use crate::input::{StoredProcess, part_path};
 use crate::trace::frames::own_columns;
 use crate::trace::gpu_times::{GpuTime, gpu_times};

@@ -11,7 +11,7 @@ pub mod delimited;
 pub mod documentation;
 pub mod json;
 pub mod markdown;
-pub mod parquet_file;
+pub mod parquet;
 mod row_order;
 pub mod terminal;
 pub mod unit;

@@ -12,6 +12,7 @@ use super::gpu_segments::{Activity, ActivityInterval, Segment, each_segment};
 use super::health;
 use super::identity::Process;
 use super::self_time::{Call, self_times};
+use super::values::{Integers, Truths};
 
 /// Name of the operation that opens a ROCTx range of the whole process, which belongs to no thread's stack of calls.
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
@@ -159,12 +160,12 @@ fn each_valid_interval(frame: &DataFrame, key: &str, mut visit: impl FnMut(usize
 
 fn region_self_times(tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
-    let ids = regions.column("region_id")?.i64()?;
-    let starts = regions.column("start_ns")?.i64()?;
-    let ends = regions.column("end_ns")?.i64()?;
-    let valid = regions.column("valid")?.bool()?;
-    let threads = regions.column("tid")?.i64()?;
-    let process_ranges = rows_named(regions.column("name")?, |name| name == PROCESS_RANGE)?;
+    let ids = Integers::of(regions.column("region_id")?.i64()?);
+    let starts = Integers::of(regions.column("start_ns")?.i64()?);
+    let ends = Integers::of(regions.column("end_ns")?.i64()?);
+    let valid = Truths::of(regions.column("valid")?.bool()?);
+    let threads = Integers::of(regions.column("tid")?.i64()?);
+    let process_ranges = Truths::of(&rows_named(regions.column("name")?, |name| name == PROCESS_RANGE)?);
 
     let mut by_thread: BTreeMap<i64, ThreadCalls> = BTreeMap::new();
     let mut own_ns: Vec<i64> = Vec::with_capacity(regions.height());

@@ -35,6 +35,7 @@ pub mod similar;
 pub mod source;
 mod tables;
 pub mod validity;
+pub mod values;
 
 #[cfg(feature = "tables")]
 pub use logical::{Member, Request, Trace, all_columns, source_request};

@@ -10,6 +10,7 @@ use crate::trace::identity::Gpu;
 use crate::trace::schema::{Column as Declaration, Table};
 use crate::trace::source::{Anomaly, Damage, ReadContext, Rows, Severity};
 use crate::trace::validity::Validity;
+use crate::trace::values::{Integers, integers};
 
 /// A canonical table being read: what is wanted, and what has been assembled.
 pub struct TableBuilder<'a> {
@@ -128,7 +129,7 @@ impl<'a> TableBuilder<'a> {
         for (name, number) in [("gpu", (|gpu| gpu.gpu) as fn(&Gpu) -> i64), ("device", |gpu| gpu.device)] {
             if self.wants(&[name]) {
                 let numbers = remembering(agents, |agent| gpu_of(agent).map(number));
-                self.put(name, Int64Chunked::from_iter_options(name.into(), numbers).into_series());
+                self.put(name, integers(name, numbers).into_series());
             }
         }
         let known = |agent: i64| process.facts.agents.iter().any(|facts| facts.agent_id == agent);
@@ -162,12 +163,12 @@ impl<'a> TableBuilder<'a> {
 }
 
 /// What `value` makes of every row, made once for equal rows that follow each other.
-pub fn remembering<'a, T: Copy + 'a>(
-    rows: &'a Int64Chunked,
-    value: impl Fn(Option<i64>) -> T + 'a,
-) -> impl ExactSizeIterator<Item = T> + 'a {
+pub fn remembering<T: Copy, F: Fn(Option<i64>) -> T>(
+    rows: &Int64Chunked,
+    value: F,
+) -> impl ExactSizeIterator<Item = T> + use<T, F> {
     let mut last: Option<(Option<i64>, T)> = None;
-    rows.iter().map(move |row| match last {
+    Integers::of(rows).into_rows().map(move |row| match last {
         Some((known, made)) if known == row => made,
         _ => {
             let made = value(row);

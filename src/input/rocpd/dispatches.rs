@@ -11,6 +11,7 @@ use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer}
 use crate::input::common::{count_first, count_rows, or, or_else};
 use crate::trace::frames::{dictionary_column, dictionary_column_at};
 use crate::trace::source::Severity;
+use crate::trace::values::{Integers, integers};
 
 /// Canonical columns and the source column each needs.
 const SOURCES: &[(&[&str], &str)] = &[
@@ -99,10 +100,10 @@ pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
     // 0 is how the source writes that a dispatch belongs to no graph.
     for name in ["graph_exec_id", "graph_node_id"] {
         if assembly.wants(&[name]) {
-            let in_graph = columns.integers("graph_exec_id");
-            let values = columns.integers(name);
+            let in_graph = Integers::of(&columns.integers("graph_exec_id"));
+            let values = Integers::of(&columns.integers(name));
             let values = values.iter().zip(in_graph.iter()).map(|(value, graph)| value.filter(|_| graph != Some(0)));
-            assembly.put(name, Int64Chunked::from_iter_options(name.into(), values).into_series());
+            assembly.put(name, integers(name, values).into_series());
         }
     }
     Ok(())
@@ -165,13 +166,14 @@ pub fn put_event_ids(assembly: &mut Assembly<'_>, events: &Events, event_ids: &I
     ] {
         if assembly.wants(&[name]) {
             let values = events.values(source, event_ids).map(|value| value.filter(|value| *value != 0));
-            assembly.put(name, Int64Chunked::from_iter_options(name.into(), values).into_series());
+            assembly.put(name, integers(name, values).into_series());
         }
     }
 }
 
 /// Notes rows whose event is missing.
 pub fn note_missing_events(assembly: &mut Assembly<'_>, events: &Events, event_ids: &Int64Chunked, ids: &Int64Chunked) {
+    let event_ids = Integers::of(event_ids);
     let orphans = event_ids.iter().map(|id| id.is_some_and(|id| !events.contain(id)));
     let (count, first) = count_first(orphans, ids);
     assembly.note(

@@ -12,9 +12,13 @@ use polars::prelude::*;
 use super::database::Database;
 use crate::input::common::sqlite::{Columns, Misfit, Wanted, integer};
 use crate::input::common::{IdIndex, index_of};
+use crate::trace::values::Integers;
 
 /// Bytes of event columns that are kept at most.
 const KEPT_BYTES: usize = 512 << 20;
+
+/// Columns that the tables of activity take from their events.
+const JOINED: &[&str] = &["stack_id", "parent_stack_id", "correlation_id", "category_id"];
 
 /// Columns of the event table, joined to columns of event ids.
 #[derive(Clone, Default)]
@@ -41,6 +45,7 @@ impl Numbers {
         }
         match (values.min(), values.max()) {
             (least, greatest) if fits(least) && fits(greatest) && least != Some(i64::from(i32::MIN)) => {
+                let values = Integers::of(&values);
                 Self::Narrow(values.iter().map(|number| number.map_or(i32::MIN, |number| number as i32)).collect())
             }
             _ => Self::Wide(values),
@@ -73,7 +78,9 @@ impl Events {
             return Ok(Self::default());
         }
         let kept = cache.find(database);
-        let missing: Vec<&'static str> = names.iter().copied().filter(|name| !kept.has(name)).collect();
+        // Who wants several columns wants the others later; one more costs less than another look at every page.
+        let read = if names.len() > 1 { JOINED } else { names };
+        let missing: Vec<&'static str> = read.iter().copied().filter(|name| !kept.has(name)).collect();
         let mut events = kept.clone();
         if !missing.is_empty() {
             let read = Self::read_anew(database, &missing, threads)?;
@@ -126,10 +133,10 @@ impl Events {
     pub fn values<'a>(
         &'a self,
         name: &str,
-        event_ids: &'a Int64Chunked,
+        event_ids: &Int64Chunked,
     ) -> impl ExactSizeIterator<Item = Option<i64>> + 'a {
         let numbers = self.columns.iter().find(|(known, _)| *known == name).map(|(_, numbers)| numbers);
-        event_ids.iter().map(move |id| numbers?.get(self.index.position(id?)?))
+        Integers::of(event_ids).into_rows().map(move |id| numbers?.get(self.index.position(id?)?))
     }
 
     /// Whether there is an event of that id.

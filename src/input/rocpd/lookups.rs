@@ -10,6 +10,7 @@ use super::dialect::is_track_based;
 use super::events::EventCache;
 use crate::input::common::sqlite::{integer, text};
 use crate::input::common::{IdIndex, Texts, index_of, remembering};
+use crate::trace::values::integers;
 
 /// Strings, categories and threads of one partition, read when first needed.
 pub struct Lookups {
@@ -86,6 +87,6 @@ impl Lookups {
             }
         };
         let tids = remembering(rows, |row| row.map(|row| threads.tid(row).unwrap_or(row)));
-        Ok(Int64Chunked::from_iter_options("tid".into(), tids))
+        Ok(integers("tid", tids))
     }
 }

@@ -38,15 +38,16 @@ pub fn read_regions(assembly: &mut Assembly<'_>) -> Result<()> {
         wanted.push(integer("event_id"));
     }
     let condition = hint::condition(assembly, "region", with_length());
-    let columns = assembly.database.read_where("region", &wanted, condition, assembly.context.threads)?;
+    let mut columns = assembly.database.read_where("region", &wanted, condition, assembly.context.threads)?;
     assembly.absorb("region", &columns);
     assembly.set_height(columns.height);
     let ids = columns.integers("id");
     assembly.put("region_id", ids.clone().into_series());
     let strings = assembly.lookups.strings(assembly.database, assembly.context.threads)?;
-    put_region_name(assembly, strings, &columns.integers("name_id"), &ids)?;
+    put_region_name(assembly, strings, &columns.take_integers("name_id"), &ids)?;
     assembly.put_place(&columns)?;
-    put_event_columns(assembly, &columns.integers("event_id"), &ids)?;
+    drop(columns.take_integers("tid"));
+    put_event_columns(assembly, &columns.take_integers("event_id"), &ids)?;
     assembly.put_times(&columns.integers("start"), &columns.integers("end"));
     Ok(())
 }

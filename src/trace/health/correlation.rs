@@ -1,9 +1,10 @@
 //! GPU activities against the API calls that launched them.
 
 use anyhow::Result;
-use polars::prelude::{BooleanChunked, DataFrame, Int64Chunked};
+use polars::prelude::DataFrame;
 
 use crate::trace::source::{Anomaly, Severity};
+use crate::trace::values::{Integers, Truths};
 
 /// Ids spread over at most this many times their number are looked up in a table, wider ones by a search.
 const WIDEST_TABLE: u64 = 8;
@@ -12,10 +13,10 @@ const NO_CALL: i64 = i64::MAX;
 /// Rows of `kernels` or `memory_copies`, which share the memory of the table's columns.
 struct Activities {
     table: &'static str,
-    keys: Int64Chunked,
-    ids: Int64Chunked,
-    starts: Int64Chunked,
-    valid: BooleanChunked,
+    keys: Integers,
+    ids: Integers,
+    starts: Integers,
+    valid: Truths,
 }
 
 impl Activities {
@@ -33,7 +34,7 @@ impl Activities {
 #[derive(Default)]
 pub struct Correlations {
     /// Correlation ids and starts of the calls.
-    calls: Vec<(Int64Chunked, Int64Chunked)>,
+    calls: Vec<(Integers, Integers)>,
     activities: Vec<Activities>,
 }
 
@@ -43,8 +44,8 @@ impl Correlations {
     /// # Errors
     /// When a declared column is missing or has another type.
     pub fn add_calls(&mut self, regions: &DataFrame) -> Result<()> {
-        let ids = regions.column("correlation_id")?.i64()?.clone();
-        self.calls.push((ids, regions.column("start_ns")?.i64()?.clone()));
+        let ids = Integers::of(regions.column("correlation_id")?.i64()?);
+        self.calls.push((ids, Integers::of(regions.column("start_ns")?.i64()?)));
         Ok(())
     }
 
@@ -55,10 +56,10 @@ impl Correlations {
     pub fn add_activities(&mut self, table: &'static str, key: &str, frame: &DataFrame) -> Result<()> {
         self.activities.push(Activities {
             table,
-            keys: frame.column(key)?.i64()?.clone(),
-            ids: frame.column("correlation_id")?.i64()?.clone(),
-            starts: frame.column("start_ns")?.i64()?.clone(),
-            valid: frame.column("valid")?.bool()?.clone(),
+            keys: Integers::of(frame.column(key)?.i64()?),
+            ids: Integers::of(frame.column("correlation_id")?.i64()?),
+            starts: Integers::of(frame.column("start_ns")?.i64()?),
+            valid: Truths::of(frame.column("valid")?.bool()?),
         });
         Ok(())
     }
@@ -110,7 +111,7 @@ enum EarliestStarts {
 }
 
 impl EarliestStarts {
-    fn of(calls: &[(Int64Chunked, Int64Chunked)]) -> Option<Self> {
+    fn of(calls: &[(Integers, Integers)]) -> Option<Self> {
         let each = || {
             calls.iter().flat_map(|(ids, starts)| ids.iter().zip(starts.iter())).filter_map(|(id, start)| id.zip(start))
         };

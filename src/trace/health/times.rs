@@ -8,6 +8,7 @@ use polars::prelude::DataFrame;
 use crate::trace::facts::ProcessFacts;
 use crate::trace::schema::Table;
 use crate::trace::source::{Anomaly, Severity};
+use crate::trace::values::{Integers, Truths};
 
 /// Start, end and id of a dispatch.
 type Dispatch = (i64, i64, i64);
@@ -68,10 +69,10 @@ pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> 
     );
 
     let key_name = table.key.last().copied().unwrap_or("start_ns");
-    let keys = frame.column(key_name)?.i64()?;
-    let starts = frame.column("start_ns")?.i64()?;
-    let ends = frame.column("end_ns")?.i64()?;
-    let valid = frame.column("valid")?.bool()?;
+    let keys = Integers::of(frame.column(key_name)?.i64()?);
+    let starts = Integers::of(frame.column("start_ns")?.i64()?);
+    let ends = Integers::of(frame.column("end_ns")?.i64()?);
+    let valid = Truths::of(frame.column("valid")?.bool()?);
     for (((key, start), end), valid) in keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()) {
         let (Some(start), Some(end)) = (start, end) else { continue };
         if start <= 0 {
@@ -106,12 +107,12 @@ pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     );
     let mut repeated =
         Tally::new("repeated_dispatch", Severity::Warning, "dispatch ids occur more than once; all rows are counted");
-    let ids = kernels.column("dispatch_id")?.i64()?;
-    let agents = kernels.column("agent_id")?.i64()?;
-    let queues = kernels.column("queue_id")?.i64()?;
-    let starts = kernels.column("start_ns")?.i64()?;
-    let ends = kernels.column("end_ns")?.i64()?;
-    let valid = kernels.column("valid")?.bool()?;
+    let ids = Integers::of(kernels.column("dispatch_id")?.i64()?);
+    let agents = Integers::of(kernels.column("agent_id")?.i64()?);
+    let queues = Integers::of(kernels.column("queue_id")?.i64()?);
+    let starts = Integers::of(kernels.column("start_ns")?.i64()?);
+    let ends = Integers::of(kernels.column("end_ns")?.i64()?);
+    let valid = Truths::of(kernels.column("valid")?.bool()?);
     let mut by_queue: BTreeMap<(i64, i64), Vec<Dispatch>> = BTreeMap::new();
     let mut all_ids = Vec::with_capacity(kernels.height());
     let rows = ids.iter().zip(agents.iter()).zip(queues.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());

@@ -99,6 +99,13 @@ impl Columns {
         }
     }
 
+    /// As [`Columns::integers`], for the last who needs the column: its memory is free when they are done.
+    pub fn take_integers(&mut self, name: &str) -> Int64Chunked {
+        let column = self.integers(name);
+        self.values.retain(|(kept, _)| *kept != name);
+        column
+    }
+
     /// A real column, nulls where the table lacks it.
     pub fn reals(&self, name: &str) -> Float64Chunked {
         match self.find(name) {

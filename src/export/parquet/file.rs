@@ -11,10 +11,11 @@ use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, compute_
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
-use parquet::schema::types::ColumnPath;
+use parquet::schema::types::{ColumnDescPtr, ColumnPath};
 use polars::prelude::{Column, DataFrame, IdxCa};
 use rayon::prelude::*;
 
+use super::dictionary;
 use crate::trace::arrow_bridge::{array_from_column, record_batch};
 use crate::trace::facts::ProcessFacts;
 use crate::trace::schema::{ColumnType, Table, Unit};
@@ -37,39 +38,56 @@ pub fn write_table(
     out: &mut (dyn Write + Send),
 ) -> Result<()> {
     let schema = with_metadata(&record_batch(&frame.head(Some(0)))?.schema(), frame, table);
-    let properties = properties(frame, table, facts)?;
+    let hardly_repeating = hardly_repeating(frame, table)?;
+    let properties = properties(&hardly_repeating, table, facts)?;
     let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
     let (mut writer, columns) = writer.into_serialized_writer()?;
+    let descriptors = writer.schema_descr().columns().to_vec();
     for (group, first) in (0..frame.height()).step_by(ROW_GROUP_ROWS).enumerate() {
         let rows = ROW_GROUP_ROWS.min(frame.height() - first);
-        let parts: Vec<(&Column, &FieldRef, ArrowColumnWriter)> = frame
+        let parts: Vec<(&Column, &FieldRef, &ColumnDescPtr, ArrowColumnWriter)> = frame
             .columns()
             .iter()
             .zip(schema.fields())
+            .zip(&descriptors)
             .zip(columns.create_column_writers(group)?)
-            .map(|((column, field), writer)| (column, field, writer))
+            .map(|(((column, field), descriptor), writer)| (column, field, descriptor, writer))
             .collect();
-        let chunks: Vec<ArrowColumnChunk> = parts
+        let chunks: Vec<Encoded> = parts
             .into_par_iter()
-            .map(|(column, field, mut writer)| {
+            .map(|(column, field, descriptor, mut writer)| {
                 let part = match order {
                     Some(order) => column.take(&order.slice(first as i64, rows))?,
                     None => column.slice(first as i64, rows),
                 };
+                if !hardly_repeating.contains(column.name().as_str())
+                    && let Some(chunk) = dictionary::encode(&part, descriptor)?
+                {
+                    return Ok(Encoded::Numbered(chunk));
+                }
                 for leaf in compute_leaves(field, &array_from_column(&part)?)? {
                     writer.write(&leaf)?;
                 }
-                Ok(writer.close()?)
+                Ok(Encoded::Ordinary(writer.close()?))
             })
             .collect::<Result<_>>()?;
         let mut row_group = writer.next_row_group()?;
         for chunk in chunks {
-            chunk.append_to_row_group(&mut row_group)?;
+            match chunk {
+                Encoded::Numbered(chunk) => row_group.append_column(&chunk.bytes, chunk.close)?,
+                Encoded::Ordinary(chunk) => chunk.append_to_row_group(&mut row_group)?,
+            }
         }
         row_group.close()?;
     }
     writer.close()?;
     Ok(())
+}
+
+/// A column chunk, encoded by whom it suits.
+enum Encoded {
+    Numbered(dictionary::Chunk),
+    Ordinary(ArrowColumnChunk),
 }
 
 /// Writes any frame, without metadata of its own.
@@ -106,23 +124,36 @@ fn with_metadata(schema: &Schema, frame: &DataFrame, table: &'static Table) -> A
 fn base_properties() -> Result<WriterPropertiesBuilder> {
     Ok(WriterProperties::builder()
         .set_created_by(concat!("wavesieve ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(dictionary::ZSTD_LEVEL)?))
+        .set_data_page_row_count_limit(dictionary::PAGE_ROWS)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_max_row_group_size(ROW_GROUP_ROWS))
 }
 
-fn properties(frame: &DataFrame, table: &'static Table, facts: &ProcessFacts) -> Result<WriterProperties> {
+fn properties(
+    hardly_repeating: &BTreeSet<&'static str>,
+    table: &'static Table,
+    facts: &ProcessFacts,
+) -> Result<WriterProperties> {
     let mut properties = base_properties()?.set_key_value_metadata(Some(provenance(table, facts)?));
-    for column in table.columns.iter().filter(|column| column.column_type == ColumnType::I64) {
-        if column.unit == Unit::Nanoseconds || hardly_repeats(frame.column(column.name)?)? {
-            // Such values differ little from one row to the next, and a dictionary of them would be as long as they are.
-            let path = ColumnPath::from(column.name);
-            properties = properties
-                .set_column_dictionary_enabled(path.clone(), false)
-                .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
-        }
+    for name in hardly_repeating {
+        // Such values differ little from one row to the next, and a dictionary of them would be as long as they are.
+        let path = ColumnPath::from(*name);
+        properties = properties
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
     }
     Ok(properties.build())
+}
+
+fn hardly_repeating(frame: &DataFrame, table: &'static Table) -> Result<BTreeSet<&'static str>> {
+    let mut names = BTreeSet::new();
+    for column in table.columns.iter().filter(|column| column.column_type == ColumnType::I64) {
+        if column.unit == Unit::Nanoseconds || hardly_repeats(frame.column(column.name)?)? {
+            names.insert(column.name);
+        }
+    }
+    Ok(names)
 }
 
 /// Whether most values in a sample of an integer column are different ones.

@@ -1,0 +1,86 @@
+//! Values of columns, row by row.
+//!
+//! Iterators of chunked columns look for the next chunk at every row. Columns that are read are in one piece, of which
+//! these give the values several times as fast; others are joined first.
+
+use polars::prelude::{BooleanChunked, Int64Chunked};
+use polars_arrow::array::{BooleanArray, PrimitiveArray};
+use polars_arrow::bitmap::MutableBitmap;
+
+/// Integers of a column in one piece.
+pub struct Integers(PrimitiveArray<i64>);
+
+impl Integers {
+    /// The values of a column, which share its memory unless it is in several pieces.
+    pub fn of(column: &Int64Chunked) -> Self {
+        Self(column.rechunk().downcast_as_array().clone())
+    }
+
+    /// Row by row.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
+        self.0.iter().map(|value| value.copied())
+    }
+
+    /// Row by row, for those who cannot keep the column.
+    pub fn into_rows(self) -> impl ExactSizeIterator<Item = Option<i64>> {
+        (0..self.0.len()).map(move |row| {
+            let is_null = self.0.validity().is_some_and(|valid| !valid.get_bit(row));
+            self.0.values().get(row).copied().filter(|_| !is_null)
+        })
+    }
+}
+
+/// Truth values of a column in one piece.
+pub struct Truths(BooleanArray);
+
+impl Truths {
+    /// The values of a column, which share its memory unless it is in several pieces.
+    pub fn of(column: &BooleanChunked) -> Self {
+        Self(column.rechunk().downcast_as_array().clone())
+    }
+
+    /// Row by row.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<bool>> + '_ {
+        self.0.iter()
+    }
+}
+
+/// A column of integers, made row by row.
+pub fn integers(name: &str, values: impl ExactSizeIterator<Item = Option<i64>>) -> Int64Chunked {
+    let mut valid = MutableBitmap::with_capacity(values.len());
+    let values: Vec<i64> = values
+        .map(|value| {
+            valid.push(value.is_some());
+            value.unwrap_or_default()
+        })
+        .collect();
+    let has_nulls = valid.unset_bits() > 0;
+    Int64Chunked::from_vec_validity(name.into(), values, has_nulls.then(|| valid.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::NewChunkedArray as _;
+
+    use super::*;
+
+    #[test]
+    fn several_pieces_are_joined() {
+        let mut column = Int64Chunked::from_slice_options("a".into(), &[Some(1), None]);
+        column.append(&Int64Chunked::from_slice("a".into(), &[3])).unwrap();
+        assert_eq!(Integers::of(&column).iter().collect::<Vec<_>>(), [Some(1), None, Some(3)]);
+        assert_eq!(Integers::of(&column).into_rows().collect::<Vec<_>>(), [Some(1), None, Some(3)]);
+        let truths = BooleanChunked::from_slice_options("a".into(), &[Some(true), None, Some(false)]);
+        assert_eq!(Truths::of(&truths).iter().collect::<Vec<_>>(), [Some(true), None, Some(false)]);
+        assert_eq!(Integers::of(&Int64Chunked::from_slice("a".into(), &[])).iter().len(), 0);
+    }
+
+    #[test]
+    fn missing_integers_are_null() {
+        for values in [vec![], vec![Some(1), Some(2)], vec![None, Some(i64::MIN), None], vec![None]] {
+            let column = integers("a", values.iter().copied());
+            assert_eq!(column.null_count(), values.iter().filter(|value| value.is_none()).count());
+            assert_eq!(column.iter().collect::<Vec<_>>(), values);
+        }
+    }
+}
