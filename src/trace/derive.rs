@@ -6,9 +6,9 @@ use anyhow::{Context, Result, bail};
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use super::categories::COMMUNICATION;
 use super::frames::rows_named;
-use super::gpu_segments::{Activity, ActivityInterval, Segment, each_segment};
+use super::gpu_activities;
+use super::gpu_segments::{Segment, each_segment};
 use super::health;
 use super::identity::Process;
 use super::self_time::{Call, self_times};
@@ -51,33 +51,11 @@ fn needed<'a>(tables: &'a BTreeMap<&'static str, DataFrame>, name: &str) -> Resu
     tables.get(name).with_context(|| format!("internal: {name} was not read"))
 }
 
-/// Gives the rows of `gpu_segments` one after the other, built from the tables it needs.
-///
-/// # Errors
-/// As [`derive`].
-pub fn each_gpu_segment(tables: &BTreeMap<&'static str, DataFrame>, visit: impl FnMut(Segment)) -> Result<()> {
-    let kernels = needed(tables, "kernels")?;
-    let copies = needed(tables, "memory_copies")?;
-    let mut activities = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
-    let is_communication = rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?;
-    each_valid_interval(kernels, "gpu", |row, gpu, start_ns, end_ns| {
-        let communication = is_communication.get(row).unwrap_or(false);
-        let activity = if communication { Activity::Communication } else { Activity::Compute };
-        activities.push(ActivityInterval { gpu, start_ns, end_ns, activity });
-    })?;
-    for gpu_column in ["gpu", "peer_gpu"] {
-        each_valid_interval(copies, gpu_column, |_, gpu, start_ns, end_ns| {
-            activities.push(ActivityInterval { gpu, start_ns, end_ns, activity: Activity::Copy });
-        })?;
-    }
-    each_segment(activities, visit);
-    Ok(())
-}
-
 fn gpu_segments(process: &Process, tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataFrame> {
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     let mut columns = SegmentColumns::default();
-    each_gpu_segment(tables, |segment| columns.push(&segment))?;
+    let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;
+    each_segment(activities, |segment| columns.push(&segment));
     columns.into_frame(&device_of)
 }
 
@@ -141,21 +119,6 @@ fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> R
 
 fn column(name: &str, values: Vec<i64>) -> Column {
     Int64Chunked::from_vec(name.into(), values).into_series().into_column()
-}
-
-/// Visits every valid row whose key is known: row number, key, start and end.
-fn each_valid_interval(frame: &DataFrame, key: &str, mut visit: impl FnMut(usize, i64, i64, i64)) -> Result<()> {
-    let keys = frame.column(key)?.i64()?;
-    let starts = frame.column("start_ns")?.i64()?;
-    let ends = frame.column("end_ns")?.i64()?;
-    let valid = frame.column("valid")?.bool()?;
-    let rows = keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()).enumerate();
-    for (row, (((key, start), end), valid)) in rows {
-        if let (Some(key), Some(start), Some(end), Some(true)) = (key, start, end, valid) {
-            visit(row, key, start, end);
-        }
-    }
-    Ok(())
 }
 
 fn region_self_times(tables: &BTreeMap<&'static str, DataFrame>) -> Result<DataFrame> {

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use polars::prelude::*;
+use polars_arrow::bitmap::Bitmap;
 
 use super::schema::{Column as Declaration, ColumnType, Table};
 
@@ -117,14 +118,20 @@ pub fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> PolarsResul
     let texts = series.cat32()?;
     let mapping = texts.get_mapping();
     let mut verdicts: Vec<Option<bool>> = Vec::new();
-    let rows = texts.physical().iter().map(|code| {
-        let code = code?;
+    let mut verdict = |code: CatSize| {
         let place = code as usize;
         if place >= verdicts.len() {
             verdicts.resize(place + 1, None);
         }
         let verdict = verdicts.get_mut(place)?;
         Some(*verdict.get_or_insert_with(|| mapping.cat_to_str(code).is_some_and(&wanted)))
-    });
-    Ok(rows.collect_ca(column.name().clone()))
+    };
+    let name = column.name().clone();
+    Ok(match texts.physical().cont_slice() {
+        Ok(codes) => {
+            let rows: Bitmap = codes.iter().map(|code| verdict(*code).unwrap_or(false)).collect();
+            BooleanChunked::from_bitmap(name, rows)
+        }
+        Err(_) => texts.physical().iter().map(|code| verdict(code?)).collect_ca(name),
+    })
 }

@@ -1,6 +1,9 @@
 //! What each GPU of one process was doing at every moment: the basis of all time accounting.
 
-use super::intervals::{Change, Interval, changes, sweep};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::intervals::Interval;
 
 /// What kind of work a kernel or copy is, as far as time accounting tells them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,7 +17,8 @@ pub enum Activity {
 }
 
 impl Activity {
-    const fn lane(self) -> u8 {
+    /// Its place among the kinds.
+    pub const fn lane(self) -> u8 {
         match self {
             Self::Compute => 0,
             Self::Communication => 1,
@@ -85,46 +89,68 @@ pub fn segments(activities: impl IntoIterator<Item = ActivityInterval>) -> Vec<S
 pub fn each_segment(mut activities: Vec<ActivityInterval>, emit: impl FnMut(Segment)) {
     activities.retain(|activity| activity.start_ns <= activity.end_ns);
     let Some(span) = span(&activities) else { return };
-    // Stable, to keep whatever order of starts the rows have within each GPU.
-    if !activities.is_sorted_by_key(|activity| activity.gpu) {
-        activities.sort_by_key(|activity| activity.gpu);
+    let order = |activity: &ActivityInterval| (activity.gpu, activity.start_ns);
+    // Stable, because that sort uses the runs which tables sorted by start bring along.
+    if !activities.is_sorted_by_key(order) {
+        activities.sort_by_key(order);
     }
 
     let mut tiles = Tiles { last: None, emit };
-    let mut events = Vec::new();
     for on_one_gpu in activities.chunk_by(|a, b| a.gpu == b.gpu) {
         let Some(gpu) = on_one_gpu.first().map(|activity| activity.gpu) else {
             continue;
         };
-        collect_changes(on_one_gpu, &mut events);
-        let mut reached_ns = span.start_ns;
-        sweep::<3>(&mut events, |stretch, &counts| {
-            tiles.push(gpu, reached_ns, stretch.start_ns, [0; 3]);
-            tiles.push(gpu, stretch.start_ns, stretch.end_ns, counts);
-            reached_ns = stretch.end_ns;
-        });
-        tiles.push(gpu, reached_ns, span.end_ns, [0; 3]);
+        let mut running = Running { gpu, reached_ns: span.start_ns, counts: [0; 3], ends: BinaryHeap::new() };
+        for activity in on_one_gpu.iter().filter(|activity| activity.start_ns < activity.end_ns) {
+            running.until(activity.start_ns, &mut tiles);
+            running.begin(activity);
+        }
+        running.until(span.end_ns, &mut tiles);
     }
     tiles.finish();
+}
+
+/// What runs on one GPU at a moment.
+struct Running {
+    gpu: i64,
+    reached_ns: i64,
+    counts: [i64; 3],
+    /// Ends of what runs, with the kind of work; the next one first.
+    ends: BinaryHeap<Reverse<(i64, u8)>>,
+}
+
+impl Running {
+    /// Goes on to a time before which nothing else starts.
+    fn until<F: FnMut(Segment)>(&mut self, time_ns: i64, tiles: &mut Tiles<F>) {
+        while let Some(&Reverse((end_ns, lane))) = self.ends.peek()
+            && end_ns <= time_ns
+        {
+            tiles.push(self.gpu, self.reached_ns, end_ns, self.counts);
+            self.reached_ns = end_ns;
+            self.count(lane, -1);
+            self.ends.pop();
+        }
+        tiles.push(self.gpu, self.reached_ns, time_ns, self.counts);
+        self.reached_ns = time_ns;
+    }
+
+    fn begin(&mut self, activity: &ActivityInterval) {
+        let lane = activity.activity.lane();
+        self.count(lane, 1);
+        self.ends.push(Reverse((activity.end_ns, lane)));
+    }
+
+    fn count(&mut self, lane: u8, change: i64) {
+        if let Some(count) = self.counts.get_mut(usize::from(lane)) {
+            *count += change;
+        }
+    }
 }
 
 fn span(activities: &[ActivityInterval]) -> Option<Interval> {
     let start_ns = activities.iter().map(|activity| activity.start_ns).min()?;
     let end_ns = activities.iter().map(|activity| activity.end_ns).max()?;
     Some(Interval::new(start_ns, end_ns))
-}
-
-/// Starts first and ends after them: two lists that are each nearly sorted, which the sort of the sweep merges quickly.
-fn collect_changes(activities: &[ActivityInterval], events: &mut Vec<Change>) {
-    events.clear();
-    events.reserve(activities.len().saturating_mul(2));
-    for end in [false, true] {
-        events.extend(activities.iter().filter(|activity| activity.start_ns < activity.end_ns).map(|activity| {
-            let interval = Interval::new(activity.start_ns, activity.end_ns);
-            let [rise, fall] = changes(interval, activity.activity.lane());
-            if end { fall } else { rise }
-        }));
-    }
 }
 
 struct Tiles<F> {

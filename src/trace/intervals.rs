@@ -130,48 +130,5 @@ fn push_unless_empty(intervals: &mut Vec<Interval>, start_ns: i64, end_ns: i64) 
     }
 }
 
-/// At `time_ns`, the count in `lane` changes by `delta`.
-///
-/// Sixteen bytes, because sweeps hold two of these for every GPU activity of a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
-    /// Nanoseconds on the clock of the sweep.
-    pub time_ns: i64,
-    /// Which of the counts changes; a lane beyond the number of lanes of the sweep is ignored.
-    pub lane: u8,
-    /// By how much.
-    pub delta: i8,
-}
-
-/// The two changes of one interval in `lane`: up by one at its start, down by one at its end.
-#[must_use]
-pub const fn changes(interval: Interval, lane: u8) -> [Change; 2] {
-    [Change { time_ns: interval.start_ns, lane, delta: 1 }, Change { time_ns: interval.end_ns, lane, delta: -1 }]
-}
-
-/// Sorts the changes by time and calls `visit(stretch, counts)` for every stretch between two
-/// consecutive distinct times, from the first change to the last, in order of time.
-///
-/// The stretches tile that range; neighbours may carry equal counts. Counts start at zero in every lane.
-pub fn sweep<const LANES: usize>(changes: &mut [Change], mut visit: impl FnMut(Interval, &[i64; LANES])) {
-    // Stable, because that sort uses the runs which rows sorted by start bring along.
-    changes.sort_by_key(|change| change.time_ns);
-    let mut counts = [0_i64; LANES];
-    let mut since_ns = None;
-    for change in changes.iter() {
-        match since_ns {
-            Some(start_ns) if start_ns < change.time_ns => {
-                visit(Interval::new(start_ns, change.time_ns), &counts);
-                since_ns = Some(change.time_ns);
-            }
-            Some(_) => {}
-            None => since_ns = Some(change.time_ns),
-        }
-        if let Some(count) = counts.get_mut(usize::from(change.lane)) {
-            *count = count.saturating_add(i64::from(change.delta));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests;

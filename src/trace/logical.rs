@@ -10,7 +10,8 @@ use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionA
 use super::categories::Categories as CategoryRules;
 use super::derive;
 use super::frames::{empty_frame, is_identity, own_columns};
-use super::gpu_times::{GpuTime, GpuTimes, gpu_times, summed_segments};
+use super::gpu_activities;
+use super::gpu_times::{GpuTime, gpu_times, summed_segments};
 use super::health;
 use super::identity::Process;
 use super::info_tables;
@@ -193,47 +194,60 @@ impl Trace {
             if others.remove(GPU_SEGMENTS).is_none() {
                 return self.process_frames(member, request);
             }
-            let kernels = BTreeSet::from(["start_ns"]);
-            let in_pieces = || anyhow::Ok(self.pieces(member, known_table("kernels")?, &kernels)?.is_some());
-            let chosen = self.resolved.contains_key(&member.process.process);
-            if chosen || (member.source.gpu_times().is_none() && !in_pieces()?) {
-                // A window cuts segments, and what they are derived from is better read once for all.
-                let mut tables = self.process_frames(member, request)?;
-                let segments = tables.remove(GPU_SEGMENTS).unwrap_or_default().collect()?;
-                let summed = summed_segments(&gpu_times(&segments)?, &member.process)?;
-                tables.insert(GPU_SEGMENTS, summed.lazy());
-                return Ok(tables);
-            }
-            let times = match member.source.gpu_times() {
-                Some(times) => times.to_vec(),
-                None => self.derived_gpu_times(member)?,
+            let (times, mut tables) = match self.gpu_times(member)? {
+                Some(times) => (times, self.process_frames(member, &others)?),
+                None => self.frames_and_gpu_times(member, request, others)?,
             };
-            let mut tables = self.process_frames(member, &others)?;
             tables.insert(GPU_SEGMENTS, summed_segments(&times, &member.process)?.lazy());
             Ok(tables)
         })
     }
 
-    /// Sums of the segments of a process whose rows are all chosen, without making a table of them.
-    fn derived_gpu_times(&self, member: &Member) -> Result<Vec<GpuTime>> {
-        if let Some(table) = schema::table(GPU_SEGMENTS)
-            && let Some(segments) = member.source.read_derived(&self.context(member), table)?
-        {
-            return gpu_times(&segments.collect()?);
+    /// Sums of the segments of a process whose rows are all chosen, where no table need be read as a whole for them.
+    fn gpu_times(&self, member: &Member) -> Result<Option<Vec<GpuTime>>> {
+        if self.resolved.contains_key(&member.process.process) {
+            return Ok(None);
         }
-        let mut needed: BTreeMap<&'static str, DataFrame> = BTreeMap::new();
+        if let Some(times) = member.source.gpu_times() {
+            return Ok(Some(times.to_vec()));
+        }
+        let needs: BTreeMap<_, BTreeSet<_>> = derive::needs(GPU_SEGMENTS)
+            .into_iter()
+            .map(|(name, columns)| (name, columns.into_iter().collect()))
+            .collect();
+        let columns = |name| needs.get(name).cloned().unwrap_or_default();
+        let (kernels, copies) = (known_table("kernels")?, known_table("memory_copies")?);
+        if self.stored(member, known_table(GPU_SEGMENTS)?)?.is_some() {
+            return Ok(None);
+        }
+        let Some(kernels) = self.pieces(member, kernels, &columns("kernels"))? else { return Ok(None) };
+        let copies = self.read(member, copies, &columns("memory_copies"), None)?.frame.collect()?;
+        gpu_activities::summed_in_pieces(&kernels, &copies)
+    }
+
+    /// The requested tables of a process but `gpu_segments`, and their sums, with what both are made from read once.
+    fn frames_and_gpu_times(
+        &self,
+        member: &Member,
+        request: &Request,
+        others: Request,
+    ) -> Result<(Vec<GpuTime>, ProcessTables)> {
+        let chosen = self.resolved.contains_key(&member.process.process);
+        if chosen || self.stored(member, known_table(GPU_SEGMENTS)?)?.is_some() {
+            // A window cuts segments.
+            let mut tables = self.process_frames(member, request)?;
+            let segments = tables.remove(GPU_SEGMENTS).unwrap_or_default().collect()?;
+            return Ok((gpu_times(&segments)?, tables));
+        }
+        let mut wider = others.clone();
         for (name, columns) in derive::needs(GPU_SEGMENTS) {
-            let table = known_table(name)?;
-            let columns: BTreeSet<&'static str> = columns.into_iter().collect();
-            let frame = match self.pieces(member, table, &columns)? {
-                Some(pieces) => joined(&pieces)?,
-                None => self.read(member, table, &columns, None)?.frame.collect()?,
-            };
-            needed.insert(name, frame);
+            wider.entry(name).or_default().extend(columns);
         }
-        let mut times = GpuTimes::default();
-        derive::each_gpu_segment(&needed, |segment| times.add(&segment))?;
-        Ok(times.finish())
+        let mut tables = self.process_frames(member, &wider)?;
+        let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).cloned().unwrap_or_default().collect()?) };
+        let times = gpu_activities::summed(&whole("kernels")?, &whole("memory_copies")?)?;
+        tables.retain(|name, _| others.contains_key(name));
+        Ok((times, tables))
     }
 
     fn frames_of(
@@ -476,23 +490,6 @@ pub fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
 /// Names of the columns of a table that a request for `columns` gives, in canonical order.
 pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> impl Iterator<Item = &'static str> {
     table.column_names().filter(move |name| wanted(name, columns))
-}
-
-/// The rows of pieces of a table, one after the other.
-fn joined(pieces: &[Box<dyn Piece>]) -> Result<DataFrame> {
-    let mut rows: Option<DataFrame> = None;
-    for piece in pieces {
-        piece.read(&mut |frame| {
-            match &mut rows {
-                Some(rows) => {
-                    rows.vstack_mut(frame)?;
-                }
-                None => rows = Some(frame.clone()),
-            }
-            Ok(())
-        })?;
-    }
-    rows.context("internal: a table without pieces")
 }
 
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {

@@ -10,7 +10,11 @@ pub mod domain;
 pub mod facts;
 #[cfg(feature = "tables")]
 pub mod frames;
+#[cfg(feature = "tables")]
+pub mod gpu_activities;
 pub mod gpu_segments;
+#[cfg(feature = "tables")]
+pub mod gpu_time_sweep;
 #[cfg(feature = "tables")]
 pub mod gpu_times;
 #[cfg(feature = "tables")]

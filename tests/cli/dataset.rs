@@ -60,6 +60,14 @@ fn a_derived_table_that_was_deleted_is_derived_again() {
         let ask = |input: &str| succeed(&["table", query, input, "-f", "csv"]);
         assert_eq!(ask("fixtures/two_nodes"), ask(dataset), "{query}");
     }
+    for by in ["rank", "gpu", "process", "device", "node", "hostname"] {
+        for threads in ["1", "3"] {
+            let ask = |input: &str| {
+                succeed(&["table", "time_breakdown", input, "--by", by, "--threads", threads, "-f", "csv"])
+            };
+            assert_eq!(ask("fixtures/two_nodes"), ask(dataset), "{by}");
+        }
+    }
     let shown = succeed(&["info", "fixtures/two_nodes", "-f", "json"]);
     assert_eq!(shown, succeed(&["info", dataset, "-f", "json"]));
 }

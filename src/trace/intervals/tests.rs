@@ -45,35 +45,6 @@ proptest! {
     }
 
     #[test]
-    fn sweep_counts_what_runs(intervals in prop::collection::vec((small_intervals(), 0_u8..3), 0..4)) {
-        let lanes: Vec<(Interval, u8)> = intervals
-            .iter()
-            .flat_map(|(list, lane)| list.iter().map(|interval| (*interval, *lane)))
-            .filter(|(interval, _)| !interval.is_empty())
-            .collect();
-        let mut all: Vec<Change> = lanes.iter().flat_map(|(interval, lane)| changes(*interval, *lane)).collect();
-        let mut end_ns = lanes.iter().map(|(interval, _)| interval.start_ns).min();
-        let mut wrong = Vec::new();
-        sweep::<2>(&mut all, |stretch, counts| {
-            if Some(stretch.start_ns) != end_ns || stretch.is_empty() {
-                wrong.push(stretch);
-            }
-            end_ns = Some(stretch.end_ns);
-            for (lane, count) in (0_u8..).zip(counts) {
-                let expected = lanes
-                    .iter()
-                    .filter(|(interval, of)| *of == lane && interval.overlap(stretch) == Some(stretch))
-                    .count();
-                if i64::try_from(expected) != Ok(*count) {
-                    wrong.push(stretch);
-                }
-            }
-        });
-        prop_assert!(wrong.is_empty(), "{:?}", wrong);
-        prop_assert_eq!(end_ns, lanes.iter().map(|(interval, _)| interval.end_ns).max());
-    }
-
-    #[test]
     fn any_bounds_are_survived(bounds in prop::collection::vec(any::<(i64, i64)>(), 0..20)) {
         let merged = union(bounds.iter().map(|&(start, end)| Interval::new(start, end)));
         prop_assert!(is_merged(&merged));
