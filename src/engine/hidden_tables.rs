@@ -1,0 +1,67 @@
+//! Tables that a statement hides behind common table expressions of the same name.
+
+use sqlparser::dialect::GenericDialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Token, Tokenizer};
+
+use super::numbers::NUMBERS;
+use crate::trace::schema;
+
+/// The first common table expression, at any depth, that has the name of a table: the engine would read the table where
+/// the expression is meant.
+pub fn hidden_table(sql: &str) -> Option<String> {
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().ok()?;
+    let tokens: Vec<Token> = tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
+    let mut ends = tokens.iter().enumerate().filter(|(_, token)| keyword(token) == Some(Keyword::AS));
+    ends.find_map(|(at, _)| {
+        let (before, after) = (tokens.get(..at)?, tokens.get(at + 1..)?);
+        let body = after.iter().find(|token| !is_hint(token))?;
+        let Token::Word(name) = before.get(name_at(before)?)? else { return None };
+        let is_table = schema::table(&name.value).is_some() || name.value == NUMBERS;
+        (*body == Token::LParen && is_table).then(|| name.value.clone())
+    })
+}
+
+fn keyword(token: &Token) -> Option<Keyword> {
+    match token {
+        Token::Word(word) if word.quote_style.is_none() => Some(word.keyword),
+        _ => None,
+    }
+}
+
+fn is_hint(token: &Token) -> bool {
+    matches!(keyword(token), Some(Keyword::NOT | Keyword::MATERIALIZED))
+}
+
+/// Where the name stands that ends a text, or that columns in parentheses at its end belong to.
+fn name_at(tokens: &[Token]) -> Option<usize> {
+    let last = tokens.len().checked_sub(1)?;
+    if tokens.get(last) != Some(&Token::RParen) {
+        return Some(last);
+    }
+    tokens.iter().rposition(|token| *token == Token::LParen)?.checked_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_with_names_of_tables_are_found() {
+        for sql in [
+            "WITH kernels AS (SELECT 1) SELECT * FROM kernels",
+            "WITH a AS (SELECT 1), \"regions\" AS NOT MATERIALIZED (SELECT 2) SELECT * FROM a",
+            "SELECT * FROM (WITH numbers(n) as (SELECT 3) SELECT n FROM numbers)",
+        ] {
+            assert!(hidden_table(sql).is_some(), "{sql}");
+        }
+        for sql in [
+            "WITH a AS (SELECT CAST(gpu AS BIGINT) AS kernels FROM kernels) SELECT kernels FROM a",
+            "SELECT 'WITH kernels AS (SELECT 1)' AS text FROM kernels AS regions -- kernels AS (",
+            "SELECT COUNT(*) FROM (SELECT 1) AS kernels",
+            "WITH Kernels AS (SELECT 1) SELECT * FROM Kernels",
+        ] {
+            assert_eq!(hidden_table(sql), None, "{sql}");
+        }
+    }
+}
