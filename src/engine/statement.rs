@@ -1,4 +1,4 @@
-//! Tables that a statement hides behind common table expressions of the same name.
+//! What must be known of a statement before it is run.
 
 use sqlparser::dialect::GenericDialect;
 use sqlparser::keywords::Keyword;
@@ -10,8 +10,7 @@ use crate::trace::schema;
 /// The first common table expression, at any depth, that has the name of a table: the engine would read the table where
 /// the expression is meant.
 pub fn hidden_table(sql: &str) -> Option<String> {
-    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().ok()?;
-    let tokens: Vec<Token> = tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
+    let tokens = tokens(sql)?;
     let mut ends = tokens.iter().enumerate().filter(|(_, token)| keyword(token) == Some(Keyword::AS));
     ends.find_map(|(at, _)| {
         let (before, after) = (tokens.get(..at)?, tokens.get(at + 1..)?);
@@ -20,6 +19,19 @@ pub fn hidden_table(sql: &str) -> Option<String> {
         let is_table = schema::table(&name.value).is_some() || name.value == NUMBERS;
         (*body == Token::LParen && is_table).then(|| name.value.clone())
     })
+}
+
+/// Whether a statement begins as one that gives rows. Where a text in it has no end, the engine says so.
+pub fn is_query(sql: &str) -> bool {
+    let Some(tokens) = tokens(sql) else { return true };
+    let first = tokens.iter().find(|token| **token != Token::LParen);
+    matches!(first.and_then(keyword), Some(Keyword::SELECT | Keyword::WITH))
+}
+
+/// What a statement consists of, without comments; `None` where a text in it has no end.
+fn tokens(sql: &str) -> Option<Vec<Token>> {
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().ok()?;
+    Some(tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect())
 }
 
 fn keyword(token: &Token) -> Option<Keyword> {
@@ -45,6 +57,16 @@ fn name_at(tokens: &[Token]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn queries_may_begin_with_comments() {
+        for sql in ["select 1", "-- what\n/* it's */ WITH a AS (SELECT 1) SELECT 2", "((SELECT 1))"] {
+            assert!(is_query(sql), "{sql}");
+        }
+        for sql in ["", "-- SELECT 1", "DROP TABLE kernels -- SELECT", "'SELECT'", "\"select\""] {
+            assert!(!is_query(sql), "{sql}");
+        }
+    }
 
     #[test]
     fn expressions_with_names_of_tables_are_found() {
