@@ -159,6 +159,22 @@ fn a_database_without_content_in_a_directory_is_a_rank_that_was_lost() {
 }
 
 #[test]
+fn a_truncated_table_is_told_of_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("rank0.db");
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hostile/node0/4100_results.db");
+    let bytes = std::fs::read(fixture).unwrap();
+    std::fs::write(&database, &bytes[..bytes.len() * 8 / 10]).unwrap();
+    let output = directory.path().join("dataset");
+    let convert = run(&["convert", database.to_str().unwrap(), "-o", output.to_str().unwrap()]);
+    assert_eq!(convert.code, 5, "{}", convert.stderr);
+    let parts: Vec<&str> = convert.stderr.lines().filter_map(|line| line.split(": ").nth(2)).collect();
+    assert!(parts.contains(&"rocpd_region") && parts.contains(&"rocpd_kernel_dispatch"), "{}", convert.stderr);
+    let distinct: std::collections::BTreeSet<&&str> = parts.iter().collect();
+    assert_eq!(distinct.len(), parts.len(), "{}", convert.stderr);
+}
+
+#[test]
 fn a_table_whose_declaration_is_damaged_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let database = directory.path().join("rank0.db");
