@@ -52,7 +52,8 @@ enum ReaderChoice {
     Auto,
     /// SQLite
     Sqlite,
-    /// The file's pages, or an error; SQLite still chooses rows by conditions that only it knows
+    /// The file's pages, or an error where it has none that can be read; single tables that only SQLite can read are left
+    /// to it
     Pages,
 }
 

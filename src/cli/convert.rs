@@ -18,9 +18,9 @@ use crate::input::is_dataset;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "The Parquet dataset is an input like any other, and opens in pandas, DuckDB and polars.
 
-A dataset that is there already is brought up to date: ranks whose files did not change (size, time, first and last MiB)
-are taken over, as long as the same version converts them in the same way. An interrupted conversion is gone on with by
-the same command.
+A dataset that is there already is brought up to date: ranks whose files did not change (size,
+time, first and last MiB) are taken over, as long as the same version converts them in the same
+way. An interrupted conversion is gone on with by the same command.
 
 Examples:
   wavesieve convert traces/ -o dataset

@@ -8,7 +8,7 @@ use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::suggest::explain;
 use super::{answer, messages};
-use crate::engine::{mentioned, run_sql};
+use crate::engine::{is_query, mentioned, run_sql};
 
 /// Run SQL over the canonical tables
 #[derive(Args, Clone, Debug)]
@@ -34,8 +34,7 @@ pub struct SqlArguments {
 /// # Errors
 /// When the inputs or the statement cannot be used.
 pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
-    let first = arguments.query.split_whitespace().next().unwrap_or_default().to_lowercase();
-    if !matches!(first.trim_start_matches('('), "select" | "with") {
+    if !is_query(&arguments.query) {
         return Err(Failure::Usage("the query is no SELECT statement; begin with SELECT or WITH".to_owned()));
     }
     check_output(&arguments.input, &arguments.output)?;

@@ -73,6 +73,12 @@ pub enum QueryError {
         /// What the query engine says.
         reason: String,
     },
+    /// A common table expression has the name of a table.
+    #[error("the statement names a WITH expression {name}, as one of the tables is named; give it another name")]
+    HiddenTable {
+        /// The name.
+        name: String,
+    },
     /// Anything else.
     #[error(transparent)]
     Other(#[from] anyhow::Error),

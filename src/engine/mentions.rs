@@ -2,8 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use sqlparser::dialect::GenericDialect;
+use sqlparser::tokenizer::{Token, Tokenizer};
+
 use crate::trace::Request;
 use crate::trace::schema::{Origin, Table, tables};
+
+/// Words by which a statement means columns that it does not name: `NATURAL JOIN`, `COLUMNS('…')`, `TABLE kernels`.
+const MEANS_ALL_COLUMNS: &[&str] = &["natural", "columns", "table"];
 
 /// The columns to read for a statement: of every table whose name occurs in it, the columns whose names occur in it,
 /// or all of them when it selects `*`. This may be too much, never too little.
@@ -29,53 +35,29 @@ fn columns_of(table: &'static Table, words: &BTreeSet<String>, star: bool) -> BT
     columns
 }
 
-/// Lower-case words of a statement outside of texts and comments, and whether a `*` stands where columns are listed.
+/// Lower-case words of a statement outside of texts and comments, and whether columns are meant that it does not name. A
+/// statement that has no such words has none that could run.
 fn scan(sql: &str) -> (BTreeSet<String>, bool) {
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let mut words = BTreeSet::new();
-    let mut word = String::new();
     let mut star = false;
     // What came last, to tell `SELECT *` and `k.*` from a product and from `COUNT(*)`.
     let mut before = String::new();
-    let mut characters = sql.chars().peekable();
-    let mut finish = |word: &mut String, before: &mut String| {
-        if !word.is_empty() {
-            let lower = word.to_lowercase();
-            before.clone_from(&lower);
-            words.insert(lower);
-            word.clear();
-        }
-    };
-    while let Some(character) = characters.next() {
-        if character.is_alphanumeric() || character == '_' {
-            word.push(character);
-            continue;
-        }
-        finish(&mut word, &mut before);
-        match character {
-            '\'' => {
-                for inner in characters.by_ref() {
-                    if inner == '\'' {
-                        break;
-                    }
-                }
-                before = "'".to_owned();
+    for token in tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))) {
+        let text = match &token {
+            Token::Word(word) => word.value.to_lowercase(),
+            other => other.to_string(),
+        };
+        match token {
+            Token::Word(_) => {
+                star |= MEANS_ALL_COLUMNS.contains(&text.as_str());
+                words.insert(text.clone());
             }
-            '-' if characters.peek() == Some(&'-') => {
-                for inner in characters.by_ref() {
-                    if inner == '\n' {
-                        break;
-                    }
-                }
-            }
-            '*' => {
-                star |= matches!(before.as_str(), "select" | "distinct" | "all" | "," | ".");
-                before = "*".to_owned();
-            }
-            other if other.is_whitespace() || other == '"' => {}
-            other => before = other.to_string(),
+            Token::Mul => star |= matches!(before.as_str(), "select" | "distinct" | "all" | "," | "."),
+            _ => {}
         }
+        before = text;
     }
-    finish(&mut word, &mut before);
     (words, star)
 }
 
@@ -102,6 +84,25 @@ mod tests {
             "SELECT 1, * FROM queues",
             "SELECT DISTINCT\n*FROM queues",
         ] {
+            assert_eq!(columns(sql, "queues"), ["name", "process", "queue_id", "rank"], "{sql}");
+        }
+    }
+
+    #[test]
+    fn quotes_in_comments_and_names_hide_nothing() {
+        for sql in [
+            "SELECT /* don't */ duration_ns FROM kernels",
+            "SELECT duration_ns AS \"it's\" FROM kernels",
+            "SELECT duration_ns, 'a''b' FROM \"kernels\" -- it's",
+        ] {
+            assert_eq!(columns(sql, "kernels"), ["dispatch_id", "duration_ns"], "{sql}");
+        }
+        assert!(mentioned("SELECT 'kernels' AS a -- FROM kernels").is_empty());
+    }
+
+    #[test]
+    fn columns_that_are_not_named() {
+        for sql in ["SELECT COUNT(*) FROM queues NATURAL JOIN agents", "SELECT COLUMNS('id$') FROM queues"] {
             assert_eq!(columns(sql, "queues"), ["name", "process", "queue_id", "rank"], "{sql}");
         }
     }

@@ -18,6 +18,8 @@ mod render;
 mod rounding;
 #[cfg(feature = "tables")]
 mod run;
+#[cfg(feature = "tables")]
+mod statement;
 
 pub use crate::trace::similar::closest;
 pub use error::QueryError;
@@ -32,3 +34,5 @@ pub use render::{NameForm, QueryOptions, render};
 pub use rounding::round_significant;
 #[cfg(feature = "tables")]
 pub use run::{Answer, run_queries, run_query, run_sql, united};
+#[cfg(feature = "tables")]
+pub use statement::is_query;

@@ -19,6 +19,7 @@ use super::numbers::{NUMBERS, numbers};
 use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
 use super::rounding::round_significant;
+use super::statement::hidden_table;
 use crate::trace::logical::columns_of;
 use crate::trace::schema::ColumnType;
 use crate::trace::{Request, Trace, schema};
@@ -55,6 +56,7 @@ pub fn run_queries(trace: &Trace, queries: &[(&Query, QueryOptions)]) -> Result<
     }
     let statements: Vec<String> =
         queries.iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
+    statements.iter().try_for_each(|sql| unambiguous(sql))?;
     let requests: Vec<Request> = statements.iter().map(|sql| mentioned(sql)).collect();
     let frames = trace.frames(&united(&requests))?;
     let run = |((sql, request), (query, options)): ((&String, &Request), &(&Query, QueryOptions))| {
@@ -120,10 +122,15 @@ struct Way<'a> {
     with_sums: bool,
 }
 
+fn unambiguous(sql: &str) -> Result<(), QueryError> {
+    hidden_table(sql).map_or(Ok(()), |name| Err(QueryError::HiddenTable { name }))
+}
+
 /// Tables by name.
 type Frames = BTreeMap<String, LazyFrame>;
 
 fn run_statement(trace: &Trace, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError> {
+    unambiguous(sql)?;
     let (sql, grouped) = without_groupings(trace, sql)?.unwrap_or_else(|| (sql.to_owned(), Vec::new()));
     let request = mentioned(&sql);
     let frames = if way.with_sums { trace.frames_with_sums(&request)? } else { trace.frames(&request)? };

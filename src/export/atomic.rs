@@ -17,8 +17,8 @@ pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>)
         .prefix(".wavesieve-")
         .tempfile_in(directory)
         .with_context(|| format!("cannot create a file in {}", directory.display()))?;
-    write(&mut file)?;
-    file.flush()?;
+    write(&mut file).with_context(|| format!("cannot write {}", path.display()))?;
+    file.flush().with_context(|| format!("cannot write {}", path.display()))?;
     let file = file.persist(path).with_context(|| format!("cannot write {}", path.display()))?;
     set_usual_mode(&file);
     Ok(())

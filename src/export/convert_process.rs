@@ -155,6 +155,11 @@ impl ProcessWriter<'_> {
         let directory = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
         let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+        self.fill_file(file, frame, order, table).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(fs::metadata(path)?.len())
+    }
+
+    fn fill_file(&self, file: File, frame: DataFrame, order: Option<&IdxCa>, table: &'static Table) -> Result<()> {
         let mut out = BufWriter::with_capacity(1 << 20, file);
         let facts = &self.member.process.facts;
         let in_order = |frame: DataFrame| order.map_or(Ok(frame.clone()), |order| frame.take(order));
@@ -164,8 +169,7 @@ impl ProcessWriter<'_> {
             TableFormat::Json => json::write_array(&in_order(frame)?, &mut out)?,
             TableFormat::Arrow => columnar::write_arrow(&in_order(frame)?, &mut out)?,
         }
-        out.flush().with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(fs::metadata(path)?.len())
+        Ok(out.flush()?)
     }
 
     /// The rows of a table that the filters keep. Every table is read by itself, so that none has to be kept in memory.

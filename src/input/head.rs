@@ -41,8 +41,8 @@ pub enum Head {
     CsvSummary(String),
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
     Other(String),
-    /// A file without content.
-    Empty(String),
+    /// A file without the content that it was to have; the text says what and what to do.
+    Lost(String),
     /// Nothing that has to do with traces.
     Foreign(String),
 }
@@ -52,19 +52,19 @@ pub fn by_head(head: &[u8]) -> Head {
     let text = String::from_utf8_lossy(head);
     let trimmed = text.trim_start();
     let other = |what: &str| Head::Other(what.to_owned());
+    let lost = |what: &str| Head::Lost(what.to_owned());
     if head.is_empty() {
-        let reason = "an empty file; the profiler was stopped before it wrote anything, collect again";
-        Head::Empty(reason.to_owned())
+        lost("an empty file; the profiler was stopped before it wrote anything, collect again")
     } else if head.get(8..12) == Some(b"DUCK") {
         other("a DuckDB database, not a rocpd trace; name the rocpd databases it was made from")
     } else if text.starts_with("version https://git-lfs") {
-        other("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
+        lost("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
     } else if is_rocprof_json(trimmed) {
         Head::RocprofJson
     } else if head.starts_with(b"PAR1") {
         other("a single Parquet file; name the dataset directory with its manifest.json")
     } else if SQLITE_MAGIC.starts_with(head) {
-        other("a truncated SQLite file without content; collect again")
+        lost("a truncated SQLite file without content; collect again")
     } else if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
         Head::Foreign(format!("a file compressed with {what}, which is not read; decompress it, or use `gzip`"))
     } else if trimmed.starts_with(['{', '[']) && text.contains("\"traceEvents\"") {

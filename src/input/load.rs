@@ -203,10 +203,10 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
             Recognised::CsvSummary(reason) => summaries.push((shown.clone(), reason)),
             Recognised::Other(reason) if candidate.named => others.push((shown.clone(), reason)),
             Recognised::Other(reason) => unnamed.push((shown.clone(), reason)),
-            Recognised::Empty(reason) | Recognised::Foreign(reason) if candidate.named => {
+            Recognised::Lost(reason) | Recognised::Foreign(reason) if candidate.named => {
                 others.push((shown.clone(), reason))
             }
-            Recognised::Empty(reason) => {
+            Recognised::Lost(reason) => {
                 let endings = [".db", ".db.gz", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"];
                 if is_named_like(&candidate, &endings) || rocprofv3_csv::is_named_like_capture(&file_name(&candidate)) {
                     lost.push((shown.clone(), reason));

@@ -5,14 +5,15 @@ pub use super::rocprofv3_csv::properties::*;
 pub use super::rocprofv3_json::properties::*;
 pub use super::rpd::properties::*;
 
-use super::head::{Head, by_head};
+use super::head::{Head, SQLITE_MAGIC, by_head};
 use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::ROOT_KEY;
 
 /// First bytes are taken for a format only if they show its marks, and blanks before JSON change nothing.
 pub fn head(bytes: &[u8]) {
     let found = by_head(bytes);
-    assert_eq!(bytes.is_empty(), matches!(found, Head::Empty(_)), "{found:?}");
+    let is_lost = bytes.is_empty() || SQLITE_MAGIC.starts_with(bytes) || bytes.starts_with(b"version https://git-lfs");
+    assert_eq!(is_lost, matches!(found, Head::Lost(_)), "{found:?}");
     match &found {
         Head::RocprofJson => {
             assert!(String::from_utf8_lossy(bytes).contains(ROOT_KEY));
@@ -20,7 +21,7 @@ pub fn head(bytes: &[u8]) {
         }
         Head::RocprofCsv => assert_eq!(head_of(bytes), HeadOf::Records),
         Head::CsvSummary(_) => assert_eq!(head_of(bytes), HeadOf::Summary),
-        Head::Other(reason) | Head::Empty(reason) | Head::Foreign(reason) => {
+        Head::Other(reason) | Head::Lost(reason) | Head::Foreign(reason) => {
             assert!(!reason.is_empty());
         }
     }

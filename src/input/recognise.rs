@@ -29,8 +29,8 @@ pub enum Recognised {
     Dataset,
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
     Other(String),
-    /// A file without content.
-    Empty(String),
+    /// A file without the content that it was to have; the text says what and what to do.
+    Lost(String),
     /// Nothing that has to do with traces.
     Foreign(String),
     /// A database whose list of tables cannot be read.
@@ -44,7 +44,7 @@ impl From<Head> for Recognised {
             Head::RocprofCsv => Self::RocprofCsv,
             Head::CsvSummary(reason) => Self::CsvSummary(reason),
             Head::Other(reason) => Self::Other(reason),
-            Head::Empty(reason) => Self::Empty(reason),
+            Head::Lost(reason) => Self::Lost(reason),
             Head::Foreign(reason) => Self::Foreign(reason),
         }
     }
@@ -94,6 +94,7 @@ fn compressed(path: &Path, head: &[u8]) -> Recognised {
 
 fn sqlite(file: DatabaseFile) -> Recognised {
     let other = |what: &str| Recognised::Other(what.to_owned());
+    let lost = |what: &str| Recognised::Lost(what.to_owned());
     let in_place = open(file.path()).and_then(|connection| table_names(&connection));
     if in_place.is_ok_and(|names| rpd::is_rpd(&names)) {
         if rpd::holds_nothing(&file) {
@@ -113,13 +114,13 @@ fn sqlite(file: DatabaseFile) -> Recognised {
     let has = |name: &str| names.iter().any(|table| table == name);
     let begins = |prefix: &str| names.iter().any(|table| table.starts_with(prefix));
     if begins("rocpd_") {
-        other("a rocpd database without metadata; the profiler was stopped before it finished, collect again")
+        lost("a rocpd database without metadata; the profiler was stopped before it finished, collect again")
     } else if has("KERN") || (has("HIP") && has("OPS")) {
         other("a rocprof v1 database, not rocpd; collect again with `rocprofv3 --output-format rocpd`")
     } else if begins("compute_") {
         other("a rocprofiler-compute analysis database, not a trace; name the rocpd databases it was made from")
     } else if names.is_empty() {
-        other("a SQLite database without tables; the profiler was stopped before it wrote anything, collect again")
+        lost("a SQLite database without tables; the profiler was stopped before it wrote anything, collect again")
     } else {
         Recognised::Foreign("a SQLite database of another program, not a rocpd trace".to_owned())
     }

@@ -18,6 +18,7 @@ mod examples;
 mod facts;
 mod filters;
 mod goldens;
+mod groupings;
 mod manners;
 mod negative;
 mod promises;

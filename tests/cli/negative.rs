@@ -137,10 +137,58 @@ fn a_database_without_content_in_a_directory_is_a_rank_that_was_lost() {
     let directory = tempfile::tempdir().unwrap();
     let fixture = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/merged/merged.db");
     std::fs::copy(fixture, directory.path().join("rank0.db")).unwrap();
-    std::fs::write(directory.path().join("rank1.db"), "").unwrap();
     std::fs::write(directory.path().join("notes.txt"), "not a trace").unwrap();
-    let info = run(&["info", directory.path().to_str().unwrap()]);
-    assert_eq!(info.code, 5);
-    assert!(info.stderr.contains("rank1.db: an empty file"), "{}", info.stderr);
-    assert!(!info.stderr.contains("notes.txt"), "{}", info.stderr);
+    let lost = directory.path().join("rank1.db");
+    let unfinished = tempfile::NamedTempFile::new().unwrap();
+    let connection = rusqlite::Connection::open(unfinished.path()).unwrap();
+    connection.execute_batch("CREATE TABLE rocpd_string_1(id INTEGER PRIMARY KEY)").unwrap();
+    drop(connection);
+    let unfinished = std::fs::read(unfinished.path()).unwrap();
+    for (content, what) in [
+        (b"".as_slice(), "an empty file"),
+        (b"SQLite form", "a truncated SQLite file"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "a Git LFS pointer"),
+        (unfinished.as_slice(), "a rocpd database without metadata"),
+    ] {
+        std::fs::write(&lost, content).unwrap();
+        let info = run(&["info", directory.path().to_str().unwrap()]);
+        assert_eq!(info.code, 5, "{what}: {}", info.stderr);
+        assert!(info.stderr.contains(&format!("rank1.db: {what}")), "{}", info.stderr);
+        assert!(!info.stderr.contains("notes.txt"), "{}", info.stderr);
+    }
+}
+
+#[test]
+fn a_truncated_table_is_told_of_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("rank0.db");
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hostile/node0/4100_results.db");
+    let bytes = std::fs::read(fixture).unwrap();
+    std::fs::write(&database, &bytes[..bytes.len() * 8 / 10]).unwrap();
+    let output = directory.path().join("dataset");
+    let convert = run(&["convert", database.to_str().unwrap(), "-o", output.to_str().unwrap()]);
+    assert_eq!(convert.code, 5, "{}", convert.stderr);
+    let parts: Vec<&str> = convert.stderr.lines().filter_map(|line| line.split(": ").nth(2)).collect();
+    assert!(parts.contains(&"rocpd_region") && parts.contains(&"rocpd_kernel_dispatch"), "{}", convert.stderr);
+    let distinct: std::collections::BTreeSet<&&str> = parts.iter().collect();
+    assert_eq!(distinct.len(), parts.len(), "{}", convert.stderr);
+}
+
+#[test]
+fn a_table_whose_declaration_is_damaged_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let database = directory.path().join("rank0.db");
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/two_nodes/node0/4100_results.db");
+    for table in ["rocpd_kernel_dispatch", "rocpd_info_process", "rocpd_event"] {
+        std::fs::copy(&fixture, &database).unwrap();
+        let connection = rusqlite::Connection::open(&database).unwrap();
+        connection.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        let sql = "UPDATE sqlite_master SET sql = 'CREATE TABLX (' WHERE type = 'table' AND name GLOB ?1 || '_0*'";
+        assert_eq!(connection.execute(sql, [table]).unwrap(), 1);
+        drop(connection);
+        let info = run(&["info", database.to_str().unwrap()]);
+        assert_eq!(info.code, 5, "{table}: {}", info.stderr);
+        let expected = format!("{table}: its entry in the list of tables is damaged");
+        assert!(info.stderr.contains(&expected), "{}", info.stderr);
+    }
 }

@@ -115,9 +115,10 @@ fn combined(left: Numbered, right: &Numbered) -> Numbered {
 
 #[cfg(test)]
 mod tests {
-    use polars::prelude::df;
+    use polars::prelude::{Scalar, df};
 
     use super::*;
+    use crate::trace::frames::categorical;
 
     #[test]
     fn rows_with_equal_keys_have_equal_numbers() {
@@ -127,5 +128,24 @@ mod tests {
         let numbered = of_all(&columns.iter().collect::<Vec<_>>(), 4);
         assert_eq!(numbered.rows, [0, 1, 0, 2]);
         assert_eq!(numbered.keys, [[Some(1), Some(1 << 40)], [None, Some(-7)], [Some(2), Some(1 << 40)]]);
+    }
+
+    #[test]
+    fn a_column_of_one_value_is_numbered_as_one_of_many() {
+        let texts = df!("a" => ["x", "x", "x"]).unwrap().column("a").unwrap().cast(&categorical()).unwrap();
+        let code = texts.as_materialized_series().to_physical_repr().u32().unwrap().get(0).map(i64::from);
+        let constant = |scalar: Scalar| Column::new_scalar("a".into(), scalar, 3);
+        let text = texts.get(0).unwrap().into_static();
+        let cases = [
+            (constant(Scalar::new(texts.dtype().clone(), text)), code),
+            (constant(Scalar::null(texts.dtype().clone())), None),
+            (constant(Scalar::from(7_i64)), Some(7)),
+            (constant(Scalar::null(DataType::Int64)), None),
+        ];
+        for (column, key) in cases {
+            assert!(matches!(column, Column::Scalar(_)));
+            let numbered = of_column(&column).unwrap();
+            assert_eq!((numbered.rows, numbered.keys), (vec![0; 3], vec![vec![key]]), "{column:?}");
+        }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sqlparser::ast::{Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Statement, TableFactor};
+use sqlparser::ast::{Cte, Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Statement, TableFactor};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
+use crate::engine::mentions::mentions;
 use crate::trace::schema::{self, ColumnType, Origin, Table};
 
 /// What is taken of the rows of a group.
@@ -67,10 +68,15 @@ pub fn recognise(sql: &str) -> Option<Recognised> {
     let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
     let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
     let mut with = query.with.take().filter(|with| !with.recursive)?;
+    // A name that hides a table, or is given twice, would be taken for the other here.
+    let names: BTreeSet<String> = with.cte_tables.iter().map(|cte| cte.alias.name.value.clone()).collect();
+    if names.len() < with.cte_tables.len() || names.iter().any(|name| schema::table(name).is_some()) {
+        return None;
+    }
     let mut rows: BTreeMap<String, Rows> = BTreeMap::new();
     let mut groupings: Vec<Grouping> = Vec::new();
     with.cte_tables.retain(|cte| {
-        let name = cte.alias.to_string();
+        let Some(name) = bare_name(cte) else { return true };
         let Some(select) = plain(&cte.query) else { return true };
         if let Some(outputs) = grouped(&name, select, &rows) {
             groupings.push(outputs);
@@ -86,9 +92,9 @@ pub fn recognise(sql: &str) -> Option<Recognised> {
     }
     // What only the groupings used must not be read.
     while let Some(unused) = with.cte_tables.iter().enumerate().rev().find_map(|(at, cte)| {
-        let name = cte.alias.to_string();
+        let name = bare_name(cte)?;
         let later = with.cte_tables.iter().skip(at + 1).map(|later| later.query.to_string());
-        let used = later.chain([query.to_string()]).any(|text| crate::engine::mentions::mentions(&text, &name));
+        let used = later.chain([query.to_string()]).any(|text| mentions(&text, &name.to_lowercase()));
         (!used).then_some(at)
     }) {
         with.cte_tables.remove(unused);
@@ -97,6 +103,12 @@ pub fn recognise(sql: &str) -> Option<Recognised> {
         query.with = Some(with);
     }
     Some(Recognised { groupings, sql: query.to_string() })
+}
+
+/// The name of a common table expression that names nothing else, and needs no quotes.
+fn bare_name(cte: &Cte) -> Option<String> {
+    let name = &cte.alias.name;
+    (cte.alias.columns.is_empty() && name.quote_style.is_none()).then(|| name.value.clone())
 }
 
 /// The SELECT of a query that is nothing else.
@@ -236,6 +248,11 @@ fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>) -> Option
     }
     let by: BTreeSet<&'static str> =
         parts.keys.iter().map(|key| resolve(&parts.column(&key.to_string())?)).collect::<Option<_>>()?;
+    // What is wrong with names that are given twice the engine says better.
+    let names: BTreeSet<&String> = outputs.iter().map(|(name, _)| name).collect();
+    if names.len() < outputs.len() {
+        return None;
+    }
     let mut filters = filters(&parts, resolve, table)?;
     filters.extend(known.iter().flat_map(|rows| rows.filters.iter().copied()));
     (by == keys).then(|| Grouping { name: name.to_owned(), table, filters, outputs })
@@ -304,5 +321,33 @@ mod tests {
         ] {
             assert!(recognise(&format!("WITH g AS ({body}) SELECT n FROM g")).is_none(), "{body}");
         }
+    }
+
+    #[test]
+    fn names_that_could_mean_another_table_are_left_to_the_engine() {
+        for sql in [
+            "WITH kernels AS (SELECT * FROM kernels WHERE duration_ns > 5), \
+             g AS (SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank) SELECT n FROM g",
+            "WITH kernels AS (SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank) SELECT n FROM kernels",
+            "WITH g AS (SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank), \
+             g AS (SELECT rank, COUNT(*) AS n FROM regions GROUP BY rank) SELECT n FROM g",
+            "WITH g(r, n) AS (SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank) SELECT r, n FROM g",
+            "WITH \"a g\" AS (SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank) SELECT n FROM \"a g\"",
+            "WITH g AS (SELECT rank, COUNT(*) AS rank FROM kernels GROUP BY rank) SELECT rank FROM g",
+        ] {
+            assert!(recognise(sql).is_none(), "{sql}");
+        }
+    }
+
+    #[test]
+    fn what_others_use_stays() {
+        let sql = "WITH D AS (SELECT rank, duration_ns FROM kernels), \"a d\" AS (SELECT rank FROM D), \
+                   G AS (SELECT rank, COUNT(*) AS n FROM D GROUP BY rank) SELECT G.n FROM G, D, \"a d\"";
+        let recognised = recognise(sql).unwrap();
+        assert_eq!(recognised.groupings.len(), 1);
+        assert_eq!(
+            recognised.sql,
+            "WITH D AS (SELECT rank, duration_ns FROM kernels), \"a d\" AS (SELECT rank FROM D) SELECT G.n FROM G, D, \"a d\""
+        );
     }
 }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::accumulate::Pass;
 use super::recognise::{Grouping, Recognised, recognise};
 use crate::engine::mentions::mentioned;
+use crate::trace::frames::is_identity;
 use crate::trace::schema::Table;
 use crate::trace::source::Piece;
 use crate::trace::{Member, Request, Trace, derive};
@@ -57,7 +58,11 @@ fn in_one_pass(
     let Some(table) = groupings.first().map(|grouping| grouping.table) else { return Ok(None) };
     // Held until the end, and with it the dictionary that all parts share.
     let first = empty();
-    let columns = first.columns();
+    let mut columns = first.columns();
+    if columns.iter().all(|name| is_identity(name)) {
+        // These two are not read; a column of its own gives a frame its height.
+        columns.extend(table.column_names().nth(2));
+    }
     let mut work = Vec::new();
     for member in trace.members() {
         match trace.pieces(member, table, &columns)? {

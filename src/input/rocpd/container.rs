@@ -19,12 +19,19 @@ pub struct Partition {
     /// How the metadata say that JSON columns are compressed.
     pub compression: Option<String>,
     tables: BTreeMap<String, TableShape>,
+    unreadable: Vec<String>,
 }
 
 impl Partition {
     /// The physical table of a base name such as `kernel_dispatch`, if the partition has it.
     pub fn table(&self, base: &str) -> Option<&TableShape> {
         self.tables.get(base)
+    }
+
+    /// Names of tables whose entry in the list of tables SQLite does not understand: they have no columns, and count as
+    /// missing.
+    pub fn unreadable(&self) -> &[String] {
+        &self.unreadable
     }
 
     /// Base names of all tables.
@@ -44,14 +51,25 @@ pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
         .into_iter()
         .map(|suffix| {
             let mut tables = BTreeMap::new();
+            let mut unreadable = Vec::new();
             for name in &names {
                 let base = name.strip_prefix("rocpd_").and_then(|rest| rest.strip_suffix(suffix));
-                if let Some(base) = base {
-                    tables.insert(base.to_owned(), shape(connection, name)?);
+                let Some(base) = base else { continue };
+                let shape = shape(connection, name)?;
+                if shape.columns.is_empty() {
+                    unreadable.push(format!("rocpd_{base}"));
+                } else {
+                    tables.insert(base.to_owned(), shape);
                 }
             }
-            let mut partition =
-                Partition { suffix: suffix.to_owned(), guid: None, schema_version: None, compression: None, tables };
+            let mut partition = Partition {
+                suffix: suffix.to_owned(),
+                guid: None,
+                schema_version: None,
+                compression: None,
+                tables,
+                unreadable,
+            };
             let metadata = partition.table("metadata").and_then(|table| metadata(connection, table).ok());
             let metadata = metadata.unwrap_or_default();
             partition.guid = metadata.get("guid").cloned().or_else(|| guid_of_suffix(suffix));

@@ -50,6 +50,11 @@ pub fn find(
             continue;
         }
         opened.notes.extend(dialect::notes(&partition, shown));
+        opened.damage.extend(partition.unreadable().iter().map(|table| Damage {
+            path: shown.to_owned(),
+            part: table.clone(),
+            cause: "its entry in the list of tables is damaged".to_owned(),
+        }));
         for process in processes(&connection, &partition, shown, source)? {
             let database = Database::new(Arc::clone(&store), partition.clone(), process.owner);
             let source =

@@ -96,12 +96,14 @@ pub fn named(wanted: &Wanted, misfits: &Misfits) -> impl Iterator<Item = Misfit>
     })
 }
 
-/// What is lost in words.
-pub fn damage(lost: &[Lost], rows: usize) -> Option<String> {
+/// What is lost in words, which are the same whichever rows of the table were asked for.
+pub fn damage(lost: &[Lost]) -> Option<String> {
     let first = lost.first()?;
     let (count, page, fault) = (lost.len(), first.page, first.fault);
     Some(match count {
-        1 => format!("page {page} {fault}; {rows} rows can be read"),
-        _ => format!("{count} pages cannot be read, such as page {page}, which {fault}; {rows} rows can be read"),
+        1 => format!("page {page} {fault}; the rows of the others are read"),
+        _ => {
+            format!("{count} pages cannot be read, such as page {page}, which {fault}; the rows of the others are read")
+        }
     })
 }

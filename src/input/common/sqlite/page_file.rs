@@ -105,7 +105,7 @@ impl PageFile {
             columns.values.push((wanted.name, values));
         }
         let lost: Vec<Lost> = scan.lost.into_iter().chain(parts.into_iter().flat_map(|part| part.lost)).collect();
-        columns.damage = damage(&lost, kept);
+        columns.damage = damage(&lost);
         Ok(columns)
     }
 
@@ -130,9 +130,9 @@ impl PageFile {
         };
         let counted: Vec<(usize, Vec<Lost>)> =
             scan.leaves.par_chunks(LEAVES_PER_CHUNK).map(decode).collect::<Result<_>>()?;
-        let rows = counted.iter().map(|(rows, _)| rows).sum();
+        let rows: usize = counted.iter().map(|(rows, _)| rows).sum();
         let lost: Vec<Lost> = scan.lost.into_iter().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();
-        Ok((rows as u64, damage(&lost, rows)))
+        Ok((rows as u64, damage(&lost)))
     }
 
     fn scan(&self, pages: Pages<'_>, selection: Selection<'_>, threads: usize) -> Result<Scan> {
