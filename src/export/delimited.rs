@@ -4,30 +4,50 @@ use std::io::Write;
 
 use anyhow::Result;
 use polars::prelude::{Column, DataFrame, DataType};
+use rayon::prelude::*;
 
 use super::cell::Cell;
 
-/// Bytes that are gathered before they are written.
-const BUFFER_BYTES: usize = 1 << 16;
+/// Rows that are made lines of at a time.
+const PIECE_ROWS: usize = 1 << 10;
+/// Pieces that are made, on all threads, before they are written.
+const MOST_PIECES: usize = 16;
 
 /// Writes a header line and one line per row; missing values are empty.
 ///
 /// # Errors
 /// When writing fails.
 pub fn write(frame: &DataFrame, delimiter: u8, out: &mut dyn Write) -> Result<()> {
-    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).buffer_capacity(BUFFER_BYTES).from_writer(out);
-    writer.write_record(frame.get_column_names().iter().map(|name| name.as_str()))?;
+    let writer = |target| csv::WriterBuilder::new().delimiter(delimiter).from_writer(target);
+    let mut head = writer(Vec::new());
+    head.write_record(frame.get_column_names().iter().map(|name| name.as_str()))?;
+    out.write_all(&head.into_inner()?)?;
+    let starts: Vec<usize> = (0..frame.height()).step_by(PIECE_ROWS).collect();
+    for starts in starts.chunks(MOST_PIECES) {
+        let pieces = starts.par_iter().map(|start| {
+            let mut lines = writer(Vec::new());
+            write_lines(&frame.slice(*start as i64, PIECE_ROWS), &mut lines)?;
+            Ok(lines.into_inner()?)
+        });
+        for piece in pieces.collect::<Result<Vec<Vec<u8>>>>()? {
+            out.write_all(&piece)?;
+        }
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn write_lines(frame: &DataFrame, lines: &mut csv::Writer<Vec<u8>>) -> Result<()> {
     let mut columns = frame.columns().iter().map(fields).collect::<Result<Vec<Fields<'_>>>>()?;
     let mut field = Vec::new();
     for _ in 0..frame.height() {
         for next in &mut columns {
             field.clear();
             next(&mut field)?;
-            writer.write_field(&field)?;
+            lines.write_field(&field)?;
         }
-        writer.write_record(None::<&[u8]>)?;
+        lines.write_record(None::<&[u8]>)?;
     }
-    writer.flush()?;
     Ok(())
 }
 

@@ -72,11 +72,22 @@ impl SymbolNames {
     /// Names and places in them for a column of kernel ids, through the `index` of the symbols' ids: those that occur,
     /// in the order of their first occurrence. Ids without symbol get a name of their own.
     pub fn resolve(&self, index: &IdIndex, kernel_ids: &Int64Chunked, categories: &CategoryRules) -> Resolved {
+        self.resolve_each(index, kernel_ids.iter(), kernel_ids.len(), categories)
+    }
+
+    /// As [`SymbolNames::resolve`], for so many `rows` of kernel ids.
+    pub fn resolve_each(
+        &self,
+        index: &IdIndex,
+        kernel_ids: impl Iterator<Item = Option<i64>>,
+        rows: usize,
+        categories: &CategoryRules,
+    ) -> Resolved {
         let mut resolved = Resolved { positions: IdxCa::default(), names: NameForms::default(), missing: Vec::new() };
-        let mut positions: Vec<IdxSize> = Vec::with_capacity(kernel_ids.len());
+        let mut positions: Vec<IdxSize> = Vec::with_capacity(rows);
         let mut places: Vec<Option<IdxSize>> = vec![None; self.symbols.len()];
         let mut missing: BTreeMap<i64, IdxSize> = BTreeMap::new();
-        for (row, id) in kernel_ids.iter().enumerate() {
+        for (row, id) in kernel_ids.enumerate() {
             let id = id.unwrap_or(-1);
             let found = index.position(id).and_then(|at| Some((self.symbols.get(at)?, places.get_mut(at)?)));
             if found.is_none() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use polars::prelude::*;
+use polars_arrow::bitmap::BitmapBuilder;
 
 use crate::trace::frames::null_column;
 use crate::trace::identity::Gpu;
@@ -103,20 +104,38 @@ impl<'a> TableBuilder<'a> {
         if !self.wants(&["start_ns", "end_ns", "duration_ns", "valid"]) {
             return;
         }
-        let validity = Validity::of(&self.context.process.facts);
         let (starts, ends) = (or(start, 0), or(end, 0));
-        if self.wants(&["duration_ns"]) {
-            let durations = starts.into_no_null_iter().zip(ends.into_no_null_iter());
-            let durations = durations.map(|(start, end)| end.saturating_sub(start));
-            self.put("duration_ns", Int64Chunked::from_iter_values("".into(), durations).into_series());
-        }
-        if self.wants(&["valid"]) {
-            let valid = starts.into_no_null_iter().zip(ends.into_no_null_iter());
-            let valid = valid.map(|(start, end)| validity.holds(start, end));
-            self.put("valid", BooleanChunked::from_iter_values("".into(), valid).into_series());
-        }
+        self.put_lengths(std::iter::once((starts.clone(), ends.clone())));
         self.put("start_ns", starts.into_series());
         self.put("end_ns", ends.into_series());
+    }
+
+    /// Adds duration and validity for starts and ends that come in pieces, which together are all rows. Missing times are
+    /// 0, which is not valid.
+    pub fn put_lengths(&mut self, times: impl Iterator<Item = (Int64Chunked, Int64Chunked)>) {
+        let (with_durations, with_valid) = (self.wants(&["duration_ns"]), self.wants(&["valid"]));
+        if !with_durations && !with_valid {
+            return;
+        }
+        let validity = Validity::of(&self.context.process.facts);
+        let mut durations: Vec<i64> = Vec::with_capacity(if with_durations { self.height } else { 0 });
+        let mut valid = BitmapBuilder::with_capacity(if with_valid { self.height } else { 0 });
+        for (starts, ends) in times {
+            let (starts, ends) = (or(&starts, 0), or(&ends, 0));
+            let both = || starts.into_no_null_iter().zip(ends.into_no_null_iter());
+            if with_durations {
+                durations.extend(both().map(|(start, end)| end.saturating_sub(start)));
+            }
+            if with_valid {
+                both().for_each(|(start, end)| valid.push(validity.holds(start, end)));
+            }
+        }
+        if with_durations {
+            self.put("duration_ns", Int64Chunked::from_vec("".into(), durations).into_series());
+        }
+        if with_valid {
+            self.put("valid", BooleanChunked::from_bitmap("".into(), valid.freeze()).into_series());
+        }
     }
 
     /// Adds `gpu` and `device` of the agents, and notes agents without info row.

@@ -52,8 +52,8 @@ pub const LAYOUT: Layout<Activity> = Layout {
 /// Calls of all sections in the order in which they are numbered.
 struct Calls {
     rows: Integers,
-    /// Position in the list of sections for every row.
-    sections: Vec<usize>,
+    /// Positions in the list of sections, and how many rows each has.
+    sections: Vec<(usize, usize)>,
 }
 
 fn calls(reading: &mut Reading<'_>, keep: Keep) -> Result<Calls> {
@@ -64,8 +64,8 @@ fn calls(reading: &mut Reading<'_>, keep: Keep) -> Result<Calls> {
         for section in capture.process.named(name) {
             let read = Integers::read::<Activity, Activity>;
             let rows = read(capture, section, &selected, &mut reading.findings)?;
-            calls.sections.extend(std::iter::repeat_n(position, rows.height));
-            calls.rows.append(rows)?;
+            calls.sections.push((position, rows.height));
+            calls.rows.append(rows);
         }
     }
     Ok(calls)
@@ -76,15 +76,15 @@ fn calls(reading: &mut Reading<'_>, keep: Keep) -> Result<Calls> {
 /// # Errors
 /// When the file cannot be read.
 pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
-    let calls = calls(reading, Keep::WithLength)?;
+    let mut calls = calls(reading, Keep::WithLength)?;
     reading.builder.set_height(calls.rows.height);
     let ids = ordinals(calls.rows.height);
     reading.put("region_id", ids);
     put_names(reading, &calls)?;
     for name in ["tid", "correlation_id", "parent_correlation_id", "external_id"] {
-        reading.builder.put_with(name, || Ok(calls.rows.get(name).into_column()))?;
+        reading.builder.put_with(name, || Ok(calls.rows.take(name).into_column()))?;
     }
-    reading.builder.put_times(&calls.rows.get("start"), &calls.rows.get("end"));
+    reading.put_times(&mut calls.rows);
     Ok(())
 }
 
@@ -115,7 +115,9 @@ struct Names {
 }
 
 impl Names {
-    fn push(&mut self, kinds: &Kinds, section: &str, kind: Option<i64>, operation: Option<i64>) {
+    /// Adds names and gives their place.
+    fn push(&mut self, kinds: &Kinds, section: &str, kind: Option<i64>, operation: Option<i64>) -> u32 {
+        let place = self.names.len() as u32;
         let recorded = kinds.kind(kind).map(str::to_owned);
         let name = kinds.operation(kind, operation).map(str::to_owned);
         self.unknown.push(recorded.is_none() || name.is_none());
@@ -127,6 +129,7 @@ impl Names {
         self.categories.push(Some(category));
         let number = operation.map_or_else(|| "unknown".to_owned(), |number| format!("operation {number}"));
         self.names.push(Some(name.unwrap_or(number)));
+        place
     }
 }
 
@@ -137,29 +140,33 @@ fn put_names(reading: &mut Reading<'_>, calls: &Calls) -> Result<()> {
     let capture = reading.capture;
     let (kinds, findings) = capture.kinds()?;
     reading.findings.extend(findings);
-    let (kind, operation) = (calls.rows.get("kind"), calls.rows.get("operation"));
+    let (kind, operation) = (calls.rows.rows("kind"), calls.rows.rows("operation"));
     let mut names = Names::default();
-    let mut known: BTreeMap<(usize, Option<i64>, Option<i64>), usize> = BTreeMap::new();
-    let codes: Vec<usize> = calls
-        .sections
-        .iter()
-        .zip(kind.iter().zip(operation.iter()))
-        .map(|(section, (kind, operation))| {
-            let next = known.len();
-            *known.entry((*section, kind, operation)).or_insert_with(|| {
-                let section = capture.roles.calls.get(*section).map_or("", String::as_str);
-                names.push(kinds, section, kind, operation);
-                next
-            })
-        })
-        .collect();
-    for (name, dictionary) in [("domain", &names.domains), ("category", &names.categories), ("name", &names.names)] {
-        reading.builder.put_with(name, || Ok(dictionary_column(name, dictionary, codes.iter().copied().map(Some))?))?;
+    let mut known: BTreeMap<(usize, Option<i64>, Option<i64>), u32> = BTreeMap::new();
+    let mut codes: Vec<u32> = Vec::with_capacity(calls.rows.height);
+    let sections = calls.sections.iter().flat_map(|(section, rows)| std::iter::repeat_n(*section, *rows));
+    let mut last = None;
+    for (section, (kind, operation)) in sections.zip(kind.zip(operation)) {
+        let key = (section, kind, operation);
+        let code = match last {
+            Some((known, code)) if known == key => code,
+            _ => *known.entry(key).or_insert_with(|| {
+                let section = capture.roles.calls.get(section).map_or("", String::as_str);
+                names.push(kinds, section, kind, operation)
+            }),
+        };
+        last = Some((key, code));
+        codes.push(code);
     }
-    let unknown = codes.iter().filter(|code| names.unknown.get(**code) == Some(&true)).count();
+    for (name, dictionary) in [("domain", &names.domains), ("category", &names.categories), ("name", &names.names)] {
+        reading.builder.put_with(name, || {
+            Ok(dictionary_column(name, dictionary, codes.iter().map(|code| Some(*code as usize)))?)
+        })?;
+    }
+    let unknown = codes.iter().filter(|code| names.unknown.get(**code as usize) == Some(&true)).count();
     let sections: BTreeSet<&str> = known
         .iter()
-        .filter(|(_, code)| names.unknown.get(**code) == Some(&true))
+        .filter(|(_, code)| names.unknown.get(**code as usize) == Some(&true))
         .filter_map(|((section, _, _), _)| capture.roles.calls.get(*section))
         .map(String::as_str)
         .collect();
@@ -170,7 +177,7 @@ fn put_names(reading: &mut Reading<'_>, calls: &Calls) -> Result<()> {
     );
     reading.builder.note("unknown_kind", Severity::Warning, unknown, None, &detail);
     if reading.builder.wants(&["message"]) {
-        let is_marker = |code: &usize| names.is_marker.get(*code) == Some(&true);
+        let is_marker = |code: &u32| names.is_marker.get(*code as usize) == Some(&true);
         let markers: Vec<bool> = codes.iter().map(is_marker).collect();
         put_messages(reading, &calls.rows.get("correlation_id"), &markers)?;
     }

@@ -1,5 +1,6 @@
 //! `kernels` and `counter_dispatches` from `kernel_dispatch`, and from counter records whose dispatch is not there.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
@@ -17,6 +18,8 @@ use crate::trace::source::Severity;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 
+const AGENTS: &[&str] = &["agent_id", "gpu", "device"];
+
 /// The fields of a dispatch.
 pub const LAYOUT: Layout<Dispatch> = Layout {
     fields: &[
@@ -27,9 +30,7 @@ pub const LAYOUT: Layout<Dispatch> = Layout {
             &["dispatch_info.kernel_id"],
             |r| r.dispatch_info.kernel_id.0,
         ),
-        Field::new("agent_id", &["agent_id", "gpu", "device"], &["dispatch_info.agent_id"], |r| {
-            r.dispatch_info.agent_id.0
-        }),
+        Field::new("agent_id", AGENTS, &["dispatch_info.agent_id"], |r| r.dispatch_info.agent_id.0),
         Field::new("queue_id", &["queue_id"], &["dispatch_info.queue_id"], |r| r.dispatch_info.queue_id.0),
         Field::new("stream_id", &["stream_id"], &["stream_id"], |r| r.stream_id.0),
         Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
@@ -75,11 +76,11 @@ fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut Find
     let mut all = Integers::default();
     let selected = Selected::new(&LAYOUT, Keep::Every, |columns| builder.wants(columns));
     for section in capture.process.named(DISPATCHES) {
-        all.append(Integers::read::<Dispatch, Dispatch>(capture, section, &selected, findings)?)?;
+        all.append(Integers::read::<Dispatch, Dispatch>(capture, section, &selected, findings)?);
     }
     let selected = selected.of_other_spelling();
     if capture.process.rows(COUNTERS) > 0 {
-        let mut seen: BTreeSet<i64> = all.get("dispatch_id").iter().flatten().collect();
+        let mut seen: BTreeSet<i64> = all.rows("dispatch_id").flatten().collect();
         for section in capture.process.named(COUNTERS) {
             let counted = Integers::read::<CountedDispatch, Dispatch>(capture, section, &selected, findings)?;
             let new: BooleanChunked = counted
@@ -87,7 +88,7 @@ fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut Find
                 .iter()
                 .map(|id| Some(id.is_none_or(|id| seen.insert(id))))
                 .collect_ca("".into());
-            all.append(counted.filter(&new)?)?;
+            all.append(counted.filter(&new)?);
         }
     }
     Ok(all)
@@ -107,25 +108,36 @@ pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     if let Some(pass) = pass {
         reading.put("pass", Int64Chunked::full("pass".into(), pass, rows.height));
     }
-    let recorded = rows.get("dispatch_id");
-    let ids = if recorded.null_count() == 0 { recorded } else { or_else(&recorded, &ordinals(rows.height)) };
-    reading.put("dispatch_id", ids.clone());
-    put_names(reading, &rows, &ids)?;
-    reading.put_agent(&rows.get("agent_id"), &ids);
+    put_identity(reading, &rows)?;
+    put_region_name(reading, &rows)?;
     for name in ["queue_id", "stream_id", "tid", "correlation_id", "external_id", "lds_bytes", "scratch_bytes"] {
-        reading.builder.put_with(name, || Ok(rows.get(name).into_column()))?;
+        reading.builder.put_with(name, || Ok(rows.take(name).into_column()))?;
     }
     for name in ["workgroup_x", "workgroup_y", "workgroup_z", "grid_x", "grid_y", "grid_z"] {
-        reading.builder.put_with(name, || Ok(or(&rows.get(name), 0).into_column()))?;
+        reading.builder.put_with(name, || Ok(or(&rows.take(name), 0).into_column()))?;
     }
-    put_region_name(reading, &rows)?;
-    reading.builder.put_times(&rows.get("start"), &rows.get("end"));
+    reading.put_times(&mut rows);
     if reading.builder.wants(&["graph_exec_id", "graph_node_id"]) {
         let graphs = zero_as_null(&rows.get("graph_exec_id"));
         let nodes = rows.get("graph_node_id");
         let nodes = nodes.iter().zip(graphs.iter()).map(|(node, graph)| node.filter(|_| graph.is_some()));
         reading.put("graph_node_id", nodes.collect_ca("".into()));
         reading.put("graph_exec_id", graphs);
+    }
+    Ok(())
+}
+
+/// Adds ids, names and agents, and notes which are missing.
+fn put_identity(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
+    // Most tables need the ids for what is odd only.
+    let ids = LazyCell::new(|| {
+        let recorded = rows.get("dispatch_id");
+        if recorded.null_count() == 0 { recorded } else { or_else(&recorded, &ordinals(rows.height)) }
+    });
+    reading.builder.put_with("dispatch_id", || Ok(ids.clone().into_column()))?;
+    put_names(reading, rows, &|| ids.clone())?;
+    if reading.builder.wants(AGENTS) {
+        reading.put_agent(&rows.get("agent_id"), &ids);
     }
     Ok(())
 }
@@ -161,22 +173,22 @@ pub fn count(reading: &mut Reading<'_>, of_pass: bool) -> Result<u64> {
     Ok(rows.height as u64)
 }
 
-fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &Int64Chunked) -> Result<()> {
-    let kernel_ids = rows.get("kernel_id");
-    reading.builder.put_with("kernel_id", || {
-        Ok(or_else(&kernel_ids, &Int64Chunked::full("".into(), -1, rows.height)).into_column())
-    })?;
+fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &dyn Fn() -> Int64Chunked) -> Result<()> {
+    reading.builder.put_with("kernel_id", || Ok(or(&rows.get("kernel_id"), -1).into_column()))?;
     if !reading.builder.wants(&["kernel_name", "short_name", "category"]) {
         return Ok(());
     }
     let categories = reading.builder.context.categories;
     let (symbols, findings) = reading.capture.symbols()?;
     reading.findings.extend(findings);
-    let resolved = symbols.names.resolve(&symbols.index, &kernel_ids, categories);
+    let resolved = symbols.names.resolve_each(&symbols.index, rows.rows("kernel_id"), rows.height, categories);
     for (name, dictionary) in resolved.names.dispatch_columns() {
         reading.builder.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
     }
-    let (count, first) = count_rows(&resolved.missing, ids);
+    if resolved.missing.is_empty() {
+        return Ok(());
+    }
+    let (count, first) = count_rows(&resolved.missing, &ids());
     reading.builder.note(
         "missing_symbol",
         Severity::Warning,
@@ -211,8 +223,8 @@ fn put_region_name(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
         .filter(|(_, Keyed(key, text))| *key != 0 && !text.is_empty())
         .map(|(position, Keyed(key, _))| (*key, position))
         .collect();
-    let external = rows.get("external_id");
-    let codes = external.iter().map(|id| id.and_then(|id| positions.get(&id).copied()));
+    let external = rows.rows("external_id");
+    let codes = external.map(|id| id.and_then(|id| positions.get(&id).copied()));
     let column = dictionary_column("region_name", &names, codes)?;
     reading.builder.put("region_name", column);
     Ok(())

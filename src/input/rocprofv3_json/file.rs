@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,6 +18,8 @@ use super::template::PADDING;
 pub const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 const BLOCK_BYTES: usize = 1 << 20;
+/// Bytes that one compressed byte can stand for.
+const MOST_DEFLATED: u64 = 1_032;
 
 /// Bytes of decompressed texts that are held in memory, of all inputs together.
 const MOST_IN_MEMORY: u64 = 64 << 20;
@@ -72,7 +74,7 @@ impl InputFile {
     /// # Errors
     /// When the file cannot be read or the temporary file cannot be written.
     pub fn open(path: &Path, spool: &mut Spool) -> Result<Self> {
-        let mut file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let mut head = Vec::new();
         (&file).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
         if head != GZIP_MAGIC {
@@ -82,10 +84,9 @@ impl InputFile {
                 gathered: Gathered::default(),
             });
         }
-        file.rewind()?;
-        let mut decoder = MultiGzDecoder::new(file);
-        let mut text = Vec::new();
         let room = MOST_IN_MEMORY.saturating_sub(spool.in_memory);
+        let mut text = Vec::with_capacity(PADDING.saturating_add(expected_length(&file)?.min(room) as usize));
+        let mut decoder = MultiGzDecoder::new(file);
         let damage = match (&mut decoder).take(room).read_to_end(&mut text) {
             // The text goes on, or has ended just here.
             Ok(_) if text.len() as u64 == room => return Self::spooled(decoder, &text, spool),
@@ -210,6 +211,18 @@ impl InputFile {
             Ok(file.read_exact_at(target, base.saturating_add(start))?)
         })
     }
+}
+
+/// What a compressed file says in its last four bytes about the length of its text, if that can be true; the file is read
+/// from its start afterwards. It may be wrong where there are several texts, so that it is good for a first guess only.
+fn expected_length(mut file: &File) -> Result<u64> {
+    let length = file.metadata()?.len();
+    let mut last = [0; 4];
+    file.seek(SeekFrom::Start(length.saturating_sub(4)))?;
+    let read = file.read_exact(&mut last);
+    file.rewind()?;
+    let said = read.map_or(0, |()| u64::from(u32::from_le_bytes(last)));
+    Ok(said.min(length.saturating_mul(MOST_DEFLATED)))
 }
 
 fn cut_short(error: &std::io::Error) -> String {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::index::Part;
-use super::template::IntColumn;
+use super::template::Packed;
 
 /// Which records are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Stretch {
     /// Records, kept or not.
     pub records: u64,
     /// A column for each name.
-    pub columns: Vec<IntColumn>,
+    pub columns: Vec<Packed>,
 }
 
 /// Stretches by the offset of their first record. Each is given away once.
@@ -57,7 +57,7 @@ impl Gathered {
 
     /// The columns of the first of some parts and those behind it that were gathered together, if they were gathered for
     /// the same records, and the number of these parts.
-    pub fn take(&self, parts: &[Part], section: &str, names: &[&str], keep: Keep) -> Option<(Vec<IntColumn>, usize)> {
+    pub fn take(&self, parts: &[Part], section: &str, names: &[&str], keep: Keep) -> Option<(Vec<Packed>, usize)> {
         let start = parts.first()?.start;
         let mut stretches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let stretch = stretches.get(&start)?;

@@ -6,7 +6,6 @@ use std::str::from_utf8;
 use anyhow::Result;
 use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
-use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 
 use super::capture::{Capture, Findings};
@@ -14,7 +13,7 @@ use super::gathered::Keep;
 use super::index::{Part, Section};
 use super::parts::{Shortcuts, Sink};
 use super::sweep::Gather;
-use super::template::{General, IntColumn, Runner, Shape, Stop, Wanted};
+use super::template::{General, IntColumn, Packed, Runner, Shape, Stop, Wanted};
 
 /// A value of a record, and which canonical columns need it.
 pub struct Field<R> {
@@ -126,10 +125,11 @@ impl<R> Selected<R> {
     }
 }
 
-/// Columns of the fields that were wanted, of all records in order.
+/// Columns of the fields that were wanted, of all records in order. They stay packed until they are asked for, so that
+/// those of a long section are never all in memory as 64-bit integers.
 #[derive(Debug, Default)]
 pub struct Integers {
-    columns: Vec<(&'static str, Int64Chunked)>,
+    columns: Vec<(&'static str, Packed)>,
     /// Records.
     pub height: usize,
 }
@@ -141,7 +141,7 @@ struct Columns<'f, W, R: 'static> {
 }
 
 impl<W: DeserializeOwned + Into<R>, R> Sink for Columns<'_, W, R> {
-    type Output = Vec<IntColumn>;
+    type Output = Vec<Packed>;
     type Record<'de> = W;
 
     fn push(&mut self, record: W) {
@@ -155,8 +155,8 @@ impl<W: DeserializeOwned + Into<R>, R> Sink for Columns<'_, W, R> {
         }
     }
 
-    fn finish(self) -> Vec<IntColumn> {
-        self.columns
+    fn finish(self) -> Vec<Packed> {
+        packed(self.columns)
     }
 }
 
@@ -179,44 +179,62 @@ impl Integers {
         let names = selected.names();
         let gathered = |parts: &[Part]| capture.file.gathered.take(parts, &section.name, &names, selected.keep);
         let general = |bytes: &[u8], values: &mut [Option<i64>]| selected.general::<W>(bytes, values);
-        let template = |text: &[u8], length: usize| by_template(selected.shape(&general), text, length);
+        let template = |text: &[u8], length: usize| by_template(selected.shape(&general), text, length).map(packed);
         let shortcuts = Shortcuts { gathered: &gathered, template: &template };
         let parts = capture.records_by(section, findings, sink, Some(&shortcuts).filter(|_| selected.by_template))?;
         Ok(Self::joined(&names, parts))
     }
 
-    fn joined(names: &[&'static str], parts: Vec<Vec<IntColumn>>) -> Self {
-        let mut columns: Vec<Vec<IntColumn>> = names.iter().map(|_| Vec::with_capacity(parts.len())).collect();
+    fn joined(names: &[&'static str], parts: Vec<Vec<Packed>>) -> Self {
+        let mut columns: Vec<_> = names.iter().map(|name| (*name, Packed::default())).collect();
         for part in parts {
-            for (column, added) in columns.iter_mut().zip(part) {
-                column.push(added);
-            }
+            columns.iter_mut().zip(part).for_each(|((_, column), added)| column.append(added));
         }
-        let height = columns.first().map_or(0, |column| column.iter().map(IntColumn::len).sum());
-        let join = |(name, parts): (&&'static str, Vec<IntColumn>)| (*name, array(name, IntColumn::joined(parts)));
-        Self { columns: names.par_iter().zip(columns).map(join).collect(), height }
+        let height = columns.first().map_or(0, |(_, column)| column.len());
+        Self { columns, height }
     }
 
     /// Adds the rows of `other` at the end; both hold the same columns, unless one has no rows.
-    ///
-    /// # Errors
-    /// When polars cannot join the columns.
-    pub fn append(&mut self, other: Self) -> Result<()> {
+    pub fn append(&mut self, other: Self) {
         if self.columns.is_empty() {
             self.columns = other.columns;
         } else {
             for ((_, column), (_, added)) in self.columns.iter_mut().zip(other.columns) {
-                column.append_owned(added)?;
+                column.append(added);
             }
         }
         self.height += other.height;
-        Ok(())
+    }
+
+    fn column(&self, name: &str) -> Option<&Packed> {
+        self.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column)
     }
 
     /// The column of a field; nulls if it was not wanted.
     pub fn get(&self, name: &str) -> Int64Chunked {
-        let column = self.columns.iter().find(|(known, _)| *known == name).map(|(_, column)| column);
-        column.map_or_else(|| Int64Chunked::full_null(name.into(), self.height), |column| column.rechunk().into_owned())
+        let column = self.column(name).map(|column| array(name, column.unpacked()));
+        column.unwrap_or_else(|| Int64Chunked::full_null(name.into(), self.height))
+    }
+
+    /// As [`Integers::get`], of a column that is not needed any more, so that its values are in memory once.
+    pub fn take(&mut self, name: &str) -> Int64Chunked {
+        let column = self.get(name);
+        self.columns.retain(|(known, _)| *known != name);
+        column
+    }
+
+    /// The rows of a field in order; none if it was not wanted.
+    pub fn rows(&self, name: &str) -> impl Iterator<Item = Option<i64>> + '_ {
+        self.column(name).into_iter().flat_map(Packed::rows)
+    }
+
+    /// Starts and ends in pieces; none if they were not wanted.
+    pub fn times(&self) -> impl Iterator<Item = (Int64Chunked, Int64Chunked)> + '_ {
+        let pieces = |name: &'static str| {
+            let column = self.column(name).into_iter();
+            column.flat_map(Packed::pieces).map(move |piece| array(name, piece))
+        };
+        pieces("start").zip(pieces("end"))
     }
 
     /// The rows whose mark is set.
@@ -224,12 +242,18 @@ impl Integers {
     /// # Errors
     /// When there are not as many marks as rows.
     pub fn filter(mut self, marks: &BooleanChunked) -> Result<Self> {
-        self.height = marks.sum().unwrap_or(0) as usize;
-        for (_, column) in &mut self.columns {
-            *column = column.filter(marks)?;
+        for (name, column) in &mut self.columns {
+            let mut kept = IntColumn::default();
+            array(name, column.unpacked()).filter(marks)?.iter().for_each(|value| kept.push(value));
+            *column = kept.into();
         }
+        self.height = marks.sum().unwrap_or(0) as usize;
         Ok(self)
     }
+}
+
+fn packed(columns: Vec<IntColumn>) -> Vec<Packed> {
+    columns.into_iter().map(Packed::from).collect()
 }
 
 fn array(name: &str, column: IntColumn) -> Int64Chunked {

@@ -4,6 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::capture::{Capture, Findings};
+use super::integers::Integers;
 use crate::input::common::{TableBuilder, count_first};
 use crate::trace::schema::{Column as Declaration, Table};
 use crate::trace::source::{ReadContext, Rows, Severity};
@@ -58,6 +59,15 @@ impl<'a> Reading<'a> {
             self.builder.put_gpu(&agents, ids);
             self.put("agent_id", agents);
         }
+    }
+
+    /// Adds start, end, duration and validity, those that are wanted, and takes the times for that.
+    pub fn put_times(&mut self, rows: &mut Integers) {
+        if !self.builder.wants(&["start_ns", "end_ns"]) {
+            return self.builder.put_lengths(rows.times());
+        }
+        let (starts, ends) = (rows.take("start"), rows.take("end"));
+        self.builder.put_times(&starts, &ends);
     }
 
     /// The rows with everything that was odd about them.

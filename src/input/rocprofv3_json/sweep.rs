@@ -12,7 +12,7 @@ use super::file::InputFile;
 use super::gathered::{Keep, Stretch};
 use super::index::FileIndex;
 use super::scanner::Scanner;
-use super::template::{IntColumn, Run, Runner, Shape, Stop, skip_value};
+use super::template::{Packed, Run, Runner, Shape, Stop, skip_value};
 
 /// Distances in bytes, and how many chunks are read at a time.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ struct Pace {
     block: u64,
     /// What one thread reads at a time.
     chunk: u64,
+    /// Behind a chunk, where its last record is likely to end.
+    short_overlap: u64,
     /// Behind a chunk, where its last record has to end.
     overlap: u64,
     /// Before a chunk, where the comma before its first record has to be.
@@ -39,10 +41,12 @@ struct Pace {
 const PACE: Pace = Pace {
     part: 4 << 20,
     block: 1 << 18,
-    chunk: 1 << 20,
+    // What is read stays in the cache of a core until it is parsed.
+    chunk: 1 << 18,
+    short_overlap: 1 << 11,
     overlap: 1 << 16,
     before: 1 << 8,
-    most_chunks: 64,
+    most_chunks: 256,
     worthwhile: 1 << 14,
     penalty: (1 << 16, 1 << 26),
 };
@@ -127,8 +131,9 @@ fn sweep(
     let mut at = begun.saturating_add(blanks);
     let first = at;
     let mut records = 0;
-    let mut columns = vec![IntColumn::default(); shape.wanted.len()];
+    let mut columns = vec![Packed::default(); shape.wanted.len()];
     let mut chunks = 1;
+    let mut first_round = true;
     while at < length {
         let read: Vec<(Option<Chunk>, Runner<'_>)> = (0..chunks)
             .into_par_iter()
@@ -136,7 +141,6 @@ fn sweep(
             .collect::<Result<_>>()?;
         let mut stop = Stop::Limit;
         let mut all = true;
-        let mut accepted = Vec::with_capacity(read.len());
         for (chunk, with_more) in read {
             let Some(chunk) = chunk.filter(|chunk| chunk.start == at && stop == Stop::Limit) else {
                 all = false;
@@ -147,12 +151,16 @@ fn sweep(
             stop = chunk.run.stop;
             scanner.pass(chunk.start, chunk.run.records, chunk.behind_comma, gather.is_some());
             records += chunk.run.records;
-            accepted.push(chunk.run.columns);
+            columns.iter_mut().zip(chunk.columns).for_each(|(column, read)| column.append(read));
         }
-        append(&mut columns, accepted);
         if stop != Stop::Limit {
             break;
         }
+        if first_round && gather.is_some() {
+            let likely = records.saturating_mul(length.saturating_sub(at)) / at.saturating_sub(first).max(1);
+            columns.iter_mut().for_each(|column| column.reserve(usize::try_from(likely).unwrap_or_default()));
+        }
+        first_round = false;
         chunks = if all { (chunks * 2).min(pace.most_chunks) } else { 1 };
     }
     if let Some(gather) = gather.filter(|_| records > 0) {
@@ -162,21 +170,13 @@ fn sweep(
     Ok(())
 }
 
-/// Adds what was read of chunks to what was read before.
-fn append(columns: &mut [IntColumn], chunks: Vec<Vec<IntColumn>>) {
-    let mut by_column: Vec<Vec<IntColumn>> = columns.iter().map(|_| Vec::with_capacity(chunks.len())).collect();
-    for chunk in chunks {
-        by_column.iter_mut().zip(chunk).for_each(|(parts, part)| parts.push(part));
-    }
-    columns.par_iter_mut().zip(by_column).for_each(|(column, parts)| column.append(parts.into_iter()));
-}
-
 /// What was read of a chunk, with offsets in the file.
 struct Chunk {
     start: u64,
     end: u64,
     behind_comma: u64,
     run: Run,
+    columns: Vec<Packed>,
 }
 
 impl Chunk {
@@ -189,15 +189,29 @@ impl Chunk {
         pace: &Pace,
     ) -> Result<(Option<Self>, Runner<'a>)> {
         let before = if guessed { pace.before.min(from) } else { 0 };
-        let (base, end) = (from.saturating_sub(before), from.saturating_add(pace.chunk).saturating_add(pace.overlap));
-        let chunk = file.with_text(base, end, |text, length| {
-            let from = before as usize;
-            let start = if guessed { runner.guess(text, from)? } else { from };
-            let limit = from.saturating_add(pace.chunk as usize).min(length);
-            let run = runner.run(text, start, limit);
-            let place = |at: usize| base.saturating_add(at as u64);
-            Some(Self { start: place(start), end: place(run.end), behind_comma: place(run.behind_comma), run })
-        })?;
+        let base = from.saturating_sub(before);
+        let mut chunk = None;
+        for overlap in [pace.short_overlap, pace.overlap] {
+            let end = from.saturating_add(pace.chunk).saturating_add(overlap);
+            chunk = file.with_text(base, end, |text, length| {
+                let from = before as usize;
+                let start = if guessed { runner.guess(text, from)? } else { from };
+                let limit = from.saturating_add(pace.chunk as usize).min(length);
+                let mut run = runner.run(text, start, limit);
+                let columns = std::mem::take(&mut run.columns).into_iter().map(Packed::from).collect();
+                let place = |at: usize| base.saturating_add(at as u64);
+                Some(Self {
+                    start: place(start),
+                    end: place(run.end),
+                    behind_comma: place(run.behind_comma),
+                    run,
+                    columns,
+                })
+            })?;
+            if chunk.as_ref().is_some_and(|chunk| chunk.run.stop == Stop::Limit) {
+                break;
+            }
+        }
         Ok((chunk, runner))
     }
 }

@@ -64,7 +64,7 @@ fn rows_of_two(reading: &mut Reading<'_>, names: &[&str]) -> Result<(Integers, u
     for name in names {
         for section in reading.capture.process.named(name) {
             let read = Integers::read::<Activity, Activity>;
-            all.append(read(reading.capture, section, &selected, &mut reading.findings)?)?;
+            all.append(read(reading.capture, section, &selected, &mut reading.findings)?);
         }
         if Some(name) == names.first() {
             of_first = all.height;
@@ -75,7 +75,7 @@ fn rows_of_two(reading: &mut Reading<'_>, names: &[&str]) -> Result<(Integers, u
     for name in copied.into_iter().chain(["kernels", "address", "flags"]) {
         reading.builder.put_with(name, || Ok(all.get(name).into_column()))?;
     }
-    reading.builder.put_times(&all.get("start"), &all.get("end"));
+    reading.put_times(&mut all);
     Ok((all, of_first))
 }
 
@@ -85,8 +85,8 @@ fn operations(reading: &mut Reading<'_>, rows: &Integers) -> Result<(Vec<Option<
     reading.findings.extend(findings);
     let mut names: Vec<Option<String>> = Vec::new();
     let mut known: BTreeMap<(Option<i64>, Option<i64>), usize> = BTreeMap::new();
-    let (kind, operation) = (rows.get("kind"), rows.get("operation"));
-    let codes = kind.iter().zip(operation.iter()).map(|key| {
+    let (kind, operation) = (rows.rows("kind"), rows.rows("operation"));
+    let codes = kind.zip(operation).map(|key| {
         *known.entry(key).or_insert_with(|| {
             names.push(kinds.operation(key.0, key.1).map(str::to_uppercase));
             names.len() - 1

@@ -26,6 +26,7 @@ fn small(chunk: u64) -> Pace {
         part: 4_096,
         block: 700,
         chunk,
+        short_overlap: 100,
         overlap: 2_000,
         before: 64,
         most_chunks: 7,

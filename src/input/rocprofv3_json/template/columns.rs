@@ -15,39 +15,32 @@ impl IntColumn {
         self.length
     }
 
-    /// Adds the rows of others.
-    pub fn append(&mut self, others: impl Iterator<Item = Self>) {
-        for other in others {
-            let whole = self.present.is_empty() && self.values.len() == self.length;
-            if whole && other.present.is_empty() && other.values.len() == other.length {
-                self.values.extend_from_slice(&other.values);
-                self.length += other.length;
-            } else {
-                other.rows().for_each(|row| self.push(row));
-            }
+    /// No rows, and room for that many.
+    pub fn with_capacity(rows: usize) -> Self {
+        Self { values: Vec::with_capacity(rows), ..Self::default() }
+    }
+
+    /// Adds rows; `marks` has a bit for every one that has a value, as [`IntColumn::into_parts`] gives them, or is empty
+    /// if all have one.
+    pub fn extend(&mut self, values: impl ExactSizeIterator<Item = i64>, marks: &[u8]) {
+        if marks.is_empty() && self.present.is_empty() && self.values.len() == self.length {
+            self.length += values.len();
+            self.values.extend(values);
+            return;
+        }
+        let is_present = |row: usize| marks.get(row / 8).is_none_or(|byte| byte >> (row % 8) & 1 == 1);
+        for (row, value) in values.enumerate() {
+            self.push(Some(value).filter(|_| is_present(row)));
         }
     }
 
-    /// The rows of several columns, which are moved no more than they have to.
-    pub fn joined(mut parts: Vec<Self>) -> Self {
-        let largest = (0..parts.len()).max_by_key(|at| parts.get(*at).map(Self::len));
-        let Some(largest) = largest else { return Self::default() };
-        let behind = parts.split_off(largest.saturating_add(1));
-        let mut all = parts.pop().unwrap_or_default();
-        let mut before = Self::default();
-        before.append(parts.into_iter());
-        if before.length > 0 {
-            let is_whole = |part: &Self| part.present.is_empty() && part.values.len() == part.length;
-            if is_whole(&before) && is_whole(&all) {
-                all.length += before.length;
-                all.values.splice(0..0, before.values);
-            } else {
-                before.append(std::iter::once(all));
-                all = before;
-            }
+    /// Adds rows without value.
+    pub fn extend_missing(&mut self, rows: usize) {
+        if self.values.is_empty() {
+            self.length += rows;
+            return;
         }
-        all.append(behind.into_iter());
-        all
+        (0..rows).for_each(|_| self.push(None));
     }
 
     /// Adds a row.
@@ -89,11 +82,20 @@ impl IntColumn {
 
     /// The rows in order.
     pub fn rows(&self) -> impl Iterator<Item = Option<i64>> + '_ {
-        let is_present = |row: usize| match self.present.get(row / 8) {
+        (0..self.length).map(|row| self.row(row))
+    }
+
+    /// As [`IntColumn::rows`], of a column that is not needed any more.
+    pub fn into_rows(self) -> impl Iterator<Item = Option<i64>> {
+        (0..self.length).map(move |row| self.row(row))
+    }
+
+    fn row(&self, row: usize) -> Option<i64> {
+        let is_present = match self.present.get(row / 8) {
             Some(byte) => byte >> (row % 8) & 1 == 1,
-            None => !self.values.is_empty(),
+            None => true,
         };
-        (0..self.length).map(move |row| self.values.get(row).copied().filter(|_| is_present(row)))
+        self.values.get(row).copied().filter(|_| is_present)
     }
 }
 
@@ -117,27 +119,6 @@ mod tests {
             let (values, present) = column.into_parts();
             prop_assert_eq!(values.is_empty(), rows.iter().all(Option::is_none));
             prop_assert_eq!(present.is_some(), rows.contains(&None) && !values.is_empty());
-        }
-
-        #[test]
-        fn columns_are_joined_in_order(
-            parts in prop::collection::vec(
-                prop_oneof![
-                    prop::collection::vec(prop::option::weighted(0.8, any::<i64>()), 0..20),
-                    prop::collection::vec(any::<i64>().prop_map(Some), 0..20),
-                    prop::collection::vec(Just(None), 0..20),
-                ],
-                0..6,
-            ),
-        ) {
-            let columns = parts.iter().map(|rows| {
-                let mut column = IntColumn::default();
-                rows.iter().for_each(|row| column.push(*row));
-                column
-            });
-            let joined = IntColumn::joined(columns.collect());
-            prop_assert_eq!(joined.len(), parts.iter().map(Vec::len).sum::<usize>());
-            prop_assert_eq!(joined.rows().collect::<Vec<_>>(), parts.concat());
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A template ready to read records.
 
+use std::sync::Arc;
+
 use super::learn::{Kind, Learnt, learn};
 use super::numbers::{integer, skip_integer};
 use super::shape::Shape;
@@ -38,12 +40,12 @@ struct Step {
 /// A template for the wanted values of a shape.
 #[derive(Clone, Debug)]
 pub struct Template {
-    steps: Vec<Step>,
+    steps: Arc<[Step]>,
     /// For every wanted value its place among the integers that are read, and whether 0 stands for none.
-    sources: Vec<(Option<usize>, bool)>,
+    sources: Arc<[(Option<usize>, bool)]>,
     integers: Vec<i64>,
     /// The first literal.
-    pub head: Vec<u8>,
+    pub head: Arc<[u8]>,
 }
 
 fn words(literal: &[u8]) -> Vec<Word> {
@@ -92,7 +94,7 @@ impl Template {
                 (Kind::Null | Kind::Object, _) => return None,
             })
         });
-        let steps: Vec<Step> = learnt
+        let steps: Arc<[Step]> = learnt
             .literals
             .iter()
             .zip(varying.chain([Value::End]))
@@ -102,7 +104,7 @@ impl Template {
         Some(Self {
             sources: sources.map(|(leaf, wanted)| (leaf.and_then(slot), wanted.zero_is_none)).collect(),
             integers: vec![0; read.len()],
-            head: learnt.literals.first()?.clone(),
+            head: learnt.literals.first()?.as_slice().into(),
             steps,
         })
     }
@@ -112,7 +114,7 @@ impl Template {
     #[inline]
     pub fn read(&mut self, bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
         let mut rest = bytes;
-        for step in &self.steps {
+        for step in self.steps.iter() {
             for word in &step.literal {
                 let found = u64::from_le_bytes(*rest.first_chunk()?);
                 if (found ^ word.value) & word.mask != 0 {
@@ -140,7 +142,7 @@ impl Template {
             };
             rest = rest.get(length..)?;
         }
-        for (value, (slot, zero_is_none)) in values.iter_mut().zip(&self.sources) {
+        for (value, (slot, zero_is_none)) in values.iter_mut().zip(self.sources.iter()) {
             let read = slot.and_then(|slot| self.integers.get(slot).copied());
             *value = read.filter(|value| !(*zero_is_none && *value == 0));
         }

@@ -7,6 +7,7 @@ mod columns;
 mod learn;
 mod matching;
 mod numbers;
+mod packed;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
 mod run;
@@ -14,6 +15,7 @@ mod shape;
 mod skip;
 
 pub use columns::IntColumn;
+pub use packed::Packed;
 pub use run::{Run, Runner, Stop};
 pub use shape::{General, Shape, Wanted};
 pub use skip::skip_value;

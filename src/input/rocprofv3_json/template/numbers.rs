@@ -36,10 +36,7 @@ fn word_at(bytes: &[u8], at: usize) -> Option<u64> {
 pub fn integer(bytes: &[u8]) -> Option<(i64, usize)> {
     let word = u64::from_le_bytes(*bytes.first_chunk()?);
     let digits = leading_digits(word);
-    if digits == 0 || digits == 8 || word & 0xff == u64::from(b'0') {
-        return unusual(bytes, word, digits);
-    }
-    Some((value_of(word, digits) as i64, digits))
+    if is_usual(word, digits) { Some((value_of(word, digits) as i64, digits)) } else { unusual(bytes, word, digits) }
 }
 
 /// As [`integer`], without the value.
@@ -47,10 +44,13 @@ pub fn integer(bytes: &[u8]) -> Option<(i64, usize)> {
 pub fn skip_integer(bytes: &[u8]) -> Option<usize> {
     let word = u64::from_le_bytes(*bytes.first_chunk()?);
     let digits = leading_digits(word);
-    if digits == 0 || digits == 8 || word & 0xff == u64::from(b'0') {
-        return Some(unusual(bytes, word, digits)?.1);
-    }
-    Some(digits)
+    if is_usual(word, digits) { Some(digits) } else { Some(unusual(bytes, word, digits)?.1) }
+}
+
+/// Whether the number ends in its first word, and has no zero before its digits.
+#[inline]
+fn is_usual(word: u64, digits: usize) -> bool {
+    digits.wrapping_sub(1) < 7 && (digits == 1 || word & 0xff != u64::from(b'0'))
 }
 
 fn unusual(bytes: &[u8], word: u64, digits: usize) -> Option<(i64, usize)> {
