@@ -87,7 +87,14 @@ impl InputFile {
         let room = MOST_IN_MEMORY.saturating_sub(spool.in_memory);
         let mut text = Vec::with_capacity(PADDING.saturating_add(expected_length(&file)?.min(room) as usize));
         let mut decoder = MultiGzDecoder::new(file);
-        let damage = match (&mut decoder).take(room).read_to_end(&mut text) {
+        let mut outcome = (&mut decoder).take(room).read_to_end(&mut text);
+        if outcome.is_err() {
+            // A decoder that stumbles drops what it made in that read. Without room at first, reads are small.
+            decoder = MultiGzDecoder::new(File::open(path)?);
+            text = Vec::new();
+            outcome = (&mut decoder).take(room).read_to_end(&mut text);
+        }
+        let damage = match outcome {
             // The text goes on, or has ended just here.
             Ok(_) if text.len() as u64 == room => return Self::spooled(decoder, &text, spool),
             Ok(_) => None,
@@ -309,6 +316,22 @@ mod tests {
             assert!(file.read(0, text.len() as u64 + 1, &mut bytes).is_err());
             assert_eq!(scan(&file, &[]).unwrap().length, text.len() as u64);
         }
+    }
+
+    #[test]
+    fn damage_near_the_start_leaves_what_comes_before_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let numbers: Vec<String> =
+            (0..30_000).map(|number: u32| number.wrapping_mul(2_654_435_769).to_string()).collect();
+        let text = numbers.concat();
+        let whole = compressed(&text);
+        let mut bytes = whole.clone();
+        bytes.drain(whole.len() / 4..whole.len() / 4 + 40);
+        let path = directory.path().join("broken");
+        std::fs::write(&path, bytes).unwrap();
+        let file = InputFile::open(&path, &mut Spool::default()).unwrap();
+        assert!(file.damage.is_some());
+        assert!(file.length().unwrap() > 1_000, "{:?}", file.length());
     }
 
     #[test]
