@@ -134,6 +134,27 @@ def cases_of(args, files, counts, scratch):
     return cases
 
 
+def with_bytes(results, sizes):
+    """Adds gigabytes per second to what reads the repeated file, and its ratio to json.load where that read a smaller file,
+    whose seconds per byte count."""
+    by_name = {result["name"]: result for result in results if "error" not in result}
+    loaded = by_name.get("json.load")
+    for name in ["kernel_summary of many", "sums over many"]:
+        result = by_name.get(name)
+        if result is None:
+            continue
+        result["gb_per_second"] = sizes["repeated"] / result["seconds"] / 1e9
+        if loaded and sizes["loaded"] != sizes["repeated"]:
+            seconds = loaded["seconds"] / sizes["loaded"] * sizes["repeated"]
+            result["times_faster_than"]["json.load (by bytes)"] = seconds / result["seconds"]
+    return results
+
+
+def speeds(results):
+    """Lines for the reader of the table."""
+    return [f"{result['name']}: {result['gb_per_second']:.2f} GB/s." for result in results if "gb_per_second" in result]
+
+
 def main():
     args = arguments()
     described = machine(args.binary, args.python)
@@ -157,8 +178,9 @@ def main():
 
     def report(samples, warm_up, failures, runs):
         """Written after every round, so that an interrupted benchmark leaves what it has."""
-        write(args.output, "rocprofv3 JSON", described, inputs, {"rows": counts, "file_bytes": sizes},
-              results_of(cases, samples, warm_up, failures), samples, runs)
+        results = with_bytes(results_of(cases, samples, warm_up, failures), sizes)
+        write(args.output, "rocprofv3 JSON", described, inputs + speeds(results), {"rows": counts, "file_bytes": sizes},
+              results, samples, runs)
 
     try:
         failures = run_rounds(cases, args.runs, scratch, report, args.budget, args.timeout)
