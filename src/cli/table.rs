@@ -154,7 +154,7 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
     let reason = if subject.origin == schema::Origin::Source && !filled.contains(&subject.name) {
         let (subject, filled) = (subject.name, filled.join(", "));
         format!("{subject} is empty; this trace has {filled}; `wavesieve check` says how to collect more")
-    } else if subject.origin == schema::Origin::Derived || of_segments {
+    } else if subject.origin.is_derived() || of_segments {
         "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
     } else {
         return Ok(false);

@@ -19,7 +19,7 @@ use crate::trace::frames::own_columns;
 use crate::trace::gpu_times::{GpuTime, gpu_times};
 use crate::trace::health::Checks;
 use crate::trace::schema::{Origin, Table, table, tables};
-use crate::trace::{Member, Request, Trace, all_columns, derive};
+use crate::trace::{Member, Request, Trace, all_columns, derived};
 
 const ANOMALIES: &str = "anomalies";
 
@@ -124,11 +124,17 @@ impl ProcessWriter<'_> {
     fn work_off(&self, work: Work, checks: &Mutex<Checks<'_>>) -> Result<Part> {
         match work {
             Work::Write(table, frame) => {
-                checks.lock().unwrap_or_else(PoisonError::into_inner).table(table.name, &frame)?;
-                self.put(table, frame)
+                let seen = frame.clone();
+                // No check works in parallel, so that nothing that needs the lock can run inside of it.
+                let (checked, part) = rayon::join(
+                    || checks.lock().unwrap_or_else(PoisonError::into_inner).table(table.name, &seen),
+                    || self.put(table, frame),
+                );
+                checked?;
+                part
             }
             Work::Derive(ready) => {
-                let frame = derive::derive(ready.table.name, &self.member.process, &ready.tables)?;
+                let frame = derived::derive(ready.table.name, &self.member.process, &ready.tables)?;
                 drop(ready.tables);
                 self.put(ready.table, frame)
             }
@@ -228,7 +234,7 @@ impl Kept {
 
     fn keep(&mut self, table: &'static Table, frame: &DataFrame) -> Result<()> {
         for waiting in &mut self.waiting {
-            for (name, columns) in derive::needs(waiting.table.name) {
+            for (name, columns) in derived::needs(waiting.table.name) {
                 if name == table.name {
                     waiting.tables.insert(name, frame.select(columns)?);
                 }
@@ -239,7 +245,7 @@ impl Kept {
 
     /// The derived tables that can be built now, each handed out once.
     fn ready(&mut self) -> Vec<Ready> {
-        let complete = |ready: &mut Ready| ready.tables.len() == derive::needs(ready.table.name).len();
+        let complete = |ready: &mut Ready| ready.tables.len() == derived::needs(ready.table.name).len();
         self.waiting.extract_if(.., complete).collect()
     }
 }

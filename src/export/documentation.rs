@@ -12,6 +12,7 @@ pub fn tables() -> String {
         let origin = match table.origin {
             Origin::Source => "",
             Origin::Derived => " Derived from the whole trace.",
+            Origin::OnDemand => " Derived from the whole trace when a query needs it; `convert --with` keeps it.",
         };
         let key = if table.key.is_empty() { "none".to_owned() } else { table.key.join(", ") };
         // Writing to a String cannot fail.

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat, lit};
 
 use super::categories::Categories as CategoryRules;
-use super::derive;
+use super::derived;
 use super::frames::{empty_frame, is_identity, own_columns};
 use super::gpu_activities;
 use super::gpu_times::{GpuTime, gpu_times, summed_segments};
@@ -56,8 +56,8 @@ pub fn source_request(request: &Request) -> Request {
     let mut sources = Request::new();
     for (&name, columns) in request {
         match schema::table(name) {
-            Some(table) if table.origin == Origin::Derived => {
-                for (name, columns) in derive::needs(table.name) {
+            Some(table) if table.origin.is_derived() => {
+                for (name, columns) in derived::needs(table.name) {
                     sources.entry(name).or_default().extend(columns);
                 }
             }
@@ -211,7 +211,7 @@ impl Trace {
         if let Some(times) = member.source.gpu_times() {
             return Ok(Some(times.to_vec()));
         }
-        let needs: BTreeMap<_, BTreeSet<_>> = derive::needs(GPU_SEGMENTS)
+        let needs: BTreeMap<_, BTreeSet<_>> = derived::needs(GPU_SEGMENTS)
             .into_iter()
             .map(|(name, columns)| (name, columns.into_iter().collect()))
             .collect();
@@ -240,7 +240,7 @@ impl Trace {
             return Ok((gpu_times(&segments)?, tables));
         }
         let mut wider = others.clone();
-        for (name, columns) in derive::needs(GPU_SEGMENTS) {
+        for (name, columns) in derived::needs(GPU_SEGMENTS) {
             wider.entry(name).or_default().extend(columns);
         }
         let mut tables = self.process_frames(member, &wider)?;
@@ -308,8 +308,10 @@ impl Trace {
             match table.origin {
                 Origin::Source => base.entry(table.name).or_default().extend(columns.iter().copied()),
                 // Self times within a window are those of the cut calls, which nobody can have stored.
-                Origin::Derived if clipped.is_some() && table.name == derive::SELF_TIMES => derived.push(table),
-                Origin::Derived => match member.source.read_derived(&context, table)? {
+                Origin::Derived | Origin::OnDemand if clipped.is_some() && table.name == derived::SELF_TIMES => {
+                    derived.push(table)
+                }
+                Origin::Derived | Origin::OnDemand => match member.source.read_derived(&context, table)? {
                     Some(frame) => {
                         tables.insert(table.name, frame);
                     }
@@ -318,13 +320,13 @@ impl Trace {
             }
         }
         for table in &derived {
-            for (name, columns) in derive::needs(table.name) {
+            for (name, columns) in derived::needs(table.name) {
                 base.entry(name).or_default().extend(columns);
             }
         }
         let mut whole: BTreeSet<&'static str> = BTreeSet::new();
         for table in &derived {
-            whole.extend(derive::needs(table.name).into_iter().map(|(name, _)| name));
+            whole.extend(derived::needs(table.name).into_iter().map(|(name, _)| name));
         }
         let mut checks = health::Checks::new(&member.process);
         for (name, columns) in &base {
@@ -338,11 +340,11 @@ impl Trace {
             tables.insert(name, rows.frame);
         }
         for table in derived {
-            let needed: BTreeMap<&'static str, DataFrame> = derive::needs(table.name)
+            let needed: BTreeMap<&'static str, DataFrame> = derived::needs(table.name)
                 .into_iter()
                 .filter_map(|(name, _)| Some((name, tables.get(name)?.clone())))
                 .map(|(name, frame)| match clipped {
-                    Some(resolved) if table.name == derive::SELF_TIMES => {
+                    Some(resolved) if table.name == derived::SELF_TIMES => {
                         Ok((name, selection::clipped_regions(resolved, frame).collect()?))
                     }
                     _ => Ok((name, frame.collect()?)),
@@ -355,7 +357,7 @@ impl Trace {
                 }
                 checks.finish(&self.notes)?
             } else {
-                derive::derive(table.name, &member.process, &needed)?
+                derived::derive(table.name, &member.process, &needed)?
             };
             tables.insert(table.name, frame.lazy());
         }

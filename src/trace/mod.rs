@@ -5,7 +5,7 @@ pub mod anomaly;
 pub mod arrow_bridge;
 pub mod categories;
 #[cfg(feature = "tables")]
-pub mod derive;
+pub mod derived;
 pub mod domain;
 pub mod facts;
 #[cfg(feature = "tables")]

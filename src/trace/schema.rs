@@ -122,8 +122,17 @@ pub(super) const fn flag(name: &'static str, doc: &'static str) -> Column {
 pub enum Origin {
     /// Read from the inputs.
     Source,
-    /// Computed from whole source tables.
+    /// Computed from whole source tables, and kept in datasets.
     Derived,
+    /// Computed from whole source tables when a query needs it; kept in datasets that are asked to.
+    OnDemand,
+}
+
+impl Origin {
+    /// Whether rows are computed from source tables.
+    pub const fn is_derived(self) -> bool {
+        matches!(self, Self::Derived | Self::OnDemand)
+    }
 }
 
 /// One canonical table.

@@ -12,7 +12,7 @@ use crate::engine::mentions::mentioned;
 use crate::trace::frames::is_identity;
 use crate::trace::schema::Table;
 use crate::trace::source::Piece;
-use crate::trace::{Member, Request, Trace, derive};
+use crate::trace::{Member, Request, Trace, derived};
 
 /// Tables that stand for the groupings of a statement.
 type Grouped = Vec<(String, DataFrame)>;
@@ -25,7 +25,7 @@ type Grouped = Vec<(String, DataFrame)>;
 pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
     let Some(Recognised { groupings, sql }) = recognise(sql) else { return Ok(None) };
     let mut rest = mentioned(&sql);
-    for (table, columns) in rest.keys().flat_map(|derived| derive::needs(derived)).collect::<Vec<_>>() {
+    for (table, columns) in rest.keys().flat_map(|derived| derived::needs(derived)).collect::<Vec<_>>() {
         rest.entry(table).or_default().extend(columns);
     }
     let mut grouped = Grouped::new();

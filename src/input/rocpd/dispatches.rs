@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use polars::prelude::*;
+use rayon::prelude::*;
 
 use super::assembly::Assembly;
 use super::database::Database;
@@ -159,15 +160,19 @@ pub fn put_correlation(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, id
 
 /// Adds those of the three correlation columns that are wanted.
 pub fn put_event_ids(assembly: &mut Assembly<'_>, events: &Events, event_ids: &Int64Chunked) {
-    for (name, source) in [
+    let sources = [
         ("correlation_id", "stack_id"),
         ("parent_correlation_id", "parent_stack_id"),
         ("external_id", "correlation_id"),
-    ] {
-        if assembly.wants(&[name]) {
-            let values = events.values(source, event_ids).map(|value| value.filter(|value| *value != 0));
-            assembly.put(name, integers(name, values).into_series());
-        }
+    ];
+    let wanted: Vec<_> = sources.into_iter().filter(|(name, _)| assembly.wants(&[name])).collect();
+    let of_events = |(name, source)| {
+        let values = events.values(source, event_ids).map(|value| value.filter(|value| *value != 0));
+        (name, integers(name, values))
+    };
+    let columns: Vec<(&'static str, Int64Chunked)> = wanted.into_par_iter().map(of_events).collect();
+    for (name, column) in columns {
+        assembly.put(name, column.into_series());
     }
 }
 

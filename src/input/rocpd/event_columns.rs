@@ -11,6 +11,7 @@ use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, text};
 use crate::input::common::{IdIndex, Texts, index_of};
 use crate::trace::domain::domain_of_category;
 use crate::trace::frames::{dictionary_column_at, text_column_from_dictionary};
+use crate::trace::values::Integers;
 
 const UNKNOWN: &str = "unknown";
 
@@ -50,8 +51,13 @@ pub fn put_event_columns(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, 
     if !sources.is_empty() && !event_ids.is_empty() {
         let details = EventDetails::read(assembly, &sources, "")?;
         if details.columns.height > 0 {
-            assembly.put_with("message", || details.join("extdata", event_ids, message))?;
-            assembly.put_with("call_stack", || details.join("call_stack", event_ids, verbatim))?;
+            let (wants_message, wants_stack) = (assembly.wants(&["message"]), assembly.wants(&["call_stack"]));
+            let (messages, stacks) = rayon::join(
+                || wants_message.then(|| details.join("message", "extdata", event_ids, message)).transpose(),
+                || wants_stack.then(|| details.join("call_stack", "call_stack", event_ids, verbatim)).transpose(),
+            );
+            messages?.into_iter().for_each(|column| assembly.put("message", column));
+            stacks?.into_iter().for_each(|column| assembly.put("call_stack", column));
         }
     }
     Ok(())
@@ -109,9 +115,19 @@ impl EventDetails {
         self.columns.texts(name)
     }
 
-    fn join(&self, name: &str, event_ids: &Int64Chunked, extract: fn(&str) -> Option<String>) -> Result<Column> {
-        let values: Vec<Option<String>> = self.texts(name).iter().map(|text| text.and_then(extract)).collect();
-        let codes = event_ids.iter().map(|id| self.position(id));
+    /// What `extract` makes of the column `source` for every event id.
+    fn join(
+        &self,
+        name: &str,
+        source: &str,
+        event_ids: &Int64Chunked,
+        extract: fn(&str) -> Option<String>,
+    ) -> Result<Column> {
+        let values: Vec<Option<String>> = self.texts(source).iter().map(|text| text.and_then(extract)).collect();
+        if values.iter().all(Option::is_none) {
+            return Ok(Column::full_null(name.into(), event_ids.len(), &DataType::String));
+        }
+        let codes = Integers::of(event_ids).into_rows().map(|id| self.position(id));
         Ok(text_column_from_dictionary(name, &values, codes)?)
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use polars::prelude::*;
+use rayon::prelude::*;
 
 use super::database::Database;
 use crate::input::common::sqlite::{Columns, Misfit, Wanted, integer};
@@ -102,7 +103,7 @@ impl Events {
         let wanted: Vec<Wanted> = names.iter().map(|name| integer(name)).collect();
         let columns = database.read("event", &wanted, threads)?;
         let index = Arc::new(index_of(&columns.integers("id")));
-        let numbers = names.iter().map(|name| (*name, Arc::new(Numbers::of(columns.integers(name)))));
+        let numbers = names.par_iter().map(|name| (*name, Arc::new(Numbers::of(columns.integers(name)))));
         let numbers = numbers.collect();
         Ok(Self { index, height: columns.height, columns: numbers, misfits: columns.misfits, damage: columns.damage })
     }

@@ -114,6 +114,7 @@ pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     let ends = Integers::of(kernels.column("end_ns")?.i64()?);
     let valid = Truths::of(kernels.column("valid")?.bool()?);
     let mut by_queue: BTreeMap<(i64, i64), Vec<Dispatch>> = BTreeMap::new();
+    let mut of_last: ((i64, i64), Vec<Dispatch>) = ((0, 0), Vec::new());
     let mut all_ids = Vec::with_capacity(kernels.height());
     let rows = ids.iter().zip(agents.iter()).zip(queues.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
     for (((((id, agent), queue), start), end), valid) in rows {
@@ -121,9 +122,15 @@ pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
         if let (Some(id), Some(agent), Some(queue), Some(start), Some(end), Some(true)) =
             (id, agent, queue, start, end, valid)
         {
-            by_queue.entry((agent, queue)).or_default().push((start, end, id));
+            // Queues are looked up only where dispatches of another one follow.
+            if of_last.0 != (agent, queue) {
+                by_queue.insert(of_last.0, of_last.1);
+                of_last = ((agent, queue), by_queue.remove(&(agent, queue)).unwrap_or_default());
+            }
+            of_last.1.push((start, end, id));
         }
     }
+    by_queue.insert(of_last.0, of_last.1);
     for dispatches in by_queue.values_mut() {
         if !dispatches.is_sorted() {
             dispatches.sort_unstable();

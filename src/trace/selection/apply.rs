@@ -250,7 +250,7 @@ fn in_window(choice: &Choice, resolved: &Resolved, table: &Table) -> Expr {
         return inside;
     }
     let touching = both(from.map(|from| col("end_ns").gt(lit(from))), to.map(|to| col("start_ns").lt(lit(to))));
-    if table.origin == Origin::Derived {
+    if table.origin.is_derived() {
         // What is accounted for has a length; in a window without one there is nothing of it.
         let empty = from.zip(to).is_some_and(|(from, to)| from >= to);
         return if empty { lit(false) } else { touching };
@@ -275,7 +275,7 @@ fn cut(choice: &Choice, resolved: &Resolved, table: &Table, frame: LazyFrame) ->
     if !has_extent(table) || resolved.nothing {
         return frame;
     }
-    let (start, end) = if table.origin == Origin::Derived {
+    let (start, end) = if table.origin.is_derived() {
         (later("start_ns"), sooner("end_ns"))
     } else if choice.clips() {
         // Times that cannot be true are left as they are.

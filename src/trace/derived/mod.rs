@@ -1,0 +1,8 @@
+//! Derived tables, built from the whole source tables of one process.
+
+mod gpu_segments;
+mod region_self_times;
+mod registry;
+
+pub use registry::{Frames, Needs, SELF_TIMES, derive, needs};
+use registry::{column, needed};

@@ -1,0 +1,75 @@
+//! The table `region_self_times`: how long each call ran outside the calls it made.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use polars::prelude::*;
+use rayon::prelude::*;
+
+use super::{Frames, Needs, column, needed};
+use crate::trace::frames::rows_named;
+use crate::trace::identity::Process;
+use crate::trace::self_time::{Call, self_times};
+use crate::trace::values::{Integers, Truths};
+
+/// Name of the operation that opens a ROCTx range of the whole process, which belongs to no thread's stack of calls.
+const PROCESS_RANGE: &str = "roctxProcessRangeA";
+
+/// The source columns that it is built from.
+pub fn needs() -> Needs {
+    vec![("regions", vec!["region_id", "name", "tid", "start_ns", "end_ns", "valid"])]
+}
+
+/// Takes from each call of a thread the time of the calls it made.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let regions = needed(tables, "regions")?;
+    let ids = Integers::of(regions.column("region_id")?.i64()?);
+    let starts = Integers::of(regions.column("start_ns")?.i64()?);
+    let ends = Integers::of(regions.column("end_ns")?.i64()?);
+    let valid = Truths::of(regions.column("valid")?.bool()?);
+    let threads = Integers::of(regions.column("tid")?.i64()?);
+    let process_ranges = Truths::of(&rows_named(regions.column("name")?, |name| name == PROCESS_RANGE)?);
+
+    let mut by_thread: BTreeMap<i64, ThreadCalls> = BTreeMap::new();
+    let mut own_ns: Vec<i64> = Vec::with_capacity(regions.height());
+    let mut region_ids: Vec<i64> = Vec::with_capacity(regions.height());
+    let columns = ids.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
+    for (((((id, start), end), valid), tid), process_range) in columns.zip(threads.iter()).zip(process_ranges.iter()) {
+        let (Some(id), Some(start_ns), Some(end_ns), Some(true)) = (id, start, end, valid) else { continue };
+        if let Some(tid) = tid
+            && process_range != Some(true)
+        {
+            let thread = by_thread.entry(tid).or_default();
+            thread.places.push(u32::try_from(own_ns.len()).context("more calls than rows can be counted")?);
+            thread.calls.push(Call { start_ns, end_ns });
+        }
+        region_ids.push(id);
+        own_ns.push(end_ns.saturating_sub(start_ns));
+    }
+    let of_thread = |thread: ThreadCalls| (thread.places, self_times(&thread.calls));
+    let threads: Vec<(Vec<u32>, Vec<i64>)> =
+        by_thread.into_values().collect::<Vec<_>>().into_par_iter().map(of_thread).collect();
+    for (places, self_times) in threads {
+        for (place, self_ns) in places.into_iter().zip(self_times) {
+            if let Some(slot) = own_ns.get_mut(place as usize) {
+                *slot = self_ns;
+            }
+        }
+    }
+    if !region_ids.is_sorted() {
+        let mut rows: Vec<(i64, i64)> = region_ids.into_iter().zip(own_ns).collect();
+        rows.par_sort_unstable();
+        (region_ids, own_ns) = rows.into_iter().unzip();
+    }
+    Ok(DataFrame::new_infer_height(vec![column("region_id", region_ids), column("self_ns", own_ns)])?)
+}
+
+/// The calls of one thread and where their rows are.
+#[derive(Default)]
+struct ThreadCalls {
+    places: Vec<u32>,
+    calls: Vec<Call>,
+}
