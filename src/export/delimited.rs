@@ -1,5 +1,6 @@
 //! Answers as comma- or tab-separated values.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
@@ -7,6 +8,7 @@ use polars::prelude::{Column, DataFrame, DataType};
 use rayon::prelude::*;
 
 use super::cell::Cell;
+use crate::trace::values::Integers;
 
 /// Rows that are made lines of at a time.
 const PIECE_ROWS: usize = 1 << 10;
@@ -18,17 +20,12 @@ const MOST_PIECES: usize = 16;
 /// # Errors
 /// When writing fails.
 pub fn write(frame: &DataFrame, delimiter: u8, out: &mut dyn Write) -> Result<()> {
-    let writer = |target| csv::WriterBuilder::new().delimiter(delimiter).from_writer(target);
-    let mut head = writer(Vec::new());
+    let mut head = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
     head.write_record(frame.get_column_names().iter().map(|name| name.as_str()))?;
     out.write_all(&head.into_inner()?)?;
     let starts: Vec<usize> = (0..frame.height()).step_by(PIECE_ROWS).collect();
     for starts in starts.chunks(MOST_PIECES) {
-        let pieces = starts.par_iter().map(|start| {
-            let mut lines = writer(Vec::new());
-            write_lines(&frame.slice(*start as i64, PIECE_ROWS), &mut lines)?;
-            Ok(lines.into_inner()?)
-        });
+        let pieces = starts.par_iter().map(|start| lines_of(&frame.slice(*start as i64, PIECE_ROWS), delimiter));
         for piece in pieces.collect::<Result<Vec<Vec<u8>>>>()? {
             out.write_all(&piece)?;
         }
@@ -37,43 +34,134 @@ pub fn write(frame: &DataFrame, delimiter: u8, out: &mut dyn Write) -> Result<()
     Ok(())
 }
 
-fn write_lines(frame: &DataFrame, lines: &mut csv::Writer<Vec<u8>>) -> Result<()> {
-    let mut columns = frame.columns().iter().map(fields).collect::<Result<Vec<Fields<'_>>>>()?;
-    let mut field = Vec::new();
+fn lines_of(frame: &DataFrame, delimiter: u8) -> Result<Vec<u8>> {
+    let columns = frame.columns().iter().map(|column| fields(column, delimiter));
+    let mut columns = columns.collect::<Result<Vec<Fields<'_>>>>()?;
+    let mut lines = Vec::new();
     for _ in 0..frame.height() {
-        for next in &mut columns {
-            field.clear();
-            next(&mut field)?;
-            lines.write_field(&field)?;
+        let start = lines.len();
+        for (place, next) in columns.iter_mut().enumerate() {
+            if place > 0 {
+                lines.push(delimiter);
+            }
+            next(&mut lines)?;
         }
-        lines.write_record(None::<&[u8]>)?;
+        if lines.len() == start {
+            // An empty line is no row to most readers.
+            lines.extend_from_slice(b"\"\"");
+        }
+        lines.push(b'\n');
     }
-    Ok(())
+    Ok(lines)
 }
 
-/// Adds the plain text of a column's next value, nothing for one that is missing.
+/// Adds a column's next value as it stands in a line, nothing for one that is missing.
 type Fields<'a> = Box<dyn FnMut(&mut Vec<u8>) -> std::io::Result<()> + 'a>;
 
-fn fields(column: &Column) -> Result<Fields<'_>> {
+fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
     let series = column.as_materialized_series();
     Ok(match series.dtype() {
         DataType::Int64 => {
-            let mut values = series.i64()?.iter();
-            Box::new(move |field| values.next().flatten().map_or(Ok(()), |value| write!(field, "{value}")))
+            let mut values = Integers::of(series.i64()?).into_rows();
+            let mut digits = itoa::Buffer::new();
+            Box::new(move |line| {
+                if let Some(value) = values.next().flatten() {
+                    line.extend_from_slice(digits.format(value).as_bytes());
+                }
+                Ok(())
+            })
         }
         DataType::Float64 => {
             let mut values = series.f64()?.iter();
-            Box::new(move |field| values.next().flatten().map_or(Ok(()), |value| write!(field, "{value}")))
+            Box::new(move |line| values.next().flatten().map_or(Ok(()), |value| write!(line, "{value}")))
         }
         DataType::String => {
             let mut values = series.str()?.iter();
-            Box::new(move |field| field.write_all(values.next().flatten().unwrap_or_default().as_bytes()))
+            Box::new(move |line| {
+                put_text(values.next().flatten().unwrap_or_default(), delimiter, line);
+                Ok(())
+            })
+        }
+        DataType::Categorical(_, _) => {
+            let texts = series.cat32()?;
+            let mapping = texts.get_mapping();
+            let mut codes = texts.physical().iter();
+            let mut known: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+            Box::new(move |line| {
+                if let Some(code) = codes.next().flatten() {
+                    let field = known.entry(code).or_insert_with(|| {
+                        let mut field = Vec::new();
+                        put_text(mapping.cat_to_str(code).unwrap_or_default(), delimiter, &mut field);
+                        field
+                    });
+                    line.extend_from_slice(field);
+                }
+                Ok(())
+            })
         }
         _ => {
             let mut rows = 0..column.len();
-            Box::new(move |field| {
-                rows.next().map_or(Ok(()), |row| field.write_all(Cell::of(column, row).plain().as_bytes()))
+            Box::new(move |line| {
+                if let Some(row) = rows.next() {
+                    put_text(&Cell::of(column, row).plain(), delimiter, line);
+                }
+                Ok(())
             })
         }
     })
+}
+
+/// Adds a text, in quotes where a reader could take a part of it for something else.
+fn put_text(text: &str, delimiter: u8, line: &mut Vec<u8>) {
+    if !text.bytes().any(|byte| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n')) {
+        line.extend_from_slice(text.as_bytes());
+        return;
+    }
+    line.push(b'"');
+    for byte in text.bytes() {
+        if byte == b'"' {
+            line.push(b'"');
+        }
+        line.push(byte);
+    }
+    line.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::*;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::trace::frames::categorical;
+
+    proptest! {
+        #[test]
+        fn lines_are_those_of_the_csv_crate(
+            rows in prop::collection::vec(
+                (prop::option::of("[a,\t\"\r\n é]{0,6}"), prop::option::of(any::<i64>()), prop::option::of(-1e9_f64..1e9)),
+                0..20,
+            ),
+            is_tab in any::<bool>(),
+        ) {
+            let delimiter = if is_tab { b'\t' } else { b',' };
+            let texts: Vec<Option<&str>> = rows.iter().map(|row| row.0.as_deref()).collect();
+            let integers: Vec<Option<i64>> = rows.iter().map(|row| row.1).collect();
+            let floats: Vec<Option<f64>> = rows.iter().map(|row| row.2).collect();
+            let frame = df!("text" => &texts, "code" => &texts, "a,b" => integers, "float" => floats).unwrap()
+                .lazy().with_column(col("code").cast(categorical())).collect().unwrap();
+            for columns in [vec!["text", "code", "a,b", "float"], vec!["text"], vec!["code"], vec!["a,b"]] {
+                let frame = frame.select(columns.iter().copied()).unwrap();
+                let mut expected = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+                expected.write_record(&columns).unwrap();
+                for row in 0..frame.height() {
+                    let cells = frame.columns().iter().map(|column| Cell::of(column, row).plain());
+                    expected.write_record(cells.collect::<Vec<_>>()).unwrap();
+                }
+                let mut found = Vec::new();
+                write(&frame, delimiter, &mut found).unwrap();
+                prop_assert_eq!(String::from_utf8(found).unwrap(), String::from_utf8(expected.into_inner().unwrap()).unwrap());
+            }
+        }
+    }
 }

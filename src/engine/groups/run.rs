@@ -14,6 +14,9 @@ use crate::trace::schema::Table;
 use crate::trace::source::Piece;
 use crate::trace::{Member, Request, Trace, derived};
 
+/// Rows of a table read as a whole that are added up at a time.
+const ADDED_ROWS: usize = 1 << 20;
+
 /// Tables that stand for the groupings of a statement.
 type Grouped = Vec<(String, DataFrame)>;
 
@@ -106,7 +109,11 @@ impl Work<'_> {
                 let request = Request::from([(table.name, columns.clone())]);
                 let mut tables = trace.process_frames(self.member, &request)?;
                 let frame = tables.remove(table.name).context("internal: a table was not read")?;
-                identified(&frame.collect()?)
+                let frame = frame.collect()?;
+                // What is kept of every row for as long as a frame is added up is kept of fewer.
+                (0..frame.height())
+                    .step_by(ADDED_ROWS)
+                    .try_for_each(|first| identified(&frame.slice(first as i64, ADDED_ROWS)))
             }
         }
     }
