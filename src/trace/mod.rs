@@ -39,6 +39,7 @@ pub mod similar;
 pub mod source;
 mod tables;
 pub mod validity;
+#[cfg(feature = "tables")]
 pub mod values;
 
 #[cfg(feature = "tables")]
