@@ -46,22 +46,27 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
     described(answer, query, options)
 }
 
-/// Runs named queries over a trace that is read once for all of them; the answers come in the order of the queries.
+/// Runs named queries over a trace that is read once for all of them, and hands out each answer as soon as it is there;
+/// what is made of the answers comes in the order of the queries.
 ///
 /// # Errors
-/// When the options do not fit a query, or a statement cannot be run.
-pub fn run_queries(trace: &Trace, queries: &[(&Query, QueryOptions)]) -> Result<Vec<Answer>, QueryError> {
+/// When the options do not fit a query, a statement cannot be run, or `take` fails.
+pub fn run_queries<T: Send, E: From<QueryError> + Send>(
+    trace: &Trace,
+    queries: &[(&Query, QueryOptions)],
+    take: impl Fn(&Query, Answer) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
     if let [(query, options)] = queries {
-        return Ok(vec![run_query(trace, query, options)?]);
+        return Ok(vec![take(query, run_query(trace, query, options)?)?]);
     }
     let statements: Vec<String> =
         queries.iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
     statements.iter().try_for_each(|sql| unambiguous(sql))?;
     let requests: Vec<Request> = statements.iter().map(|sql| mentioned(sql)).collect();
-    let frames = trace.frames(&united(&requests))?;
+    let frames = trace.frames(&united(&requests)).map_err(QueryError::from)?;
     let run = |((sql, request), (query, options)): ((&String, &Request), &(&Query, QueryOptions))| {
         let way = Way { engine: Engine::InMemory, columns: options.columns.as_deref(), with_sums: false };
-        described(answer(narrowed(&frames, request), sql, &way)?, query, options)
+        take(query, described(answer(narrowed(&frames, request), sql, &way)?, query, options)?)
     };
     quietly(|| statements.par_iter().zip(&requests).zip(queries).map(run).collect())
 }

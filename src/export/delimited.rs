@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
+use memchr::{memchr_iter, memchr2};
 use polars::prelude::{Column, DataFrame, DataType};
 use rayon::prelude::*;
 
@@ -113,17 +114,20 @@ fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
 
 /// Adds a text, in quotes where a reader could take a part of it for something else.
 fn put_text(text: &str, delimiter: u8, line: &mut Vec<u8>) {
-    if !text.bytes().any(|byte| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n')) {
-        line.extend_from_slice(text.as_bytes());
+    let bytes = text.as_bytes();
+    if memchr2(delimiter, b'"', bytes).is_none() && memchr2(b'\r', b'\n', bytes).is_none() {
+        line.extend_from_slice(bytes);
         return;
     }
+    line.reserve(bytes.len().saturating_add(2));
     line.push(b'"');
-    for byte in text.bytes() {
-        if byte == b'"' {
-            line.push(b'"');
-        }
-        line.push(byte);
+    let mut written = 0;
+    for quote in memchr_iter(b'"', bytes) {
+        // The quote ends this part and begins the next one.
+        line.extend_from_slice(bytes.get(written..=quote).unwrap_or_default());
+        written = quote;
     }
+    line.extend_from_slice(bytes.get(written..).unwrap_or_default());
     line.push(b'"');
 }
 
