@@ -60,9 +60,9 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
         return Ok(vec![take(query, run_query(trace, query, options)?)?]);
     }
     let statements: Vec<String> =
-        queries.iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
-    statements.iter().try_for_each(|sql| unambiguous(sql))?;
-    let requests: Vec<Request> = statements.iter().map(|sql| mentioned(sql)).collect();
+        queries.par_iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
+    statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
+    let requests: Vec<Request> = statements.par_iter().map(|sql| mentioned(sql)).collect();
     let frames = trace.frames(&united(&requests)).map_err(QueryError::from)?;
     let run = |((sql, request), (query, options)): ((&String, &Request), &(&Query, QueryOptions))| {
         let way = Way { engine: Engine::InMemory, columns: options.columns.as_deref(), with_sums: false };

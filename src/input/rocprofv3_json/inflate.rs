@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use libdeflater::Decompressor;
 use memmap2::{Advice, MmapMut};
+use rayon::prelude::*;
 
 use super::file::GZIP_MAGIC;
 
@@ -45,14 +46,25 @@ pub fn inflate(path: &Path, most: u64, padding: usize) -> Result<Option<Inflated
     }
     let length = usize::try_from(expected).context("a text is too large for this machine")?;
     let mut memory = MmapMut::map_anon(length.saturating_add(padding)).context("cannot get memory for a text")?;
-    // Large pages are welcome, and no more than that.
-    let _ = memory.advise(Advice::HugePage);
+    populate(&memory);
     let Some(room) = memory.get_mut(..length) else { return Ok(None) };
     // Who ends in the length of the text ends where the text does.
     match Decompressor::new().gzip_decompress(&compressed, room) {
         Ok(made) if made == length => Ok(Some(Inflated { memory, length })),
         _ => Ok(None),
     }
+}
+
+/// Gets the pages of a memory from the system on all threads, which is quicker than one after the other when they are
+/// first written.
+fn populate(memory: &MmapMut) {
+    const SHARE: usize = 4 << 20;
+    (0..memory.len().div_ceil(SHARE)).into_par_iter().for_each(|share| {
+        let start = share.saturating_mul(SHARE);
+        let length = memory.len().saturating_sub(start).min(SHARE);
+        // Where the system knows no such wish, the pages come when they are written.
+        let _ = memory.advise_range(Advice::PopulateWrite, start, length);
+    });
 }
 
 /// What a compressed file says in its last four bytes about the length of its text, if that can be true; the file is read
