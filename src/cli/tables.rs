@@ -86,7 +86,8 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     let empty = if let Some(directory) = output.path() {
         write_files(&trace, &asked, directory, &output, replaced)?
     } else {
-        let titled = |query: &Query, answer| Ok::<_, Failure>((query.declaration.title.clone(), answer));
+        let titled =
+            |query: &Query, answer: Answer| Ok::<_, Failure>((query.declaration.title.clone(), answer.with_texts()?));
         print(&run_queries(&trace, &asked, titled)?, &output, global)?
     };
     let all_empty = empty.iter().all(|empty| *empty);
@@ -158,6 +159,8 @@ fn write_files(
     let fill = |directory: &Path| {
         run_queries(trace, asked, |query, answer| {
             let is_empty = answer.frame.height() == 0;
+            let is_of_lines = matches!(output.format(), AnswerFormat::Csv | AnswerFormat::Tsv);
+            let answer = if is_of_lines { answer } else { answer.with_texts()? };
             let path = directory.join(file_name(query, output.format()));
             write_file(&path, |out| answer::write_to_file(answer, output, out))?;
             anyhow::Ok(is_empty)
