@@ -154,6 +154,8 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
     let reason = if subject.origin == schema::Origin::Source && !filled.contains(&subject.name) {
         let (subject, filled) = (subject.name, filled.join(", "));
         format!("{subject} is empty; this trace has {filled}; `wavesieve check` says how to collect more")
+    } else if let Some(reason) = emptiness_of(subject.name) {
+        reason.to_owned()
     } else if subject.origin.is_derived() || of_segments {
         "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
     } else {
@@ -163,6 +165,16 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
         messages::say(format_args!("no rows: {reason}"));
     }
     Ok(true)
+}
+
+/// Why a derived table has no rows, where that is not for lack of work on GPUs.
+fn emptiness_of(derived: &str) -> Option<&'static str> {
+    match derived {
+        "iterations" => Some("no process repeats a sequence of kernels at least three times"),
+        "ranges" => Some("no ROCTx range was recorded; `rocprofv3 --marker-trace` records them"),
+        "range_work" => Some("no valid kernel or copy was recorded; `wavesieve check` tells what is odd"),
+        _ => None,
+    }
 }
 
 fn list(registry: &Registry) -> Result<Answer, Failure> {

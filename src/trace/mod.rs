@@ -3,6 +3,7 @@
 pub mod anomaly;
 #[cfg(feature = "tables")]
 pub mod arrow_bridge;
+pub mod call_index;
 pub mod categories;
 #[cfg(feature = "tables")]
 pub mod derived;
@@ -28,9 +29,13 @@ pub mod jobs;
 pub mod kernel_names;
 #[cfg(feature = "tables")]
 pub mod logical;
+pub mod markers;
 pub mod natural_order;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
+pub mod range_paths;
+pub mod range_tree;
+pub mod repetitions;
 pub mod schema;
 pub mod selection;
 pub mod self_time;

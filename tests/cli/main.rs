@@ -23,6 +23,7 @@ mod manners;
 mod negative;
 mod promises;
 mod queries;
+mod ranges;
 mod readers;
 mod resume;
 mod rocprofv3_csv;

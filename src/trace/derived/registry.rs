@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use super::{gpu_segments, region_self_times};
+use super::{gpu_segments, iterations, range_forest, ranges, region_self_times};
 use crate::trace::health;
 use crate::trace::identity::Process;
 
@@ -27,6 +27,10 @@ struct Derivation {
 const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "gpu_segments", needs: gpu_segments::needs, build: gpu_segments::build },
     Derivation { name: SELF_TIMES, needs: region_self_times::needs, build: region_self_times::build },
+    Derivation { name: "iterations", needs: iterations::needs, build: iterations::build },
+    Derivation { name: "ranges", needs: range_forest::needs, build: ranges::build },
+    Derivation { name: "range_self_times", needs: range_forest::needs, build: ranges::build_self_times },
+    Derivation { name: "range_work", needs: range_forest::needs, build: ranges::build_work },
 ];
 
 /// The source columns that a derived table is built from. The checks, which see every table as it is read, build

@@ -4,6 +4,7 @@ mod activity;
 mod derived;
 mod hardware;
 mod process;
+mod ranging;
 
 use super::schema::{Column, Table, id};
 
@@ -37,5 +38,9 @@ pub(super) static TABLES: &[&Table] = &[
     &activity::HIP_EVENTS,
     &derived::GPU_SEGMENTS,
     &derived::REGION_SELF_TIMES,
+    &ranging::RANGES,
+    &ranging::RANGE_SELF_TIMES,
+    &ranging::RANGE_WORK,
+    &ranging::ITERATIONS,
     &derived::ANOMALIES,
 ];

@@ -1,0 +1,254 @@
+//! ROCTx ranges and iterations on small traces made here, whose answers are worked out by hand.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::common::{number, records, run, succeed};
+use crate::rocprofv3_documents::{call, dispatch, document, process};
+
+fn on_thread(mut record: Value, thread: i64) -> Value {
+    record["thread_id"] = json!(thread);
+    record
+}
+
+/// A kernel of the given launch, told apart by its grid.
+fn kernel(id: i64, launch: i64, grid: i64, start: i64, end: i64) -> Value {
+    let mut kernel = dispatch(id, 8, 901, start, end);
+    kernel["correlation_id"]["internal"] = json!(launch);
+    kernel["dispatch_info"]["grid_size"]["x"] = json!(grid);
+    kernel
+}
+
+fn write(directory: &Path, name: &str, kernels: &[Value], calls: &[Value], markers: &[Value], copies: &[Value]) -> String {
+    let mut process = process(7);
+    let kept = ["kernel_dispatch", "hip_api", "marker_api", "memory_copy"].into_iter().zip([kernels, calls, markers, copies]);
+    process["buffer_records"] = kept.map(|(section, rows)| (section.to_owned(), json!(rows))).collect();
+    process["strings"]["buffer_records"][2]["operations"] =
+        json!(["roctxMarkA", "roctxThreadRangeA", "roctxProcessRangeA", "roctxProfilerPause"]);
+    process["strings"]["marker_api"] = json!([{"key": 201, "value": "step"}, {"key": 202, "value": "fwd/bwd"},
+        {"key": 203, "value": "step"}, {"key": 204, "value": "other"}, {"key": 205, "value": "whole"}]);
+    let path = directory.join(name);
+    std::fs::write(&path, document(&[process]).to_string()).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Thread 70 runs `step` twice, the first with `fwd/bwd` in it; thread 71 runs `other` all the time, and `whole` is of the
+/// process until shortly after the second step has begun. (In thousands of ns:)
+///
+/// | range             | time        | launched in it, when           | runs        | ns    |
+/// | ----------------- | ----------- | ------------------------------ | ----------- | ----- |
+/// | `step` 0          | 1100 – 1200 | kernel 2 at 1170               | 1250 – 1252 | 2,000 |
+/// | `step` / `fwd/bwd`| 1110 – 1150 | kernel 1 at 1120               | 1160 – 1161 | 1,000 |
+/// | `step` 1          | 1300 – 1400 | kernel 3 at 1310, copy at 1315 | 1320 – 1324, 2000 – 2000.4 | 4,000, 400 |
+/// | none              |             | kernel 4 at 1410               | 1420 – 1428 | 8,000 |
+/// | unknown           |             | kernel 5, no call              | 1130 – 1146 | 16,000 |
+fn ranges(directory: &Path) -> String {
+    let launch = |id: i64, start: i64| call(1, 1, id, start, start + 2_000);
+    let range = |id: i64, thread: i64, start: i64, end: i64| on_thread(call(2, 1, id, start, end), thread);
+    let kernels = [
+        kernel(1, 101, 64, 1_160_000, 1_161_000),
+        kernel(2, 102, 64, 1_250_000, 1_252_000),
+        kernel(3, 103, 64, 1_320_000, 1_324_000),
+        kernel(4, 104, 64, 1_420_000, 1_428_000),
+        kernel(5, 999, 64, 1_130_000, 1_146_000),
+    ];
+    let calls = [
+        launch(101, 1_120_000),
+        launch(102, 1_170_000),
+        launch(103, 1_310_000),
+        launch(105, 1_315_000),
+        launch(104, 1_410_000),
+    ];
+    let markers = [
+        range(201, 70, 1_100_000, 1_200_000),
+        range(202, 70, 1_110_000, 1_150_000),
+        range(203, 70, 1_300_000, 1_400_000),
+        range(204, 71, 1_100_000, 1_400_000),
+        on_thread(call(2, 2, 205, 1_100_000, 1_320_000), 71),
+        call(2, 3, 206, 1_330_000, 1_331_000),
+    ];
+    let mut copy = call(3, 4, 105, 2_000_000, 2_000_400);
+    copy["src_agent_id"] = json!({"handle": 901});
+    copy["dst_agent_id"] = json!({"handle": 901});
+    copy["bytes"] = json!(4096);
+    write(directory, "7_results.json", &kernels, &calls, &markers, &[copy])
+}
+
+fn rows(input: &str, sql: &str) -> String {
+    succeed(&["sql", sql, input, "-f", "csv"])
+}
+
+#[test]
+fn work_belongs_to_the_range_it_was_launched_in() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = ranges(directory.path());
+    let columns = "path, kind, tid, depth, iteration, duration_ns, gpu_start_ns, gpu_end_ns, kernels, kernel_ns, copy_ns";
+    assert_eq!(
+        rows(&input, &format!("SELECT {columns} FROM ranges ORDER BY kind, start_ns, tid, depth")),
+        "path,kind,tid,depth,iteration,duration_ns,gpu_start_ns,gpu_end_ns,kernels,kernel_ns,copy_ns\n\
+         whole,process,71,0,0,220000,1160000,2000400,3,7000,400\n\
+         step,thread,70,0,0,100000,1160000,1252000,2,3000,0\n\
+         other,thread,71,0,0,300000,,,0,0,0\n\
+         step/fwd\\/bwd,thread,70,1,0,40000,1160000,1161000,1,1000,0\n\
+         step,thread,70,0,1,100000,1320000,2000400,1,4000,400\n"
+    );
+    assert_eq!(
+        rows(&input, "SELECT * FROM range_self_times ORDER BY range_id"),
+        "process,rank,range_id,parent_id,self_ns,self_kernels,self_kernel_ns,self_copies,self_copy_ns\n\
+         0,0,1,,60000,1,2000,0,0\n\
+         0,0,2,1,40000,1,1000,0,0\n\
+         0,0,3,,100000,1,4000,1,400\n\
+         0,0,4,,300000,0,0,0,0\n\
+         0,0,5,,220000,0,0,0,0\n"
+    );
+    assert_eq!(
+        rows(&input, "SELECT kind, target_id, range_id, launch FROM range_work ORDER BY kind, target_id"),
+        "kind,target_id,range_id,launch\ncopy,1,3,range\nkernel,1,2,range\nkernel,2,1,range\nkernel,3,3,range\n\
+         kernel,4,,outside\nkernel,5,,unknown\n"
+    );
+}
+
+#[test]
+fn what_is_said_of_ranges() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = ranges(directory.path());
+    // All work is 31,400 ns, of which 7,400 ns were launched in ranges.
+    assert_eq!(
+        succeed(&["table", "range_coverage", &input, "-f", "csv", "--columns", "launch,kernels,copies,gpu_ns,pct"]),
+        "launch,kernels,copies,gpu_ns,pct\nunknown,1,0,16000,50.955414012739\noutside,1,0,8000,25.4777070063694\n\
+         range,3,1,7400,23.5668789808917\n"
+    );
+    let columns = "path,kind,calls,total_ns,self_ns,kernels,gpu_ns,self_kernels,self_gpu_ns";
+    assert_eq!(
+        succeed(&["table", "range_summary", &input, "-f", "csv", "--columns", columns]),
+        format!(
+            "{columns}\nstep,thread,2,200000,160000,3,7400,2,6400\nstep/fwd\\/bwd,thread,1,40000,40000,1,1000,1,1000\n\
+             other,thread,1,300000,300000,0,0,0,0\nwhole,process,1,220000,220000,3,7400,0,0\n"
+        )
+    );
+    // The first step begins 60 µs before its first kernel and ends 52 µs before its last.
+    let columns = "path,iteration,gpu_duration_ns,launch_delay_ns,overhang_ns,work_ns";
+    let projection = succeed(&["table", "range_gpu_projection", &input, "-f", "csv", "--columns", columns]);
+    assert!(projection.contains("\nstep,0,92000,60000,52000,3000\n"), "{projection}");
+    // The kernels of a range are its own; a range that was launched in later has them all the same.
+    let kernels = succeed(&["table", "range_kernels", &input, "-f", "csv", "--name", "short", "--columns", "path,calls,total_ns"]);
+    assert_eq!(kernels, "path,calls,total_ns\n,2,24000\nstep,2,6000\nstep/fwd\\/bwd,1,1000\n");
+    let nothing = run(&["table", "range_pace", &input]);
+    assert_eq!((nothing.code, nothing.stdout.lines().count()), (0, 1), "{}", nothing.stderr);
+}
+
+#[test]
+fn a_window_keeps_what_ranges_are() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = ranges(directory.path());
+    let sql = "SELECT path, iteration, duration_ns, kernel_ns FROM ranges WHERE kind = 'thread' ORDER BY start_ns, tid, depth";
+    let within = |mode: &str| {
+        succeed(&["sql", sql, &input, "-f", "csv", "--window", "1350000:1450000", "--window-mode", mode])
+    };
+    // The second step keeps its ordinal and its work.
+    assert_eq!(within("overlap"), "path,iteration,duration_ns,kernel_ns\nother,0,300000,0\nstep,1,100000,4000\n");
+    assert_eq!(within("clip"), "path,iteration,duration_ns,kernel_ns\nother,0,50000,0\nstep,1,50000,4000\n");
+    assert_eq!(within("inside"), "path,iteration,duration_ns,kernel_ns\n");
+}
+
+/// A trace with nine ranges of one path; the third takes 40 µs more than the others, which take 100 µs and 1 µs more each
+/// time, and the last launches nothing. None is recorded beside them.
+#[test]
+fn the_pace_of_ranges() {
+    let directory = tempfile::tempdir().unwrap();
+    let markers: Vec<Value> = (0..9)
+        .map(|at| {
+            let start = 1_000_100 + at * 200_000;
+            call(2, 1, 210 + at, start, start + 100_000 + at * 1_000 + if at == 2 { 40_000 } else { 0 })
+        })
+        .collect();
+    let input = write(directory.path(), "7_results.json", &[], &[], &markers, &[]);
+    let row = &records(&["table", "range_pace", &input])[0];
+    // Durations in µs: 100 101 142 103 104 105 106 107 108; the distances from 105: 5 4 37 2 1 0 1 2 3, their median is 2.
+    assert_eq!(row["iterations"], 9);
+    assert_eq!(row["median_ns"], 105_000.0);
+    assert_eq!(row["mad_ns"], 2_000.0);
+    assert_eq!(row["pace_ns"], 200_000.0);
+    assert_eq!(row["outliers"], 1);
+    assert_eq!(row["worst_iteration"], 2);
+    assert!((row["trend_ns"].as_f64().unwrap() - 1_000.0).abs() < 1e-6, "{row}");
+}
+
+/// Three odd kernels, then six times the same seven, 1 µs apart and 500 ns long each. The first time takes 30 µs, others
+/// 10 µs; the last ends with its last kernel, 6.5 µs after its begin.
+fn seven_kernels(directory: &Path) -> String {
+    let mut kernels = Vec::new();
+    let mut add = |grid: i64, start: i64| kernels.push(kernel(kernels.len() as i64 + 1, 500, grid, start, start + 500));
+    for grid in [1024, 2048, 4096] {
+        add(grid, 1_100_000 + grid);
+    }
+    for begin in [2_000_000, 2_030_000, 2_040_000, 2_050_000, 2_060_000, 2_070_000] {
+        for (place, grid) in (0..).zip([64, 128, 64, 192, 256, 64, 320]) {
+            add(grid, begin + place * 1_000);
+        }
+    }
+    write(directory, "7_results.json", &kernels, &[], &[], &[])
+}
+
+#[test]
+fn iterations_are_found_without_markers() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = seven_kernels(directory.path());
+    assert_eq!(
+        rows(&input, "SELECT * FROM iterations ORDER BY iteration"),
+        "process,rank,iteration,phase,start_ns,end_ns,duration_ns,kernels,kernel_ns,period\n\
+         0,0,0,warmup,2000000,2030000,30000,7,3500,7\n0,0,1,steady,2030000,2040000,10000,7,3500,7\n\
+         0,0,2,steady,2040000,2050000,10000,7,3500,7\n0,0,3,steady,2050000,2060000,10000,7,3500,7\n\
+         0,0,4,steady,2060000,2070000,10000,7,3500,7\n0,0,5,steady,2070000,2076500,6500,7,3500,7\n"
+    );
+    let columns = "period,iterations,warmup,steady,cooldown,warmup_ns,steady_ns,median_ns,after_ns";
+    assert_eq!(
+        succeed(&["table", "iteration_summary", &input, "-f", "csv", "--columns", columns]),
+        format!("{columns}\n7,6,1,5,0,30000,46500,10000,0\n")
+    );
+}
+
+#[test]
+fn iterations_choose_a_stretch_of_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = seven_kernels(directory.path());
+    let calls = |iterations: &str| {
+        let rows = records(&["table", "kernel_by_category", &input, "--iter", iterations]);
+        rows.iter().map(|row| row["calls"].as_i64().unwrap()).sum::<i64>()
+    };
+    for (iterations, expected) in
+        [("1..2", 14), ("3", 7), ("4..", 14), ("..1", 14), ("steady", 35), ("warmup", 7), ("4..99", 14)]
+    {
+        assert_eq!(calls(iterations), expected, "{iterations}");
+    }
+    let both = succeed(&["table", "iterations", &input, "--iter", "1..3", "--window", "2045000:", "-f", "csv", "--columns", "iteration"]);
+    assert_eq!(both, "iteration\n2\n3\n");
+    for (iterations, code, expected) in [
+        ("9", 3, "no process has the iterations 9; there are 0-5"),
+        ("cooldown", 3, "no process has the iterations cooldown"),
+        ("5..1", 2, "write 1..5"),
+        ("soon", 2, "names no iterations"),
+    ] {
+        let failed = run(&["table", "kernel_summary", &input, "--iter", iterations]);
+        assert_eq!(failed.code, code, "{iterations}: {}", failed.stderr);
+        assert!(failed.stderr.contains(expected), "{iterations}: {}", failed.stderr);
+    }
+}
+
+#[test]
+fn no_period_is_made_up() {
+    let directory = tempfile::tempdir().unwrap();
+    // Squares modulo a prime come in no order.
+    let kernels: Vec<Value> =
+        (1..200).map(|id| kernel(id, 500, 64 * (id * id % 23 * id % 7 + 1), 1_000_000 + id * 1_000, 1_000_500 + id * 1_000)).collect();
+    let random: Vec<Value> = kernels.into_iter().enumerate().filter(|(at, _)| (at * at + at / 3) % 5 < 2).map(|(_, row)| row).collect();
+    let input = write(directory.path(), "7_results.json", &random, &[], &[], &[]);
+    let answer = run(&["table", "iterations", &input]);
+    assert_eq!(answer.code, 3, "{}", answer.stdout);
+    assert!(answer.stderr.contains("no process repeats a sequence of kernels"), "{}", answer.stderr);
+    let filtered = run(&["table", "kernel_summary", &input, "--iter", "steady"]);
+    assert_eq!(filtered.code, 3, "{}", filtered.stdout);
+    assert!(filtered.stderr.contains("there are no iterations for --iter"), "{}", filtered.stderr);
+    assert_eq!(number("SELECT COUNT(*) AS n FROM iterations", &input), 0);
+}
