@@ -166,9 +166,6 @@ fn note_lost_ranks(trace: &Trace, global: &GlobalArguments) {
     };
     if let (false, false, false, Some(window)) = (global.quiet, known.is_empty(), ranks.is_empty(), window) {
         let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
-        messages::say(format_args!(
-            "note: {noun} {} lack the {window}, nothing is kept of them",
-            ranks.join(", ")
-        ));
+        messages::say(format_args!("note: {noun} {} lack the {window}, nothing is kept of them", ranks.join(", ")));
     }
 }

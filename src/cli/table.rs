@@ -155,6 +155,10 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
         let (subject, filled) = (subject.name, filled.join(", "));
         format!("{subject} is empty; this trace has {filled}; `wavesieve check` says how to collect more")
     } else if let Some(reason) = emptiness_of(subject.name) {
+        let key: Vec<&'static str> = subject.column_names().nth(2).into_iter().collect();
+        if trace.unfiltered(subject.name, &key)?.collect().map_err(anyhow::Error::from)?.height() > 0 {
+            return Ok(false);
+        }
         reason.to_owned()
     } else if subject.origin.is_derived() || of_segments {
         "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()

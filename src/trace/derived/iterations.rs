@@ -149,9 +149,7 @@ impl Kernels {
                 lanes.push(rows);
             }
         }
-        lanes.into_iter().flat_map(|rows| {
-            [Lane { rows: rows.clone(), by_shape: true }, Lane { rows, by_shape: false }]
-        })
+        lanes.into_iter().flat_map(|rows| [Lane { rows: rows.clone(), by_shape: true }, Lane { rows, by_shape: false }])
     }
 
     fn repetitions(&self, lane: &Lane) -> Option<Found> {

@@ -8,6 +8,8 @@ pub const LEAST_REPETITIONS: usize = 3;
 const LEAST_COVERED: f64 = 0.3;
 /// Periods that differ by less than this share are taken for one.
 const SAME_PERIOD: f64 = 0.05;
+/// Distances of so many periods are not held against an anchor, nor for it.
+const MOST_MISSING: u32 = 3;
 /// What an irregular distance costs, where a regular one gains 1.
 const IRREGULAR: i64 = 2;
 
@@ -47,11 +49,23 @@ fn anchor(symbol: u32, positions: &[u32], length: usize) -> Option<Anchor> {
     let middle = (sorted.len() - 1) / 2;
     let period = *sorted.select_nth_unstable(middle).1;
     let is_regular = |distance: u32| distance.abs_diff(period) <= tolerance(period);
+    // It is missing here and there.
+    let is_multiple = |distance: u32| {
+        let times = (f64::from(distance) / f64::from(period)).round() as u32;
+        let expected = times.saturating_mul(period);
+        (2..=MOST_MISSING).contains(&times) && distance.abs_diff(expected) <= tolerance(period).saturating_mul(times)
+    };
     // The stretch with the greatest surplus of regular distances.
     let (mut best, mut best_sum) = (0..0, 0_i64);
     let (mut from, mut sum) = (0, 0_i64);
     for (place, distance) in distances().enumerate() {
-        sum += if is_regular(distance) { 1 } else { -IRREGULAR };
+        sum += if is_regular(distance) {
+            1
+        } else if is_multiple(distance) {
+            0
+        } else {
+            -IRREGULAR
+        };
         if sum <= 0 {
             (from, sum) = (place + 1, 0);
         } else if sum > best_sum {
@@ -60,8 +74,7 @@ fn anchor(symbol: u32, positions: &[u32], length: usize) -> Option<Anchor> {
     }
     let start = *positions.get(best.start)?;
     let last = *positions.get(best.end)?;
-    let regular =
-        distances().skip(best.start).take(best.len()).filter(|distance| is_regular(*distance)).count();
+    let regular = distances().skip(best.start).take(best.len()).filter(|distance| is_regular(*distance)).count();
     let covered = f64::from(last - start) + f64::from(period);
     let enough = best.len() + 1 >= LEAST_REPETITIONS && period >= 2 && covered >= LEAST_COVERED * length as f64;
     enough.then_some(Anchor { symbol, period, regular, first: best.start, end: best.end + 1, start })
@@ -73,9 +86,9 @@ pub fn by_period(mut anchors: Vec<Anchor>) -> Vec<Vec<Anchor>> {
     let mut groups: Vec<Vec<Anchor>> = Vec::new();
     for anchor in anchors {
         let same = |group: &Vec<Anchor>| {
-            group.first().is_some_and(|first| {
-                f64::from(anchor.period) <= f64::from(first.period) * (1.0 + SAME_PERIOD) + 0.5
-            })
+            group
+                .first()
+                .is_some_and(|first| f64::from(anchor.period) <= f64::from(first.period) * (1.0 + SAME_PERIOD) + 0.5)
         };
         match groups.last_mut().filter(|group| same(group)) {
             Some(group) => group.push(anchor),

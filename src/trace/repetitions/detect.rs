@@ -17,6 +17,9 @@ const AS_MANY: f64 = 0.95;
 const LEAST_ALIKE: f64 = 0.5;
 /// How much alike the last must be, of which something may be missing.
 const LEAST_ALIKE_LAST: f64 = 0.75;
+/// Symbols in repetitions that are no accident, unless they are this share of all.
+const LEAST_WITHIN: usize = 24;
+const NEARLY_ALL: f64 = 0.8;
 /// Of the anchors of a period, the first that is regular this often, of the most, begins the repetitions.
 const OFTEN: f64 = 0.8;
 
@@ -57,7 +60,11 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
     let most = candidates.iter().map(|candidate| candidate.explained.symbols).max()?;
     let chosen =
         candidates.into_iter().find(|candidate| candidate.explained.symbols as f64 >= AS_MANY * most as f64)?;
-    Some(cut(&chosen, sequence)).filter(|found| found.ranges.len() >= LEAST_REPETITIONS)
+    Some(cut(&chosen, sequence)).filter(|found| {
+        let within: usize = found.ranges.iter().map(ExactSizeIterator::len).sum();
+        let is_much = within >= LEAST_WITHIN || within as f64 >= NEARLY_ALL * sequence.len() as f64;
+        is_much && found.ranges.len() >= LEAST_REPETITIONS
+    })
 }
 
 fn candidate(group: &[Anchor], occurrences: &Occurrences, sequence: &[u32]) -> Option<Candidate> {
@@ -88,7 +95,8 @@ fn candidate(group: &[Anchor], occurrences: &Occurrences, sequence: &[u32]) -> O
 }
 
 /// The repetitions that begin at the starts of a candidate: each ends where the next begins, or after a period where
-/// something else follows. The last counts if it is whole; where it is not, all begin earlier if that makes it whole.
+/// something else follows. The last counts if it is whole. All begin earlier where that makes the last one more
+/// like the others.
 fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
     let period = candidate.period;
     let length = sequence.len() as u32;
@@ -98,23 +106,23 @@ fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
     let (Some(first), Some(last)) = (starts.first().copied(), starts.last().copied()) else {
         return Repetitions { period, ranges: Vec::new() };
     };
-    let is_whole = |usual: &[u32], last: u32| {
+    let wholeness = |usual: &[u32], last: u32| {
         let range = last..last.saturating_add(period).min(length);
-        piece(sequence, &range).is_some_and(|piece| likeness(usual, piece) >= LEAST_ALIKE_LAST)
+        piece(sequence, &range).map_or(0.0, |piece| likeness(usual, piece))
     };
-    if !is_whole(&usual, last) {
-        let before = sequence.get(..first as usize).unwrap_or_default().iter().rev();
-        let earlier = before.zip(usual.iter().rev()).take_while(|(one, other)| one == other).count();
-        let earlier = earlier.min(usual.len().saturating_sub(1));
-        usual.rotate_right(earlier);
-        if is_whole(&usual, last - earlier as u32) {
-            starts.iter_mut().for_each(|start| *start -= earlier as u32);
-        } else {
-            usual.rotate_left(earlier);
-        }
+    let before = sequence.get(..first as usize).unwrap_or_default().iter().rev();
+    let earlier = before.zip(usual.iter().rev()).take_while(|(one, other)| one == other).count();
+    let earlier = earlier.min(usual.len().saturating_sub(1));
+    let of_last = wholeness(&usual, last);
+    usual.rotate_right(earlier);
+    let mut whole = wholeness(&usual, last - earlier as u32);
+    if whole > of_last {
+        starts.iter_mut().for_each(|start| *start -= earlier as u32);
+    } else {
+        whole = of_last;
     }
     let mut ranges = full(&starts, period);
-    if let Some(last) = starts.last().copied().filter(|last| is_whole(&usual, *last)) {
+    if let Some(last) = starts.last().copied().filter(|_| whole >= LEAST_ALIKE_LAST) {
         ranges.push(last..last.saturating_add(period).min(length));
     }
     Repetitions { period, ranges }

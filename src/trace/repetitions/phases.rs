@@ -36,7 +36,8 @@ pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
     let Some(median) = median(durations_ns.to_vec()) else { return Vec::new() };
     let distances = durations_ns.iter().map(|duration| duration.saturating_sub(median).saturating_abs()).collect();
     let spread = self::median(distances).unwrap_or(0);
-    let allowed = (median / TENTH).max(i64::try_from(i128::from(spread) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX));
+    let allowed = (median / TENTH)
+        .max(i64::try_from(i128::from(spread) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX));
     let is_slow = |duration: &&i64| **duration > median.saturating_add(allowed);
     let warm = durations_ns.iter().take_while(is_slow).count();
     let cool = durations_ns.iter().rev().take_while(is_slow).count();
@@ -66,9 +67,10 @@ mod tests {
     #[test]
     fn slow_ends() {
         use Phase::{CoolDown, Steady, WarmUp};
-        assert_eq!(phases(&[500, 130, 100, 101, 99, 100, 180, 100, 115]), [
-            WarmUp, WarmUp, Steady, Steady, Steady, Steady, Steady, Steady, CoolDown
-        ]);
+        assert_eq!(
+            phases(&[500, 130, 100, 101, 99, 100, 180, 100, 115]),
+            [WarmUp, WarmUp, Steady, Steady, Steady, Steady, Steady, Steady, CoolDown]
+        );
         assert_eq!(phases(&[100, 104, 108, 112, 116, 120]), [Steady; 6]);
         assert_eq!(phases(&[]), []);
     }

@@ -84,7 +84,9 @@ fn filter_columns(choice: &Choice, table: &'static Table) -> BTreeSet<&'static s
     let mut names: Vec<&str> = Vec::new();
     for filter in choice.row_filters().filter(|filter| acts_on(choice, *filter, table)) {
         match filter {
-            Filter::Window | Filter::Iterations => names.extend(["start_ns", "end_ns", "time_ns", "duration_ns", "valid"]),
+            Filter::Window | Filter::Iterations => {
+                names.extend(["start_ns", "end_ns", "time_ns", "duration_ns", "valid"])
+            }
             Filter::Gpu => names.extend(["gpu", "peer_gpu"]),
             Filter::Kernel | Filter::Category => names.push("kernel_id"),
             Filter::Stream => names.push("stream_id"),

@@ -30,7 +30,8 @@ impl FromStr for IterationSet {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text} names no iterations; write 5..10, 5, 5.. or ..10, or steady, warmup or cooldown");
+        let wrong =
+            || format!("{text} names no iterations; write 5..10, 5, 5.. or ..10, or steady, warmup or cooldown");
         let text = text.trim();
         if let Some(phase) = Phase::ALL.into_iter().find(|phase| phase.word() == text) {
             return Ok(Self::Of(phase));

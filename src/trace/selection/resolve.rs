@@ -122,10 +122,7 @@ fn extent_of(chosen: &IterationSet, whole: &WholeTables<'_>) -> Result<Option<Wi
             iteration.zip(*phase).is_some_and(|(iteration, phase)| chosen.contains(iteration, phase))
         })
         .filter_map(|(_, (start, end))| Some(WindowSpan { start_ns: start?, end_ns: end? }))
-        .reduce(|all, one| WindowSpan {
-            start_ns: all.start_ns.min(one.start_ns),
-            end_ns: all.end_ns.max(one.end_ns),
-        }))
+        .reduce(|all, one| WindowSpan { start_ns: all.start_ns.min(one.start_ns), end_ns: all.end_ns.max(one.end_ns) }))
 }
 
 /// Start and end of the range or mark with that text, in the order of start, then end.
