@@ -30,9 +30,9 @@ pub struct Anchor {
     pub start: u32,
 }
 
-/// How far a distance may be from a period and still be regular.
+/// How far a distance may be from a period and still be regular; of periods below 4, which accident makes easily, not at all.
 pub fn tolerance(period: u32) -> u32 {
-    (period / 4).max(1)
+    period / 4
 }
 
 /// The symbols that are regular over enough of the sequence.
