@@ -72,7 +72,8 @@ labelled AS (
         kernels,
         gpu_ns,
         self_kernels,
-        self_gpu_ns
+        self_gpu_ns,
+        -total_ns AS below_total
     FROM per_path
 ),
 placed AS (
@@ -93,7 +94,7 @@ placed AS (
         {%- if top > 0 and by %},
         ROW_NUMBER() OVER (
             PARTITION BY {{ by | join(', ') }}
-            ORDER BY -self_gpu_ns NULLS LAST, -total_ns NULLS LAST, path NULLS LAST, kind NULLS LAST
+            ORDER BY -self_gpu_ns NULLS LAST, below_total NULLS LAST, path NULLS LAST, kind NULLS LAST
         ) AS place
         {%- endif %}
     FROM labelled

@@ -12,6 +12,7 @@ use crate::trace::frames::rows_named;
 use crate::trace::markers::{is_no_range, is_no_range_category, is_process_range};
 use crate::trace::range_paths::RangePaths;
 use crate::trace::range_tree::{Extent, innermost, parents};
+use crate::trace::self_time::{Call, self_times};
 use crate::trace::values::{Integers, Truths};
 
 const MARKER: &str = "marker";
@@ -296,7 +297,6 @@ fn name_paths(ranges: &mut [Range], messages: &Messages) -> Vec<Option<String>> 
 /// # Errors
 /// When there are more ranges than can be numbered, which is a defect.
 pub fn own_times(ranges: &[Range]) -> Result<Vec<i64>> {
-    use crate::trace::self_time::{Call, self_times};
     let mut own: Vec<i64> =
         ranges.iter().map(|range| range.extent.end_ns.saturating_sub(range.extent.start_ns)).collect();
     let mut by_thread: BTreeMap<i64, (Vec<u32>, Vec<Call>)> = BTreeMap::new();
