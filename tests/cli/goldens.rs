@@ -6,6 +6,10 @@ use crate::common::{records, run, succeed};
 fn every_query_on_the_two_nodes() {
     for query in records(&["table", "--list"]) {
         let name = query["name"].as_str().unwrap().to_owned();
+        // Three steps of few kernels are no period; tests of ranges have one.
+        if query["needs"].as_str().unwrap().starts_with("iterations") {
+            continue;
+        }
         // The two nodes have no counters.
         let about_counters = query["needs"].as_str().unwrap().starts_with("counters");
         let input = if about_counters { "fixtures/counters" } else { "fixtures/two_nodes" };

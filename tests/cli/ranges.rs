@@ -195,19 +195,37 @@ fn the_pace_of_ranges() {
 }
 
 /// Three odd kernels, then six times the same seven, 1 µs apart and 500 ns long each. The first time takes 30 µs, others
-/// 10 µs; the last ends with its last kernel, 6.5 µs after its begin.
+/// 10 µs; the last ends with its last kernel, 6.5 µs after its begin. Each seven are launched in a range of 5 µs that begins
+/// 1 µs before.
 fn seven_kernels(directory: &Path) -> String {
     let mut kernels = Vec::new();
-    let mut add = |grid: i64, start: i64| kernels.push(kernel(kernels.len() as i64 + 1, 500, grid, start, start + 500));
+    let mut add = |launch: i64, grid: i64, start: i64| {
+        kernels.push(kernel(kernels.len() as i64 + 1, launch, grid, start, start + 500));
+    };
     for grid in [1024, 2048, 4096] {
-        add(grid, 1_100_000 + grid);
+        add(500, grid, 1_100_000 + grid);
     }
-    for begin in [2_000_000, 2_030_000, 2_040_000, 2_050_000, 2_060_000, 2_070_000] {
+    let (mut calls, mut markers) = (Vec::new(), Vec::new());
+    for (step, begin) in (0..).zip([2_000_000, 2_030_000, 2_040_000, 2_050_000, 2_060_000, 2_070_000]) {
         for (place, grid) in (0..).zip([64, 128, 64, 192, 256, 64, 320]) {
-            add(grid, begin + place * 1_000);
+            add(600 + step, grid, begin + place * 1_000);
         }
+        calls.push(call(1, 1, 600 + step, begin - 800, begin - 200));
+        markers.push(call(2, 1, 700 + step, begin - 1_000, begin + 4_000));
     }
-    write(directory, "7_results.json", &kernels, &[], &[], &[])
+    write(directory, "7_results.json", &kernels, &calls, &markers, &[])
+}
+
+#[test]
+fn iterations_and_ranges_are_compared() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = seven_kernels(directory.path());
+    // The ranges have no text, so that they go by their operation.
+    assert_eq!(
+        succeed(&["table", "iteration_ranges", &input, "-f", "csv"]),
+        "rank,tid,path,ranges,iterations,ranges_per_iteration,kernels_per_range,period,pace_ns,iteration_ns\n\
+         0,70,roctxThreadRangeA,6,6,1,7,7,10000,10000\n"
+    );
 }
 
 #[test]
