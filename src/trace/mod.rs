@@ -44,6 +44,7 @@ pub mod similar;
 pub mod source;
 mod tables;
 pub mod validity;
+#[cfg(feature = "tables")]
 pub mod values;
 
 #[cfg(feature = "tables")]
