@@ -76,13 +76,13 @@ struct Iteration {
     period: i64,
 }
 
-/// The valid kernels of a process in the order of their starts.
+/// The valid kernels of a process in the order of their starts; all but the times as numbers given as they come.
 struct Kernels {
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
-    gpu: Vec<Option<i64>>,
-    queue: Vec<Option<i64>>,
-    stream: Vec<Option<i64>>,
+    gpu: Vec<u32>,
+    queue: Vec<u32>,
+    stream: Vec<u32>,
     name: Vec<u32>,
     shape: Vec<u32>,
 }
@@ -90,6 +90,7 @@ struct Kernels {
 /// Kernels that run one after the other: of a GPU, of one of its streams or queues.
 struct Lane {
     rows: Vec<u32>,
+    of_gpu: bool,
     by_shape: bool,
 }
 
@@ -113,24 +114,33 @@ impl Kernels {
         if !order.is_sorted() {
             order.sort_unstable();
         }
+        let is_plain = order.len() == frame.height() && order.iter().map(|(_, _, row)| *row).eq(0..order.len() as u32);
         let rows: IdxCa = order.iter().map(|(_, _, row)| Some(*row as IdxSize)).collect_ca("".into());
-        let taken = |name: &str| -> Result<Vec<Option<i64>>> {
-            Ok(Integers::of(frame.column(name)?.take(&rows)?.i64()?).iter().collect())
+        let start_ns: Vec<i64> = order.into_iter().map(|(start_ns, _, _)| start_ns).collect();
+        let ordered = |name: &str| -> Result<Column> {
+            let column = frame.column(name)?;
+            Ok(if is_plain { column.clone() } else { column.take(&rows)? })
         };
-        let names = frame.column("short_name")?.take(&rows)?;
-        let names = names.as_materialized_series().cast(&categorical())?;
-        let mut known_names = Numbers::default();
-        let name: Vec<u32> = names.cat32()?.physical().iter().map(|code| known_names.of(code)).collect();
-        let mut known_shapes = Numbers::default();
-        let grids = taken("grid_x")?.into_iter().zip(taken("grid_y")?).zip(taken("grid_z")?);
-        let shape = name.iter().zip(grids).map(|(name, grid)| known_shapes.of((*name, grid))).collect();
-        let whole = |values: Vec<Option<i64>>| values.into_iter().map(Option::unwrap_or_default).collect();
+        let numbered = |name: &str| -> Result<Vec<u32>> {
+            let mut known = Numbers::default();
+            Ok(Integers::of(ordered(name)?.i64()?).iter().map(|value| known.of(value)).collect())
+        };
+        let names = ordered("short_name")?.as_materialized_series().cast(&categorical())?;
+        let mut known = Numbers::default();
+        let name: Vec<u32> = names.cat32()?.physical().iter().map(|code| known.of(code)).collect();
+        drop(names);
+        let mut shape = name.clone();
+        for side in ["grid_x", "grid_y", "grid_z"] {
+            let mut known = Numbers::default();
+            let side = Integers::of(ordered(side)?.i64()?);
+            shape.iter_mut().zip(side.iter()).for_each(|(shape, side)| *shape = known.of((*shape, side)));
+        }
         Ok(Self {
-            start_ns: order.iter().map(|(start_ns, _, _)| *start_ns).collect(),
-            end_ns: whole(taken("end_ns")?),
-            gpu: taken("gpu")?,
-            queue: taken("queue_id")?,
-            stream: taken("stream_id")?,
+            start_ns,
+            end_ns: Integers::of(ordered("end_ns")?.i64()?).iter().map(Option::unwrap_or_default).collect(),
+            gpu: numbered("gpu")?,
+            queue: numbered("queue_id")?,
+            stream: numbered("stream_id")?,
             name,
             shape,
         })
@@ -143,13 +153,15 @@ impl Kernels {
         let of_gpu = busiest(&all, &self.gpu);
         let of_stream = busiest(&of_gpu, &self.stream);
         let of_queue = busiest(&of_gpu, &self.queue);
-        let mut lanes = vec![of_gpu];
+        let mut lanes = vec![(true, of_gpu)];
         for rows in [of_stream, of_queue] {
-            if lanes.iter().all(|lane| lane.len() != rows.len()) {
-                lanes.push(rows);
+            if lanes.iter().all(|(_, lane)| lane.len() != rows.len()) {
+                lanes.push((false, rows));
             }
         }
-        lanes.into_iter().flat_map(|rows| [Lane { rows: rows.clone(), by_shape: true }, Lane { rows, by_shape: false }])
+        lanes.into_iter().flat_map(|(of_gpu, rows)| {
+            [Lane { rows: rows.clone(), of_gpu, by_shape: true }, Lane { rows, of_gpu, by_shape: false }]
+        })
     }
 
     fn repetitions(&self, lane: &Lane) -> Option<Found> {
@@ -157,7 +169,8 @@ impl Kernels {
         let mut known = Numbers::default();
         let sequence: Vec<u32> =
             lane.rows.iter().filter_map(|row| symbols.get(*row as usize)).map(|symbol| known.of(*symbol)).collect();
-        let repetitions = repetitions(&sequence)?;
+        // The same kernel over and over is a loop, unless others run beside it or it has other work every time.
+        let repetitions = repetitions(&sequence).filter(|found| found.period > 1 || lane.of_gpu && lane.by_shape)?;
         let within: usize = repetitions.ranges.iter().map(ExactSizeIterator::len).sum();
         Some(Found { covered: within as f64 / sequence.len() as f64, rows: lane.rows.clone(), repetitions })
     }
@@ -195,10 +208,10 @@ impl Kernels {
     }
 }
 
-/// The rows with the key that most rows have, of several the least.
-fn busiest(rows: &[u32], keys: &[Option<i64>]) -> Vec<u32> {
-    let key = |row: &u32| keys.get(*row as usize).copied().flatten();
-    let mut counts: BTreeMap<Option<i64>, usize> = BTreeMap::new();
+/// The rows with the key that most rows have, of several the one that comes first.
+fn busiest(rows: &[u32], keys: &[u32]) -> Vec<u32> {
+    let key = |row: &u32| keys.get(*row as usize).copied();
+    let mut counts: BTreeMap<Option<u32>, usize> = BTreeMap::new();
     for row in rows {
         *counts.entry(key(row)).or_insert(0) += 1;
     }

@@ -1,6 +1,7 @@
 //! Kernels and copies of a process with the API calls that launched them.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -74,24 +75,33 @@ impl LaunchedWork {
         by_thread
     }
 
-    /// The same by the time of launch, whatever the thread.
-    pub fn over_time(&self) -> LaunchesOverTime {
-        let mut launches: Vec<(i64, Launched)> = self
-            .launched
-            .iter()
-            .filter_map(|launched| Some((self.calls.get(launched.call? as usize)?.start_ns, *launched)))
+    /// All that was launched by the time of launch, whatever the thread.
+    pub fn over_time(&self) -> LaunchesOverTime<'_> {
+        let mut launches: Vec<(i64, u32)> = (0_u32..)
+            .zip(&self.launched)
+            .filter_map(|(row, launched)| Some((self.calls.get(launched.call? as usize)?.start_ns, row)))
             .collect();
-        launches.sort_by_key(|(time_ns, _)| *time_ns);
-        let mut levels = vec![
-            launches
-                .iter()
-                .map(|(_, launched)| {
-                    let mut work = Work::default();
-                    work.add(launched);
-                    work
-                })
-                .collect::<Vec<Work>>(),
-        ];
+        if !launches.is_sorted() {
+            launches.sort_unstable();
+        }
+        LaunchesOverTime::of(launches, &self.launched)
+    }
+}
+
+/// Launches that are summed up together.
+const BLOCK: usize = 64;
+
+/// Work in the order of its launches, summed up in blocks, in pairs of blocks and so on.
+pub struct LaunchesOverTime<'a> {
+    launched: &'a [Launched],
+    /// Times of launch in raw nanoseconds, with positions of what was launched.
+    launches: Vec<(i64, u32)>,
+    levels: Vec<Vec<Work>>,
+}
+
+impl<'a> LaunchesOverTime<'a> {
+    fn of(launches: Vec<(i64, u32)>, launched: &'a [Launched]) -> Self {
+        let mut levels = vec![launches.chunks(BLOCK).map(|block| sum(block, launched)).collect::<Vec<Work>>()];
         while let Some(below) = levels.last().filter(|level| level.len() > 1) {
             let joined = |pair: &[Work]| {
                 pair.iter().fold(Work::default(), |mut sum, work| {
@@ -101,38 +111,42 @@ impl LaunchedWork {
             };
             levels.push(below.chunks(2).map(joined).collect());
         }
-        LaunchesOverTime { times_ns: launches.into_iter().map(|(time_ns, _)| time_ns).collect(), levels }
+        Self { launched, launches, levels }
     }
-}
 
-/// Work in the order of its launches, summed up in pairs, in pairs of pairs and so on.
-pub struct LaunchesOverTime {
-    times_ns: Vec<i64>,
-    levels: Vec<Vec<Work>>,
-}
-
-impl LaunchesOverTime {
     /// What was launched within an extent. Takes `O(log n)`.
     pub fn between(&self, extent: Extent) -> Work {
-        let mut from = self.times_ns.partition_point(|time_ns| *time_ns < extent.start_ns);
-        let mut to = self.times_ns.partition_point(|time_ns| *time_ns < extent.end_ns);
-        let mut sum = Work::default();
+        let place = |bound_ns: i64| self.launches.partition_point(|(time_ns, _)| *time_ns < bound_ns);
+        let (from, to) = (place(extent.start_ns), place(extent.end_ns));
+        let some = |range: Range<usize>| sum(self.launches.get(range).unwrap_or_default(), self.launched);
+        let (mut first, mut last) = (from.div_ceil(BLOCK), to / BLOCK);
+        if first >= last {
+            return some(from..to);
+        }
+        let mut sum = some(from..first * BLOCK);
+        sum.join(&some(last * BLOCK..to));
         for level in &self.levels {
-            if from >= to {
+            if first >= last {
                 break;
             }
-            if from % 2 == 1 {
-                level.get(from).into_iter().for_each(|work| sum.join(work));
-                from += 1;
+            if first % 2 == 1 {
+                level.get(first).into_iter().for_each(|work| sum.join(work));
+                first += 1;
             }
-            if to % 2 == 1 {
-                to -= 1;
-                level.get(to).into_iter().for_each(|work| sum.join(work));
+            if last % 2 == 1 {
+                last -= 1;
+                level.get(last).into_iter().for_each(|work| sum.join(work));
             }
-            (from, to) = (from / 2, to / 2);
+            (first, last) = (first / 2, last / 2);
         }
         sum
     }
+}
+
+fn sum(launches: &[(i64, u32)], launched: &[Launched]) -> Work {
+    let mut sum = Work::default();
+    launches.iter().filter_map(|(_, row)| launched.get(*row as usize)).for_each(|launched| sum.add(launched));
+    sum
 }
 
 #[derive(Default)]
@@ -153,6 +167,8 @@ impl Calls {
         let mut last: Option<(Option<i64>, u32)> = None;
         for (((id, time), tid), marker) in ids.iter().zip(times.iter()).zip(tids.iter()).zip(markers.iter()) {
             let is_valid = valid.as_mut().is_none_or(|rows| rows.next().flatten() == Some(true));
+            // Id 0 is that of none.
+            let id = id.filter(|id| *id != 0);
             let (Some(correlation_id), Some(start_ns), true) = (id, time, is_valid && marker != Some(true)) else {
                 continue;
             };
@@ -196,4 +212,43 @@ fn add_launched(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn sums_over_time_match_the_definition(
+            rows in prop::collection::vec((0_i64..200, 0_i64..50, 0_i64..9, any::<bool>()), 0..600),
+            bounds in prop::collection::vec((-5_i64..210, -5_i64..210), 1..20),
+        ) {
+            let launched: Vec<Launched> = rows
+                .iter()
+                .map(|(_, start_ns, length, is_copy)| Launched {
+                    is_copy: *is_copy,
+                    id: 0,
+                    gpu: None,
+                    start_ns: *start_ns,
+                    end_ns: start_ns + length,
+                    call: None,
+                })
+                .collect();
+            let mut launches: Vec<(i64, u32)> = rows.iter().map(|row| row.0).zip(0..).collect();
+            launches.sort_unstable();
+            let over_time = LaunchesOverTime::of(launches, &launched);
+            for (start_ns, end_ns) in bounds {
+                let mut expected = Work::default();
+                for (row, work) in rows.iter().zip(&launched) {
+                    if (start_ns..end_ns).contains(&row.0) {
+                        expected.add(work);
+                    }
+                }
+                prop_assert_eq!(over_time.between(Extent { start_ns, end_ns }), expected);
+            }
+        }
+    }
 }

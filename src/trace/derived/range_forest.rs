@@ -66,7 +66,7 @@ pub struct Range {
 }
 
 /// What was launched in a range.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Kernels.
     pub kernels: i64,

@@ -5,23 +5,36 @@ use std::ops::Range;
 use super::alike::{commonest, likeness};
 use super::anchors::{Anchor, LEAST_REPETITIONS, anchors, by_period, tolerance};
 use super::boundaries::{Explained, explained, starts};
+use super::contexts::widened;
 use super::occurrences::Occurrences;
 
 /// Periods that are looked at, of those that cover most.
 const MOST_PERIODS: usize = 24;
 /// Share of what lies in repetitions that must recur in them.
 const LEAST_EXPLAINED: f64 = 0.6;
-/// A period is preferred to a longer one that has a place for as many symbols, but for this share.
-const AS_MANY: f64 = 0.95;
-/// How much alike the usual repetition and half of the others must be.
+/// A period is preferred to a longer one that has a place for as many symbols, but for this share,
+const AS_MANY: f64 = 0.97;
+/// or but for one symbol, if that is rarer than once in so many of its repetitions: a step with a record now and then.
+const RARE: u32 = 8;
+/// Share of the greatest likeness that the repetitions of a period must have.
+const AS_ALIKE: f64 = 0.8;
+/// How much alike the usual repetition and half of the others must be, and if the symbols alone do not show the period.
 const LEAST_ALIKE: f64 = 0.5;
+const LEAST_ALIKE_WIDE: f64 = 0.75;
 /// How much alike the last must be, of which something may be missing.
 const LEAST_ALIKE_LAST: f64 = 0.75;
 /// Symbols in repetitions that are no accident, unless they are this share of all.
 const LEAST_WITHIN: usize = 24;
 const NEARLY_ALL: f64 = 0.8;
+/// How often a period must repeat that the symbols alone do not show, and in how many symbols unless it does just so.
+const LEAST_REPETITIONS_WIDE: usize = 5;
+const LEAST_WITHIN_WIDE: usize = 60;
+const SAME: f64 = 0.95;
 /// Of the anchors of a period, the first that is regular this often, of the most, begins the repetitions.
 const OFTEN: f64 = 0.8;
+/// How many symbols stand together, always and where nothing is found otherwise.
+const WIDTHS: [usize; 3] = [1, 2, 4];
+const MORE_WIDTHS: [usize; 2] = [8, 16];
 
 /// How a sequence repeats itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,38 +49,102 @@ struct Candidate {
     starts: Vec<u32>,
     period: u32,
     explained: Explained,
+    /// How much alike the usual repetition and the others are on average.
+    alike: f64,
+    /// Whether the symbols alone do not show it.
+    wide: bool,
 }
 
 /// The shortest period in which nearly every symbol that recurs has its place, of a sequence of symbols numbered densely
 /// from 0; `None` where there is none that repeats at least three times and covers enough of the sequence.
 ///
-/// Repetitions may differ: a few symbols may be missing, added or out of order in each. A period is at least 2. Where
-/// periods nest, as layers in a step, it is the outer one as long as it has symbols of its own. Takes `O(n log n)`.
+/// Repetitions may differ: a few symbols may be missing, added or out of order in each. Where periods nest, as layers in a
+/// step, it is the outer one as long as it has symbols of its own. The period is 1 where nearly all is one symbol. Takes
+/// `O(n log n)`.
 pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
     if sequence.len() < 2 * LEAST_REPETITIONS || u32::try_from(sequence.len()).is_err() {
         return None;
     }
+    let occurrences = Occurrences::of(sequence);
+    let mut wide = sequence.to_vec();
+    let mut candidates = Vec::new();
+    for width in WIDTHS.into_iter().chain(MORE_WIDTHS) {
+        if !candidates.is_empty() && MORE_WIDTHS.contains(&width) {
+            break;
+        }
+        if width > 1 {
+            wide = widened(&wide, width / 2);
+        }
+        let least_alike = if width > 1 { LEAST_ALIKE_WIDE } else { LEAST_ALIKE };
+        let found = candidates_of(&wide, least_alike).into_iter();
+        candidates.extend(found.map(|(starts, period)| {
+            let explained = explained(&occurrences, &starts, sequence.len());
+            let likenesses = likenesses(&starts, sequence);
+            let alike = likenesses.iter().sum::<f64>() / likenesses.len().max(1) as f64;
+            Candidate { starts, period, explained, alike, wide: width > 1 }
+        }));
+    }
+    let found = chosen(candidates).and_then(|chosen| {
+        let found = cut(&chosen, sequence);
+        let within: usize = found.ranges.iter().map(ExactSizeIterator::len).sum();
+        let is_much = within >= LEAST_WITHIN || within as f64 >= NEARLY_ALL * sequence.len() as f64;
+        let is_often = chosen.starts.len() >= LEAST_REPETITIONS_WIDE;
+        let is_sure = !chosen.wide || is_often && (within >= LEAST_WITHIN_WIDE || chosen.alike >= SAME);
+        (found.ranges.len() >= LEAST_REPETITIONS && is_much && is_sure).then_some(found)
+    });
+    found.or_else(|| one_by_one(sequence))
+}
+
+/// The shortest period that has a place for nearly all symbols for which any has one, and whose repetitions are nearly as
+/// much alike as those of any other such.
+fn chosen(mut candidates: Vec<Candidate>) -> Option<Candidate> {
+    candidates.sort_by_key(|candidate| candidate.period);
+    let most = candidates.iter().map(|candidate| candidate.explained.symbols).max()?;
+    let longest = candidates.iter().find(|candidate| candidate.explained.symbols == most)?.period;
+    candidates.retain(|candidate| {
+        let symbols = candidate.explained.symbols;
+        let has_all_but_a_rare_one = symbols + 1 >= most && longest >= candidate.period.saturating_mul(RARE);
+        symbols as f64 >= AS_MANY * most as f64 || has_all_but_a_rare_one
+    });
+    let most_alike = candidates.iter().map(|candidate| candidate.alike).fold(0.0, f64::max);
+    candidates.retain(|candidate| candidate.alike >= AS_ALIKE * most_alike);
+    let shortest = candidates.first()?.period;
+    let is_same = |candidate: &Candidate| candidate.period - shortest <= tolerance(shortest);
+    // Of several ways to cut into the same period, the one that fits more; of equals the first.
+    candidates.into_iter().rev().filter(is_same).max_by_key(|candidate| candidate.explained.occurrences)
+}
+
+/// A symbol that is nearly all of the sequence in one run.
+fn one_by_one(sequence: &[u32]) -> Option<Repetitions> {
+    let mut start = 0;
+    let runs = sequence.chunk_by(|one, next| one == next).map(|run| {
+        let from = start;
+        start += run.len() as u32;
+        from..start
+    });
+    let longest = runs.max_by_key(ExactSizeIterator::len)?;
+    let is_much = longest.len() >= LEAST_WITHIN && longest.len() as f64 >= NEARLY_ALL * sequence.len() as f64;
+    is_much.then(|| Repetitions { period: 1, ranges: longest.map(|place| place..place + 1).collect() })
+}
+
+/// Where repetitions may begin, with their usual length.
+fn candidates_of(sequence: &[u32], least_alike: f64) -> Vec<(Vec<u32>, u32)> {
     let occurrences = Occurrences::of(sequence);
     let mut groups = by_period(anchors(&occurrences, sequence.len()));
     if groups.len() > MOST_PERIODS {
         // Those with most anchors; a tie goes to the shorter period.
         groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
         groups.truncate(MOST_PERIODS);
-        groups.sort_by_key(|group| group.first().map(|anchor| anchor.period));
     }
-    let candidates: Vec<Candidate> =
-        groups.iter().filter_map(|group| candidate(group, &occurrences, sequence)).collect();
-    let most = candidates.iter().map(|candidate| candidate.explained.symbols).max()?;
-    let chosen =
-        candidates.into_iter().find(|candidate| candidate.explained.symbols as f64 >= AS_MANY * most as f64)?;
-    Some(cut(&chosen, sequence)).filter(|found| {
-        let within: usize = found.ranges.iter().map(ExactSizeIterator::len).sum();
-        let is_much = within >= LEAST_WITHIN || within as f64 >= NEARLY_ALL * sequence.len() as f64;
-        is_much && found.ranges.len() >= LEAST_REPETITIONS
-    })
+    groups.iter().filter_map(|group| candidate(group, &occurrences, sequence, least_alike)).collect()
 }
 
-fn candidate(group: &[Anchor], occurrences: &Occurrences, sequence: &[u32]) -> Option<Candidate> {
+fn candidate(
+    group: &[Anchor],
+    occurrences: &Occurrences,
+    sequence: &[u32],
+    least_alike: f64,
+) -> Option<(Vec<u32>, u32)> {
     let most = group.iter().map(|anchor| anchor.regular).max()?;
     let anchor = group
         .iter()
@@ -82,16 +159,24 @@ fn candidate(group: &[Anchor], occurrences: &Occurrences, sequence: &[u32]) -> O
     if (explained.occurrences as f64) < LEAST_EXPLAINED * f64::from(length) {
         return None;
     }
-    let pieces: Vec<&[u32]> = starts
-        .iter()
-        .zip(starts.iter().skip(1))
-        .filter_map(|(from, to)| sequence.get(*from as usize..*to as usize))
-        .collect();
-    let usual = commonest(&pieces);
-    let mut likenesses: Vec<f64> = pieces.iter().map(|piece| likeness(usual, piece)).collect();
+    let mut likenesses = likenesses(&starts, sequence);
     let middle = likenesses.len() / 2;
     let median = *likenesses.select_nth_unstable_by(middle, f64::total_cmp).1;
-    (median >= LEAST_ALIKE).then_some(Candidate { starts, period: usual.len() as u32, explained })
+    (median >= least_alike).then(|| {
+        let period = commonest(&pieces(&starts, sequence)).len() as u32;
+        (starts, period)
+    })
+}
+
+fn pieces<'a>(starts: &[u32], sequence: &'a [u32]) -> Vec<&'a [u32]> {
+    starts.iter().zip(starts.iter().skip(1)).filter_map(|(from, to)| piece(sequence, &(*from..*to))).collect()
+}
+
+/// How much alike the usual repetition and each are.
+fn likenesses(starts: &[u32], sequence: &[u32]) -> Vec<f64> {
+    let pieces = pieces(starts, sequence);
+    let usual = commonest(&pieces);
+    pieces.iter().map(|piece| likeness(usual, piece)).collect()
 }
 
 /// The repetitions that begin at the starts of a candidate: each ends where the next begins, or after a period where

@@ -3,6 +3,7 @@
 mod alike;
 mod anchors;
 mod boundaries;
+mod contexts;
 mod detect;
 mod occurrences;
 mod phases;

@@ -80,7 +80,7 @@ pub(super) static ITERATIONS: Table = Table {
     key: &["iteration"],
     sort: &["iteration"],
     origin: Origin::OnDemand,
-    about: "One row per repetition in the sequence of kernels of the GPU that ran most of them, found without markers by name and grid, else by name. It is the shortest period in which nearly every recurring kernel has its place, repeated at least three times; a process without one has no rows. What comes before the first, behind the last and between is in no row.",
+    about: "One row per repetition in the sequence of kernels of the GPU that ran most of them, found without markers by name and grid, else by name. It is the shortest period in which nearly every recurring kernel has its place, repeated at least three times; where nearly all is one kernel with one grid, every dispatch is a repetition. A process without a period has no rows. What comes before the first, behind the last and between is in no row.",
     columns: &[
         PROCESS,
         RANK,
