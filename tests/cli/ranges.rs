@@ -35,7 +35,8 @@ fn write(
     process["strings"]["buffer_records"][2]["operations"] =
         json!(["roctxMarkA", "roctxThreadRangeA", "roctxProcessRangeA", "roctxProfilerPause"]);
     process["strings"]["marker_api"] = json!([{"key": 201, "value": "step"}, {"key": 202, "value": "fwd/bwd"},
-        {"key": 203, "value": "step"}, {"key": 204, "value": "other"}, {"key": 205, "value": "whole"}]);
+        {"key": 203, "value": "step"}, {"key": 204, "value": "other"}, {"key": 205, "value": "whole"},
+        {"key": 208, "value": "step"}]);
     let path = directory.join(name);
     std::fs::write(&path, document(&[process]).to_string()).unwrap();
     path.to_str().unwrap().to_owned()
@@ -155,6 +156,71 @@ fn what_is_said_of_ranges() {
     assert_eq!(kernels, "path,calls,total_ns\n,2,24000\nstep,2,6000\nstep/fwd\\/bwd,1,1000\n");
     let nothing = run(&["table", "range_pace", &input, "-f", "csv"]);
     assert_eq!((nothing.code, nothing.stdout.lines().count()), (0, 1), "{}", nothing.stderr);
+}
+
+/// What is odd in ranges: a `step` in a `step`, an `other` that overlaps it in part, a range that ends before it begins, one
+/// without length, one that was never ended, and a `step` of another thread. (In thousands of ns:)
+///
+/// | kernel | launched by, at | because                                               | in          | runs for |
+/// | ------ | --------------- | ----------------------------------------------------- | ----------- | -------- |
+/// | 1      | 70, 1200        | the inner step begins then                            | step / step | 1        |
+/// | 2      | 70, 1300        | the inner step ends then, `other` goes on             | step / other| 2        |
+/// | 3      | 70, 1260        | both are open, the inner step ends first              | step / step | 4        |
+/// | 4      | 70, 1395        | the reversed range is none                            | step        | 8        |
+/// | 5      | 70, 1420        | the range without length is none                      | step        | 16       |
+/// | 6      | 70, 1650        | the range without end is none                         | none        | 32       |
+/// | 7      | 72, 1150        | threads are apart                                     | step of 72  | 64       |
+/// | 8      | 73, 1150        | this one has no range                                 | none        | 128      |
+/// | 9      | id 0            | is that of no call, though one at 1250 has it         | unknown     | 256      |
+///
+/// All run long after the ranges are over.
+#[test]
+fn odd_ranges() {
+    let directory = tempfile::tempdir().unwrap();
+    let launches = [
+        (301, 70, 1_200_000),
+        (302, 70, 1_300_000),
+        (303, 70, 1_260_000),
+        (304, 70, 1_395_000),
+        (305, 70, 1_420_000),
+        (306, 70, 1_650_000),
+        (307, 72, 1_150_000),
+        (308, 73, 1_150_000),
+        (0, 70, 1_250_000),
+    ];
+    let calls: Vec<Value> =
+        launches.iter().map(|(id, thread, at)| on_thread(call(1, 1, *id, *at, at + 1_000), *thread)).collect();
+    let mut start = 2_000_000;
+    let kernels: Vec<Value> = (1..)
+        .zip(launches)
+        .map(|(place, (id, _, _))| {
+            let duration = 1_000 << (place - 1);
+            start += duration;
+            kernel(place, id, 64, start - duration, start)
+        })
+        .collect();
+    let markers = [
+        call(2, 1, 201, 1_100_000, 1_500_000),
+        call(2, 1, 203, 1_200_000, 1_300_000),
+        call(2, 1, 204, 1_250_000, 1_350_000),
+        call(2, 1, 202, 1_400_000, 1_390_000),
+        call(2, 1, 205, 1_420_000, 1_420_000),
+        call(2, 1, 207, 1_600_000, 0),
+        on_thread(call(2, 1, 208, 1_100_000, 1_200_000), 72),
+    ];
+    let input = write(directory.path(), "7_results.json", &kernels, &calls, &markers, &[]);
+    let sql = "SELECT r.path, r.tid, r.depth, r.iteration, r.kernels, r.kernel_ns, s.self_ns, s.self_kernel_ns FROM ranges r \
+               JOIN range_self_times s ON s.process = r.process AND s.range_id = r.range_id ORDER BY r.tid, r.start_ns";
+    assert_eq!(
+        rows(&input, sql),
+        "path,tid,depth,iteration,kernels,kernel_ns,self_ns,self_kernel_ns\n\
+         step,70,0,0,5,31000,250000,24000\nstep/step,70,1,0,2,5000,100000,5000\n\
+         step/other,70,1,0,1,2000,100000,2000\nstep,72,0,0,1,64000,100000,64000\n"
+    );
+    assert_eq!(
+        succeed(&["table", "range_coverage", &input, "-f", "csv", "--columns", "launch,kernels,kernel_ns"]),
+        "launch,kernels,kernel_ns\nunknown,1,256000\noutside,2,160000\nrange,6,95000\n"
+    );
 }
 
 #[test]
@@ -283,6 +349,76 @@ fn iterations_choose_a_stretch_of_time() {
         assert_eq!(failed.code, code, "{iterations}: {}", failed.stderr);
         assert!(failed.stderr.contains(expected), "{iterations}: {}", failed.stderr);
     }
+}
+
+/// A stream that runs the same five kernels twelve times, 1 µs apart, and one beside it that runs three others in turn,
+/// 1.7 µs apart: the period is that of the stream with more kernels.
+#[test]
+fn streams_side_by_side() {
+    let directory = tempfile::tempdir().unwrap();
+    let on_stream = |mut kernel: Value, stream: i64| {
+        kernel["stream_id"]["handle"] = json!(stream);
+        kernel
+    };
+    let mut kernels: Vec<Value> = (0..60)
+        .map(|at| {
+            let grid = [64, 128, 192, 256, 320][at as usize % 5];
+            on_stream(kernel(at + 1, 500, grid, 2_000_000 + at * 1_000, 2_000_500 + at * 1_000), 2)
+        })
+        .collect();
+    kernels.extend((0..35).map(|at| {
+        let grid = [1024, 2048, 4096][at as usize % 3];
+        on_stream(kernel(at + 100, 500, grid, 2_000_000 + at * 1_700, 2_000_800 + at * 1_700), 9)
+    }));
+    let input = write(directory.path(), "7_results.json", &kernels, &[], &[], &[]);
+    let columns = "period,iterations,steady,median_ns";
+    assert_eq!(
+        succeed(&["table", "iteration_summary", &input, "-f", "csv", "--columns", columns]),
+        format!("{columns}\n5,12,12,5000\n")
+    );
+}
+
+/// One kernel a hundred times, 2 µs apart, the first two three times as slow: every dispatch is an iteration.
+#[test]
+fn a_loop_of_one_kernel() {
+    let directory = tempfile::tempdir().unwrap();
+    let kernels: Vec<Value> = (0..100)
+        .map(|at| {
+            let start = 2_000_000 + at * 2_000 + at.min(2) * 4_000;
+            kernel(at + 1, 500, 64, start, start + 1_000)
+        })
+        .collect();
+    let input = write(directory.path(), "7_results.json", &kernels, &[], &[], &[]);
+    let columns = "period,iterations,warmup,steady,median_ns";
+    assert_eq!(
+        succeed(&["table", "iteration_summary", &input, "-f", "csv", "--columns", columns]),
+        format!("{columns}\n1,100,2,98,2000\n")
+    );
+}
+
+/// `--iter` does the same on every verb, on the trace and on a dataset made of it.
+#[test]
+fn every_verb_chooses_iterations() {
+    let directory = tempfile::tempdir().unwrap();
+    let input = seven_kernels(directory.path());
+    let dataset = directory.path().join("dataset");
+    let chosen = directory.path().join("chosen");
+    let (dataset, chosen) = (dataset.to_str().unwrap(), chosen.to_str().unwrap());
+    succeed(&["convert", &input, "--output", dataset]);
+    for source in [input.as_str(), dataset] {
+        let count = succeed(&["sql", "SELECT COUNT(*) AS n FROM kernels", source, "--iter", "1..2", "-f", "csv"]);
+        assert_eq!(count, "n\n14\n");
+        let ranges =
+            succeed(&["table", "ranges", source, "--iter", "1", "-f", "csv", "--columns", "iteration,kernels"]);
+        // The second range begins 1 µs before the second iteration, and the third before that ends.
+        assert_eq!(ranges, "iteration,kernels\n1,7\n2,7\n");
+        let info = succeed(&["info", source, "--iter", "steady"]);
+        assert!(info.contains("kernels 35"), "{info}");
+        let check = run(&["check", source, "--iter", "9"]);
+        assert_eq!(check.code, 3, "{}", check.stderr);
+    }
+    succeed(&["convert", &input, "--iter", "1..2", "--output", chosen]);
+    assert_eq!(succeed(&["sql", "SELECT COUNT(*) AS n FROM kernels", chosen, "-f", "csv"]), "n\n14\n");
 }
 
 #[test]

@@ -12,8 +12,9 @@ use crate::trace::identity::Process;
 use crate::trace::repetitions::{Phase, Repetitions, phases, repetitions};
 use crate::trace::values::{Integers, Truths};
 
-/// Share of a lane's kernels within repetitions with which no other lane is tried.
+/// Share of a lane's kernels within repetitions, and likeness of these, with which no other lane is tried.
 const ENOUGH: f64 = 0.7;
+const ALIKE: f64 = 0.9;
 
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
@@ -43,11 +44,11 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = Kernels::of(needed(tables, "kernels")?)?;
     let mut found: Option<Found> = None;
     for lane in kernels.lanes() {
-        if found.as_ref().is_some_and(|found| found.covered >= ENOUGH) {
+        if found.as_ref().is_some_and(|found| found.covered >= ENOUGH && found.repetitions.alike >= ALIKE) {
             break;
         }
-        let best = found.as_ref().map_or(0.0, |found| found.covered);
-        found = kernels.repetitions(&lane).filter(|other| other.covered > best).or(found);
+        let best = found.as_ref().map_or(0.0, Found::score);
+        found = kernels.repetitions(&lane).filter(|other| other.score() > best).or(found);
     }
     let iterations = found.map(|found| kernels.iterations(&found)).unwrap_or_default();
     let durations: Vec<i64> = iterations.iter().map(|one| one.end_ns.saturating_sub(one.start_ns)).collect();
@@ -99,6 +100,13 @@ struct Found {
     rows: Vec<u32>,
     repetitions: Repetitions,
     covered: f64,
+}
+
+impl Found {
+    /// How well the repetitions explain the lane. Streams side by side repeat themselves together too, but less exactly.
+    fn score(&self) -> f64 {
+        self.covered * self.repetitions.alike
+    }
 }
 
 impl Kernels {

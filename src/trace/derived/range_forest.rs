@@ -316,3 +316,137 @@ pub fn own_times(ranges: &[Range]) -> Result<Vec<i64>> {
     }
     Ok(own)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::trace::frames::categorical;
+
+    /// A range: thread, start, end, whether it is of the process.
+    type Marked = (i64, i64, i64, bool);
+    /// A call: thread and start.
+    type Called = (i64, i64);
+    /// A kernel: number of its call, duration.
+    type Ran = (usize, i64);
+
+    fn tables(ranges: &[Marked], calls: &[Called], kernels: &[Ran]) -> Frames {
+        let rows = ranges.len() + calls.len();
+        let is_range = |row: usize| row < ranges.len();
+        let names: Vec<&str> = (0..rows)
+            .map(|row| match ranges.get(row) {
+                Some((_, _, _, true)) => "roctxProcessRangeA",
+                Some(_) => "roctxThreadRangeA",
+                None => "hipLaunchKernel",
+            })
+            .collect();
+        let domains: Vec<&str> = (0..rows).map(|row| if is_range(row) { "marker" } else { "hip" }).collect();
+        let starts = ranges.iter().map(|range| range.1).chain(calls.iter().map(|call| call.1));
+        let ends = ranges.iter().map(|range| range.2).chain(calls.iter().map(|call| call.1 + 1));
+        let tids = ranges.iter().map(|range| range.0).chain(calls.iter().map(|call| call.0));
+        let ids = (0..rows).map(|row| if is_range(row) { 0 } else { (row - ranges.len() + 1) as i64 });
+        let text =
+            |name: &str, values: &[&str]| Series::new(name.into(), values).cast(&categorical()).unwrap().into_column();
+        let whole = |name: &str, values: Vec<i64>| Column::new(name.into(), values);
+        let regions = vec![
+            whole("region_id", (0..rows as i64).collect()),
+            text("domain", &domains),
+            text("category", &domains),
+            text("name", &names),
+            text("message", &names),
+            whole("tid", tids.collect()),
+            whole("correlation_id", ids.collect()),
+            whole("start_ns", starts.collect()),
+            whole("end_ns", ends.collect()),
+            Column::new("valid".into(), vec![true; rows]),
+        ];
+        let marks = vec![
+            text("domain", &[]),
+            whole("tid", Vec::new()),
+            whole("correlation_id", Vec::new()),
+            whole("time_ns", Vec::new()),
+        ];
+        let launched = |key: &str, kernels: &[Ran]| {
+            vec![
+                whole(key, (0..kernels.len() as i64).collect()),
+                whole("gpu", vec![0; kernels.len()]),
+                whole("correlation_id", kernels.iter().map(|kernel| kernel.0 as i64).collect()),
+                whole("start_ns", (0..kernels.len() as i64).map(|row| 1_000 + row).collect()),
+                whole("end_ns", kernels.iter().zip(1_000..).map(|(kernel, start)| start + kernel.1).collect()),
+                Column::new("valid".into(), vec![true; kernels.len()]),
+            ]
+        };
+        let frame = DataFrame::new_infer_height;
+        Frames::from([
+            ("regions", frame(regions).unwrap()),
+            ("marks", frame(marks).unwrap()),
+            ("kernels", frame(launched("dispatch_id", kernels)).unwrap()),
+            ("memory_copies", frame(launched("copy_id", &[])).unwrap()),
+        ])
+    }
+
+    /// The innermost of the ranges of a thread that were open.
+    fn innermost_by_definition(ranges: &[Marked], call: Called) -> Option<i64> {
+        (0..ranges.len())
+            .filter(|row| {
+                let (tid, start, end, of_process) = ranges[*row];
+                !of_process && tid == call.0 && (start..end).contains(&call.1)
+            })
+            .min_by_key(|row| (ranges[*row].2, Reverse(ranges[*row].1), Reverse(*row)))
+            .map(|row| row as i64)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn work_matches_the_definition_and_adds_up(
+            ranges in prop::collection::vec((0_i64..2, 0_i64..30, 1_i64..20, prop::bool::weighted(0.2)), 0..12),
+            calls in prop::collection::vec((0_i64..3, 0_i64..50), 1..20),
+            kernels in prop::collection::vec((0_usize..22, 0_i64..9), 0..30),
+        ) {
+            let ranges: Vec<Marked> =
+                ranges.into_iter().map(|(tid, start, length, kind)| (tid, start, start + length, kind)).collect();
+            let mut forest = RangeForest::of(&tables(&ranges, &calls, &kernels)).unwrap();
+            // Id 0 is that of no call, and so are those behind the last.
+            let call_of = |kernel: &Ran| kernel.0.checked_sub(1).and_then(|call| calls.get(call)).copied();
+            let expected: Vec<Option<i64>> =
+                kernels.iter().map(|kernel| innermost_by_definition(&ranges, call_of(kernel)?)).collect();
+            let id = |range: u32| forest.ranges[range as usize].region_id;
+            let found: Vec<Option<i64>> = forest.range_of.iter().map(|range| range.map(id)).collect();
+            prop_assert_eq!(&found, &expected);
+
+            let own: i64 = forest.ranges.iter().filter(|range| !range.of_process).map(|range| range.work.kernel_ns).sum();
+            let launched: i64 =
+                kernels.iter().zip(&expected).filter(|(_, range)| range.is_some()).map(|(kernel, _)| kernel.1).sum();
+            prop_assert_eq!(own, launched);
+
+            forest.add_up();
+            for range in &forest.ranges {
+                let (tid, start, end, of_process) = ranges[range.region_id as usize];
+                let is_in = |inner: i64| {
+                    let chain = std::iter::successors(Some(inner), |id| {
+                        let range = forest.ranges.iter().find(|range| range.region_id == *id).unwrap();
+                        range.parent.map(|parent| forest.ranges[parent as usize].region_id)
+                    });
+                    chain.into_iter().any(|id| id == range.region_id)
+                };
+                let work: i64 = kernels
+                    .iter()
+                    .zip(&expected)
+                    .filter(|(kernel, innermost)| match call_of(kernel) {
+                        Some((_, at)) if of_process => (start..end).contains(&at),
+                        _ => innermost.is_some_and(is_in),
+                    })
+                    .map(|(kernel, _)| kernel.1)
+                    .sum();
+                prop_assert_eq!(range.work.kernel_ns, work);
+                if let Some(parent) = range.parent {
+                    let (outer_tid, outer_start, outer_end, _) = ranges[forest.ranges[parent as usize].region_id as usize];
+                    prop_assert!(outer_tid == tid && outer_start <= start && end <= outer_end);
+                }
+            }
+        }
+    }
+}

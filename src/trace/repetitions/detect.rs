@@ -37,10 +37,12 @@ const WIDTHS: [usize; 3] = [1, 2, 4];
 const MORE_WIDTHS: [usize; 2] = [8, 16];
 
 /// How a sequence repeats itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Repetitions {
     /// Usual length of a repetition.
     pub period: u32,
+    /// How much alike the usual repetition and the others are on average, from 0 to 1.
+    pub alike: f64,
     /// Positions of each repetition; those in no repetition come before, behind or between.
     pub ranges: Vec<Range<u32>>,
 }
@@ -124,7 +126,7 @@ fn one_by_one(sequence: &[u32]) -> Option<Repetitions> {
     });
     let longest = runs.max_by_key(ExactSizeIterator::len)?;
     let is_much = longest.len() >= LEAST_WITHIN && longest.len() as f64 >= NEARLY_ALL * sequence.len() as f64;
-    is_much.then(|| Repetitions { period: 1, ranges: longest.map(|place| place..place + 1).collect() })
+    is_much.then(|| Repetitions { period: 1, alike: 1.0, ranges: longest.map(|place| place..place + 1).collect() })
 }
 
 /// Where repetitions may begin, with their usual length.
@@ -189,7 +191,7 @@ fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
     let pieces: Vec<&[u32]> = full(&starts, period).iter().filter_map(|range| piece(sequence, range)).collect();
     let mut usual = commonest(&pieces).to_vec();
     let (Some(first), Some(last)) = (starts.first().copied(), starts.last().copied()) else {
-        return Repetitions { period, ranges: Vec::new() };
+        return Repetitions { period, alike: candidate.alike, ranges: Vec::new() };
     };
     let wholeness = |usual: &[u32], last: u32| {
         let range = last..last.saturating_add(period).min(length);
@@ -210,7 +212,7 @@ fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
     if let Some(last) = starts.last().copied().filter(|_| whole >= LEAST_ALIKE_LAST) {
         ranges.push(last..last.saturating_add(period).min(length));
     }
-    Repetitions { period, ranges }
+    Repetitions { period, alike: candidate.alike, ranges }
 }
 
 /// The repetitions but the last.

@@ -220,7 +220,7 @@ proptest! {
         let length = step.len() as u32;
         let expected: Vec<std::ops::Range<u32>> =
             (0..times as u32).map(|at| warm_up + at * length..warm_up + at * length + length).collect();
-        prop_assert_eq!(found, Repetitions { period: length, ranges: expected });
+        prop_assert_eq!(found, Repetitions { period: length, alike: 1.0, ranges: expected });
     }
 
     #[test]
