@@ -308,7 +308,7 @@ impl Trace {
             match table.origin {
                 Origin::Source => base.entry(table.name).or_default().extend(columns.iter().copied()),
                 // Self times within a window are those of the cut calls, which nobody can have stored.
-                Origin::Derived | Origin::OnDemand if clipped.is_some() && table.name == derived::SELF_TIMES => {
+                Origin::Derived | Origin::OnDemand if clipped.is_some() && derived::is_of_cut_calls(table.name) => {
                     derived.push(table)
                 }
                 Origin::Derived | Origin::OnDemand => match member.source.read_derived(&context, table)? {
@@ -342,9 +342,13 @@ impl Trace {
         for table in derived {
             let needed: BTreeMap<&'static str, DataFrame> = derived::needs(table.name)
                 .into_iter()
-                .filter_map(|(name, _)| Some((name, tables.get(name)?.clone())))
+                .filter_map(|(name, columns)| {
+                    let columns: Vec<Expr> =
+                        columns.into_iter().filter(|column| !is_identity(column)).map(col).collect();
+                    Some((name, tables.get(name)?.clone().select(columns)))
+                })
                 .map(|(name, frame)| match clipped {
-                    Some(resolved) if table.name == derived::SELF_TIMES => {
+                    Some(resolved) if name == "regions" && derived::is_of_cut_calls(table.name) => {
                         Ok((name, selection::clipped_regions(resolved, frame).collect()?))
                     }
                     _ => Ok((name, frame.collect()?)),
@@ -359,7 +363,10 @@ impl Trace {
             } else {
                 derived::derive(table.name, &member.process, &needed)?
             };
-            tables.insert(table.name, frame.lazy());
+            // Columns that nobody asked for need not be kept until those of all processes are there.
+            let columns = request.get(table.name).cloned().unwrap_or_default();
+            let columns = columns_of(table, &columns).filter(|name| !is_identity(name));
+            tables.insert(table.name, frame.select(columns.collect::<Vec<_>>())?.lazy());
         }
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)

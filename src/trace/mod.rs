@@ -1,9 +1,12 @@
 //! The canonical tables, the logical trace over all processes, and what is derived from it.
 
 pub mod anomaly;
+pub mod api_classes;
 #[cfg(feature = "tables")]
 pub mod arrow_bridge;
+pub mod by_id;
 pub mod categories;
+pub mod coverage;
 #[cfg(feature = "tables")]
 pub mod derived;
 pub mod domain;
@@ -31,6 +34,7 @@ pub mod logical;
 pub mod natural_order;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
+pub mod queue_order;
 pub mod schema;
 pub mod selection;
 pub mod self_time;

@@ -21,12 +21,15 @@ impl Integers {
         self.0.iter().map(|value| value.copied())
     }
 
+    /// The value of a row.
+    pub fn get(&self, row: usize) -> Option<i64> {
+        let is_null = self.0.validity().is_some_and(|valid| valid.len() > row && !valid.get_bit(row));
+        self.0.values().get(row).copied().filter(|_| !is_null)
+    }
+
     /// Row by row, for those who cannot keep the column.
     pub fn into_rows(self) -> impl ExactSizeIterator<Item = Option<i64>> {
-        (0..self.0.len()).map(move |row| {
-            let is_null = self.0.validity().is_some_and(|valid| !valid.get_bit(row));
-            self.0.values().get(row).copied().filter(|_| !is_null)
-        })
+        (0..self.0.len()).map(move |row| self.get(row))
     }
 }
 

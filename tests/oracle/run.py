@@ -165,7 +165,7 @@ def compare_query(tally, binary, source, dataset, engines, query, options):
 def compare_input(tally, binary, source, dataset, queries, rows_seen):
     """Converts an input to a dataset and compares every query over both."""
     try:
-        if run_binary(binary, ["convert", source, "-o", dataset]) is None:
+        if run_binary(binary, ["convert", source, "-o", dataset, "--with", "all"]) is None:
             raise BinaryError("convert found no trace")
         engines = [DuckDb(dataset), DataFusion(dataset)]
     except Exception as error:

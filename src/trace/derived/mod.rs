@@ -1,8 +1,12 @@
 //! Derived tables, built from the whole source tables of one process.
 
+mod api_calls;
+mod dispatch_launches;
 mod gpu_segments;
+mod launches;
+mod launching_calls;
 mod region_self_times;
 mod registry;
 
-pub use registry::{Frames, Needs, SELF_TIMES, derive, needs};
+pub use registry::{Frames, Needs, derive, is_of_cut_calls, needs};
 use registry::{column, needed};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use super::{gpu_segments, region_self_times};
+use super::{api_calls, dispatch_launches, gpu_segments, launches, region_self_times};
 use crate::trace::health;
 use crate::trace::identity::Process;
 
@@ -14,8 +14,13 @@ pub type Needs = Vec<(&'static str, Vec<&'static str>)>;
 /// Source tables of one process by name, with all rows and the needed columns.
 pub type Frames = BTreeMap<&'static str, DataFrame>;
 
-/// The derived table of self times, which depends on where calls are cut.
-pub const SELF_TIMES: &str = "region_self_times";
+/// Whether a derived table depends on where calls are cut.
+pub fn is_of_cut_calls(derived: &str) -> bool {
+    [SELF_TIMES, API_CALLS].contains(&derived)
+}
+
+const SELF_TIMES: &str = "region_self_times";
+const API_CALLS: &str = "api_calls";
 
 /// How a derived table comes about.
 struct Derivation {
@@ -26,6 +31,9 @@ struct Derivation {
 
 const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "gpu_segments", needs: gpu_segments::needs, build: gpu_segments::build },
+    Derivation { name: "launches", needs: launches::needs, build: launches::build },
+    Derivation { name: "dispatch_launches", needs: dispatch_launches::needs, build: dispatch_launches::build },
+    Derivation { name: API_CALLS, needs: api_calls::needs, build: api_calls::build },
     Derivation { name: SELF_TIMES, needs: region_self_times::needs, build: region_self_times::build },
 ];
 

@@ -3,6 +3,7 @@
 mod activity;
 mod derived;
 mod hardware;
+mod launching;
 mod process;
 
 use super::schema::{Column, Table, id};
@@ -37,5 +38,8 @@ pub(super) static TABLES: &[&Table] = &[
     &activity::HIP_EVENTS,
     &derived::GPU_SEGMENTS,
     &derived::REGION_SELF_TIMES,
+    &launching::LAUNCHES,
+    &launching::DISPATCH_LAUNCHES,
+    &launching::API_CALLS,
     &derived::ANOMALIES,
 ];
