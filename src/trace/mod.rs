@@ -34,6 +34,7 @@ pub mod logical;
 pub mod natural_order;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
+pub mod queue_depth;
 pub mod queue_order;
 pub mod schema;
 pub mod selection;

@@ -3,8 +3,10 @@
 mod api_calls;
 mod dispatch_launches;
 mod gpu_segments;
+mod graph_work;
 mod launches;
 mod launching_calls;
+mod queue_depths;
 mod region_self_times;
 mod registry;
 

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use super::{api_calls, dispatch_launches, gpu_segments, launches, region_self_times};
+use super::{
+    api_calls, dispatch_launches, gpu_segments, graph_work, launches, queue_depths, region_self_times,
+};
 use crate::trace::health;
 use crate::trace::identity::Process;
 
@@ -33,6 +35,8 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "gpu_segments", needs: gpu_segments::needs, build: gpu_segments::build },
     Derivation { name: "launches", needs: launches::needs, build: launches::build },
     Derivation { name: "dispatch_launches", needs: dispatch_launches::needs, build: dispatch_launches::build },
+    Derivation { name: "queue_depths", needs: queue_depths::needs, build: queue_depths::build },
+    Derivation { name: "graph_work", needs: graph_work::needs, build: graph_work::build },
     Derivation { name: API_CALLS, needs: api_calls::needs, build: api_calls::build },
     Derivation { name: SELF_TIMES, needs: region_self_times::needs, build: region_self_times::build },
 ];

@@ -34,7 +34,7 @@ fn owners(table: &str) -> &'static [Owner] {
             Owner { table: "kernels", keys: &[("owner_id", "dispatch_id")], word: Some(("owner", "kernel")) },
             Owner { table: "memory_copies", keys: &[("owner_id", "copy_id")], word: Some(("owner", "copy")) },
         ],
-        "launches" => &[
+        "launches" | "graph_work" => &[
             Owner { table: "kernels", keys: &[("target_id", "dispatch_id")], word: Some(("kind", "kernel")) },
             Owner { table: "memory_copies", keys: &[("target_id", "copy_id")], word: Some(("kind", "copy")) },
         ],

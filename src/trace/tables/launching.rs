@@ -71,6 +71,56 @@ pub(super) static DISPATCH_LAUNCHES: Table = Table {
     ],
 };
 
+pub(super) static QUEUE_DEPTHS: Table = Table {
+    name: "queue_depths",
+    key: &["gpu", "queue_id", "stream_id", "start_ns"],
+    sort: &["gpu", "queue_id", "stream_id", "start_ns"],
+    origin: Origin::OnDemand,
+    about: "Disjoint stretches of each queue from its first issued dispatch to the end of its last, with what waits and runs in each; an empty queue is a row of zeros. A dispatch is issued at the end of the call that launched it, or at its start where that is earlier or no call was recorded.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("gpu", "Index among the GPUs of this process").null(),
+        id("device", "Dense number of the physical GPU over all nodes").null(),
+        id("queue_id", "Hardware queue, see `queues`").null(),
+        id("stream_id", "Stream, where the queue is not known").null(),
+        int("start_ns", Unit::Nanoseconds, "Start of the stretch"),
+        int("end_ns", Unit::Nanoseconds, "End of the stretch"),
+        int("duration_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
+        int("waiting", Unit::Count, "Dispatches issued and not started"),
+        int("running", Unit::Count, "Dispatches started and not ended"),
+    ],
+};
+
+pub(super) static GRAPH_WORK: Table = Table {
+    name: "graph_work",
+    key: &["graph", "replay", "position"],
+    sort: &["graph", "replay", "position"],
+    origin: Origin::OnDemand,
+    about: "One row per valid kernel or copy of a HIP graph: what names a graph execution, or was launched by a call that launches graphs. What shares graph execution and correlation id is one replay.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("graph", "Number of the graph in the order of first work, from 0"),
+        cat("known_by", "`graph_exec_id` where it was recorded; else `same work`: replays of the same kernels and copies are taken for one graph"),
+        id("graph_exec_id", "HIP graph execution, as recorded").null(),
+        int("replay", Unit::Count, "Ordinal of the replay of its graph, from 0"),
+        int("position", Unit::Count, "Ordinal in the replay by start, from 0"),
+        id("node_id", "HIP graph node, as recorded").null(),
+        cat("kind", "`kernel` or `copy`"),
+        id("target_id", "`dispatch_id` of the kernel or `copy_id` of the copy"),
+        cat("name", "Full kernel name, or direction of the copy").null(),
+        id("gpu", "Index among the GPUs of this process").null(),
+        id("correlation_id", "Internal id shared with the launching call").null(),
+        cat("api_name", "The launching call").null(),
+        int("api_start_ns", Unit::Nanoseconds, "Start of the launching call").null(),
+        int("api_end_ns", Unit::Nanoseconds, "End of the launching call").null(),
+        int("start_ns", Unit::Nanoseconds, "Start on the GPU"),
+        int("end_ns", Unit::Nanoseconds, "End on the GPU"),
+        int("work_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
+    ],
+};
+
 pub(super) static API_CALLS: Table = Table {
     name: "api_calls",
     key: &["region_id"],

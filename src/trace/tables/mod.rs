@@ -40,6 +40,8 @@ pub(super) static TABLES: &[&Table] = &[
     &derived::REGION_SELF_TIMES,
     &launching::LAUNCHES,
     &launching::DISPATCH_LAUNCHES,
+    &launching::QUEUE_DEPTHS,
+    &launching::GRAPH_WORK,
     &launching::API_CALLS,
     &derived::ANOMALIES,
 ];
