@@ -14,7 +14,7 @@ use super::{answer, messages, tables};
 use crate::engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query,
 };
-use crate::trace::{Trace, schema};
+use crate::trace::{Trace, derived, schema};
 
 /// The verb, with one subcommand per query.
 pub fn command(registry: &Registry) -> Command {
@@ -154,6 +154,12 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
     let reason = if subject.origin == schema::Origin::Source && !filled.contains(&subject.name) {
         let (subject, filled) = (subject.name, filled.join(", "));
         format!("{subject} is empty; this trace has {filled}; `wavesieve check` says how to collect more")
+    } else if subject.origin == schema::Origin::OnDemand {
+        let sources: Vec<&str> = derived::needs(subject.name).into_iter().map(|(name, _)| name).collect();
+        let (subject, sources, filled) = (subject.name, sources.join(", "), filled.join(", "));
+        format!(
+            "nothing in {sources} makes a row of {subject}; this trace has {filled}; `wavesieve check` says how to collect more"
+        )
     } else if subject.origin.is_derived() || of_segments {
         "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
     } else {

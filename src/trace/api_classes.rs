@@ -42,7 +42,8 @@ impl ApiClasses {
     /// Those of `share/api_classes.toml`; a test reads them, so that they are never without rules.
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<ApiClasses> = OnceLock::new();
-        BUILTIN.get_or_init(|| Self { rules: toml::from_str::<RuleFile>(RULES).map(|file| file.rule).unwrap_or_default() })
+        BUILTIN
+            .get_or_init(|| Self { rules: toml::from_str::<RuleFile>(RULES).map(|file| file.rule).unwrap_or_default() })
     }
 
     /// The class of a call, as its place among [`ApiClasses::names`].

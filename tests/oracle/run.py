@@ -22,7 +22,9 @@ NUMBERS = range(65_536)
 # Values of parameters to try beside their defaults.
 PARAMETER_SETS = {
     "threshold_us": [["--threshold-us", "100"], ["--threshold-us", "12.34"], ["--threshold-us", "0"]],
-    "bins": [["--bins", "1"], ["--bins", "7", "--threshold-us", "1000"]],
+    "bins": [["--bins", "1"], ["--bins", "7"], ["--bins", "7", "--threshold-us", "1000"]],
+    "full": [["--full", "2"]],
+    "launch_bound_pct": [["--launch-bound-pct", "0"]],
 }
 
 
@@ -67,7 +69,9 @@ def option_sets(query):
     parameters = [parameter.split()[0] for parameter in keys.get("param", [])]
     for parameter in parameters:
         for options in PARAMETER_SETS.get(parameter, []):
-            sets += [options, [*options, "--by", "rank"]]
+            flags = [option[2:].replace("-", "_") for option in options if option.startswith("--")]
+            if all(flag in parameters for flag in flags):
+                sets += [options, [*options, "--by", "rank"]]
     if "top" in parameters:
         sets.append(["--top", "5"])
         if "rank" in dimensions:

@@ -31,7 +31,9 @@ pub fn needs() -> Needs {
 /// When a needed column is missing or has another type.
 pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
-    let calls = regions.filter(&(regions.column("valid")?.bool()? & &!rows_named(regions.column("domain")?, |domain| domain == MARKER)?))?;
+    let calls = regions.filter(
+        &(regions.column("valid")?.bool()? & &!rows_named(regions.column("domain")?, |domain| domain == MARKER)?),
+    )?;
     let calls = calls.sort(["region_id"], SortMultipleOptions::default())?;
 
     let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;
@@ -43,7 +45,8 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
     let busy_ns: Vec<i64> =
         starts.par_iter().zip(&ends).map(|(start_ns, end_ns)| busy.between_ns(*start_ns, *end_ns)).collect();
-    let call_ns: Vec<i64> = starts.iter().zip(&ends).map(|(start_ns, end_ns)| end_ns.saturating_sub(*start_ns)).collect();
+    let call_ns: Vec<i64> =
+        starts.iter().zip(&ends).map(|(start_ns, end_ns)| end_ns.saturating_sub(*start_ns)).collect();
     let idle_ns = call_ns.iter().zip(&busy_ns).map(|(call_ns, busy_ns)| call_ns.saturating_sub(*busy_ns)).collect();
 
     let classes = ApiClasses::builtin();

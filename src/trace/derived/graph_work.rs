@@ -61,7 +61,8 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         let (key, work, node) = (key?, work?, node?);
         let (gpu, ids, execs) = (integer("gpu")?, integer("correlation_id")?, integer("graph_exec_id")?);
         let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
-        let directions = if kind == 1 { Some(values_by_text(frame.column("direction")?, direction_number)?) } else { None };
+        let directions =
+            if kind == 1 { Some(values_by_text(frame.column("direction")?, direction_number)?) } else { None };
         let valid = Truths::of(frame.column("valid")?.bool()?);
         for (row, valid) in (0_u32..).zip(valid.iter()) {
             let place = row as usize;
@@ -93,7 +94,9 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
             });
         }
     }
-    members.sort_unstable_by_key(|member| (member.exec_id, member.correlation_id, member.start_ns, member.kind, member.target_id));
+    members.sort_unstable_by_key(|member| {
+        (member.exec_id, member.correlation_id, member.start_ns, member.kind, member.target_id)
+    });
     let numbered = numbered(&members);
     frame(&numbered, &calls, kernels, copies)
 }
@@ -108,15 +111,17 @@ type Numbered<'a> = (usize, usize, usize, usize, &'a Member);
 
 /// Numbers replays, which are in one piece: graphs by their first work, replays of a graph by theirs.
 fn numbered(members: &[Member]) -> Vec<Numbered<'_>> {
-    let mut replays: Vec<&[Member]> =
-        members.chunk_by(|one, other| (one.exec_id, one.correlation_id) == (other.exec_id, other.correlation_id)).collect();
+    let mut replays: Vec<&[Member]> = members
+        .chunk_by(|one, other| (one.exec_id, one.correlation_id) == (other.exec_id, other.correlation_id))
+        .collect();
     replays.sort_by_key(|replay| replay.first().map(|first| (first.start_ns, first.kind, first.target_id)));
     let mut graphs: BTreeMap<(Option<i64>, Vec<i64>), (usize, usize)> = BTreeMap::new();
     let mut rows = Vec::with_capacity(members.len());
     for replay in replays {
         let exec_id = replay.first().and_then(|first| first.exec_id);
         // Branches of a graph may run in any order.
-        let mut work: Vec<i64> = if exec_id.is_some() { Vec::new() } else { replay.iter().map(|one| one.work).collect() };
+        let mut work: Vec<i64> =
+            if exec_id.is_some() { Vec::new() } else { replay.iter().map(|one| one.work).collect() };
         work.sort_unstable();
         let next = graphs.len();
         let (graph, replays) = graphs.entry((exec_id, work)).or_insert((next, 0));

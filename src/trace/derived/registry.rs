@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use super::{
-    api_calls, dispatch_launches, gpu_segments, graph_work, launches, queue_depths, region_self_times,
-};
+use super::{api_calls, dispatch_launches, gpu_segments, graph_work, launches, queue_depths, region_self_times};
 use crate::trace::health;
 use crate::trace::identity::Process;
 

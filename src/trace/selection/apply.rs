@@ -28,7 +28,9 @@ const DISPATCHES: Owner =
 fn owners(table: &str) -> &'static [Owner] {
     match table {
         "counters" | "counter_instances" => &[DISPATCHES],
-        "region_self_times" | "api_calls" => &[Owner { table: "regions", keys: &[("region_id", "region_id")], word: None }],
+        "region_self_times" | "api_calls" => {
+            &[Owner { table: "regions", keys: &[("region_id", "region_id")], word: None }]
+        }
         "args" => &[
             Owner { table: "regions", keys: &[("owner_id", "region_id")], word: Some(("owner", "region")) },
             Owner { table: "kernels", keys: &[("owner_id", "dispatch_id")], word: Some(("owner", "kernel")) },

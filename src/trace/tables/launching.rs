@@ -102,7 +102,10 @@ pub(super) static GRAPH_WORK: Table = Table {
         PROCESS,
         RANK,
         id("graph", "Number of the graph in the order of first work, from 0"),
-        cat("known_by", "`graph_exec_id` where it was recorded; else `same work`: replays of the same kernels and copies are taken for one graph"),
+        cat(
+            "known_by",
+            "`graph_exec_id` where it was recorded; else `same work`: replays of the same kernels and copies are taken for one graph",
+        ),
         id("graph_exec_id", "HIP graph execution, as recorded").null(),
         int("replay", Unit::Count, "Ordinal of the replay of its graph, from 0"),
         int("position", Unit::Count, "Ordinal in the replay by start, from 0"),
