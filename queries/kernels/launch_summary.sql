@@ -1,5 +1,5 @@
 -- title: Launch summary
--- about: How long each kernel took from the API call that launched it: the call, the wait for the GPU, the kernel. A kernel is launch bound when at least --launch-bound-pct of its launches are: the queue had run empty before the call returned, and stood empty for longer than the kernel then ran. The host then sets the pace; fewer and longer kernels or graphs help.
+-- about: How long each kernel took from the API call that launched it: the call, the wait for the GPU, the kernel. A kernel is launch bound when at least --launch-bound-pct of its launches are: its queue had run empty before the call returned, and the GPU then stood idle for longer than the kernel ran. What waits for work of another queue is not launch bound. The host then sets the pace; fewer and longer kernels or graphs help.
 -- kind: summary
 -- needs: dispatch_launches kernel_symbols processes
 -- by:
@@ -20,7 +20,7 @@
 -- column: median_kernel_ns ns -- median duration
 -- column: total_kernel_ns ns -- sum of the durations
 -- column: prequeued_pct pct -- share of the launches whose call returned while an earlier dispatch of their queue still ran
--- column: exposed_launch_ns ns -- sum of the time the queue stood empty for it: from the start of the call, or the end of what ran before if later, to its start
+-- column: exposed_launch_ns ns -- sum of the time the GPU stood idle for it: from the start of the call, or the end of the kernels and copies before if later, to its start
 -- column: launch_bound_calls_pct pct -- share of the launches that are launch bound
 -- column: launch_bound text -- yes, no, or unknown where no launch was recorded
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}

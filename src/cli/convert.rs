@@ -57,9 +57,9 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
     check_output(output, arguments.overwrite)?;
     let trace = arguments.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
     messages::warn(&trace, global);
-    let progress = Progress::new(trace.members().len(), global);
     let kept = |table: &&'static Table| arguments.with.iter().any(|name| name == ALL || name == table.name);
-    let with = kept_on_demand().filter(kept).collect();
+    let with: Vec<&'static Table> = kept_on_demand().filter(kept).collect();
+    let progress = Progress::new(trace.members().len(), with.len(), global);
     let plan = Plan { output, format: arguments.to, with, overwrite: arguments.overwrite };
     let outcome = convert(&trace, &plan, &progress);
     progress.finish();

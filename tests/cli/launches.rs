@@ -130,10 +130,10 @@ fn the_summary_counts_what_has_no_launch() {
     assert_eq!(
         values(&summary, "prequeued_pct exposed_launch_ns launch_bound_calls_pct launch_bound"),
         [
-            // The first stood 300 ns before an empty queue, from the start of its call on; the second was issued at 200
+            // The GPU stood idle for the first from the start of its call on, 300 ns; the second was issued at 200
             // while the first ran until 1300, so that only 10 ns are exposed. Both ran for longer.
             json!([50.0, 310, 0.0, "no"]),
-            // The queue was empty since 2310, the call began at 5010: 390 ns for a kernel of 50 ns.
+            // The GPU was idle since 2310, the call began at 5010: 390 ns for a kernel of 50 ns.
             json!([0.0, 390, 100.0, "yes"]),
         ]
     );
@@ -162,10 +162,10 @@ fn waiting_calls_say_what_the_gpu_did() {
         [
             // The copy is called on the same thread in the wait.
             json!(["synchronise", 1, 2200, 2150, 300]),
-            // 100 + 100 + 50 + 10, and no kernel runs while one is launched.
-            json!(["launch", 4, 260, 260, 0]),
-            // The library call without the launch and the 10 ns of the marker, which lies in the launch.
+            // 100 + 100 + 50 + 10, of which the marker takes 10; no kernel runs while one is launched.
+            json!(["launch", 4, 260, 250, 0]),
             json!(["copy", 1, 50, 50, 0]),
+            // The library call without the launch.
             json!(["other", 1, 100, 50, 0]),
         ]
     );
@@ -233,7 +233,8 @@ fn graphs_are_known_by_what_they_run() {
     let nodes = records(&["table", "graph_nodes", &input, "--top", "1"]);
     // The branches change places, so that each position ran each kernel once; of equal times the first position wins.
     assert_eq!(values(&nodes, "graph node_id position runs total_ns"), [json!([0, null, 0, 1, 60])]);
-    let none = run(&["table", "graph_summary", "fixtures/merged"]);
+    let (_directory, input) = trace(&calls[3..], &[], &kernels[5..], &[]);
+    let none = run(&["table", "graph_summary", &input]);
     assert!(none.code == 3 && none.stderr.contains("makes a row of graph_work"), "{}", none.stderr);
 }
 

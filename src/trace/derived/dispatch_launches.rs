@@ -7,7 +7,7 @@ use super::launching_calls::{CALL_COLUMNS, LaunchingCalls};
 use super::{Frames, Needs, column, needed};
 use crate::trace::identity::Process;
 use crate::trace::queue_order::{Dispatch, free_before};
-use crate::trace::values::{Integers, integers};
+use crate::trace::values::{Integers, Truths, integers};
 
 /// Columns of `kernels` that are taken as they are.
 const TAKEN: [&str; 10] = [
@@ -26,10 +26,11 @@ const TAKEN: [&str; 10] = [
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
     let kernels = [&TAKEN[..], &["correlation_id", "start_ns", "end_ns", "valid"]].concat();
-    vec![("kernels", kernels), ("regions", CALL_COLUMNS.to_vec())]
+    let copies = vec!["gpu", "start_ns", "end_ns", "valid"];
+    vec![("kernels", kernels), ("memory_copies", copies), ("regions", CALL_COLUMNS.to_vec())]
 }
 
-/// Looks up the call of every valid dispatch, and when its queue was done with what came before.
+/// Looks up the call of every valid dispatch, and when its queue and its GPU were done with what came before.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
@@ -49,14 +50,21 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
             end_ns: end.unwrap_or_default(),
         })
     };
-    let free_ns = free_before(dispatches);
+    let queue_free = free_before(dispatches);
+    let copies = copies_by_gpu(needed(tables, "memory_copies")?)?;
+    let on_gpu = |dispatch: Dispatch<Lane>| Dispatch {
+        lane: dispatch.lane.0,
+        start_ns: dispatch.start_ns,
+        end_ns: dispatch.end_ns,
+    };
+    let gpu_free = free_before(|| dispatches().map(on_gpu).chain(copies.iter().copied()));
     let mut columns = LaunchColumns::with_capacity(kernels.height());
-    for ((dispatch, id), free_ns) in dispatches().zip(ids.iter()).zip(free_ns) {
+    for (((dispatch, id), queue_free), gpu_free) in dispatches().zip(ids.iter()).zip(queue_free).zip(gpu_free) {
         let launch = calls.get(id).map(|call| {
-            let prequeued = free_ns.is_some_and(|free_ns| free_ns > call.end_ns);
+            let prequeued = queue_free.is_some_and(|free_ns| free_ns > call.end_ns);
             let kernel_ns = dispatch.end_ns.saturating_sub(dispatch.start_ns);
-            let empty_from_ns = free_ns.map_or(call.start_ns, |free_ns| free_ns.max(call.start_ns));
-            let exposed_ns = dispatch.start_ns.saturating_sub(empty_from_ns).max(0);
+            let idle_from_ns = gpu_free.map_or(call.start_ns, |free_ns| free_ns.max(call.start_ns));
+            let exposed_ns = dispatch.start_ns.saturating_sub(idle_from_ns).max(0);
             Launch {
                 call: call.row,
                 api_ns: call.end_ns.saturating_sub(call.start_ns),
@@ -69,6 +77,19 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         columns.push(&dispatch, launch);
     }
     columns.into_frame(&kernels, &calls)
+}
+
+/// The valid copies of known GPUs.
+fn copies_by_gpu(copies: &DataFrame) -> Result<Vec<Dispatch<Option<i64>>>> {
+    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(copies.column(name)?.i64()?)) };
+    let (gpus, starts, ends) = (integer("gpu")?, integer("start_ns")?, integer("end_ns")?);
+    let valid = Truths::of(copies.column("valid")?.bool()?);
+    let rows = gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
+    let copy = |(((gpu, start), end), valid): (((Option<i64>, Option<i64>), Option<i64>), Option<bool>)| {
+        let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true) && gpu.is_some())?;
+        Some(Dispatch { lane: gpu, start_ns, end_ns })
+    };
+    Ok(rows.filter_map(copy).collect())
 }
 
 /// What dispatches wait in: the queue of a GPU, or its stream where no queue is known.

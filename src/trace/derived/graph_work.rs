@@ -31,7 +31,7 @@ struct Member {
     kind: u8,
     row: u32,
     target_id: i64,
-    /// What it does: its kernel, or the row of a copy's direction in the dictionary, as a negative number.
+    /// What it does: its kernel, or the number of a copy's direction.
     work: i64,
     gpu: Option<i64>,
     node_id: Option<i64>,
@@ -101,7 +101,7 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     frame(&numbered, &calls, kernels, copies)
 }
 
-/// Directions as negative numbers, so that they are no kernels.
+/// A number for a direction, negative because kernels have no such ids.
 fn direction_number(direction: &str) -> i64 {
     direction.bytes().fold(-1_i64, |number, byte| number.wrapping_mul(31).wrapping_sub(i64::from(byte))) | i64::MIN
 }

@@ -62,7 +62,7 @@ pub(super) static DISPATCH_LAUNCHES: Table = Table {
         int(
             "exposed_launch_ns",
             Unit::Nanoseconds,
-            "Time that its queue stood empty for it: from the start of the call, or from the end of what ran before if that is later, to its own start; 0 where they overlap",
+            "Time that its GPU stood idle for it: from the start of the call, or from the end of the kernels and copies before it if that is later, to its own start; 0 where they overlap",
         )
         .null(),
         int("launch_bound", Unit::Count, "1 when it was not prequeued and ran for less than exposed_launch_ns, else 0")
