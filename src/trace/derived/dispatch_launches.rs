@@ -85,11 +85,11 @@ fn copies_by_gpu(copies: &DataFrame) -> Result<Vec<Dispatch<Option<i64>>>> {
     let (gpus, starts, ends) = (integer("gpu")?, integer("start_ns")?, integer("end_ns")?);
     let valid = Truths::of(copies.column("valid")?.bool()?);
     let rows = gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-    let copy = |(((gpu, start), end), valid): (((Option<i64>, Option<i64>), Option<i64>), Option<bool>)| {
+    let copies = rows.filter_map(|(((gpu, start), end), valid)| {
         let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true) && gpu.is_some())?;
         Some(Dispatch { lane: gpu, start_ns, end_ns })
-    };
-    Ok(rows.filter_map(copy).collect())
+    });
+    Ok(copies.collect())
 }
 
 /// What dispatches wait in: the queue of a GPU, or its stream where no queue is known.

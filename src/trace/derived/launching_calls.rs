@@ -85,7 +85,7 @@ impl LaunchingCalls {
     /// # Errors
     /// When a row is out of range, which is a defect.
     pub fn names(&self, name: &str, rows: impl Iterator<Item = Option<u32>>) -> Result<Column> {
-        let rows: IdxCa = rows.map(|row| row.map(IdxSize::from)).collect();
+        let rows: IdxCa = rows.collect();
         Ok(self.names.take(&rows)?.with_name(name.into()))
     }
 }
