@@ -1,5 +1,6 @@
 //! The canonical tables, the logical trace over all processes, and what is derived from it.
 
+pub mod allocations;
 pub mod anomaly;
 #[cfg(feature = "tables")]
 pub mod arrow_bridge;
@@ -37,7 +38,9 @@ pub mod self_time;
 pub mod similar;
 #[cfg(feature = "tables")]
 pub mod source;
+pub mod steadiness;
 mod tables;
+pub mod telemetry;
 pub mod validity;
 pub mod values;
 

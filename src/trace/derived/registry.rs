@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use super::{gpu_segments, region_self_times};
+use super::{
+    allocation_lifetimes, dispatch_groups, gpu_segments, kernel_clocks, memory_live, region_self_times, slow_dispatches,
+};
 use crate::trace::health;
 use crate::trace::identity::Process;
 
@@ -27,6 +29,11 @@ struct Derivation {
 const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "gpu_segments", needs: gpu_segments::needs, build: gpu_segments::build },
     Derivation { name: SELF_TIMES, needs: region_self_times::needs, build: region_self_times::build },
+    Derivation { name: "dispatch_groups", needs: dispatch_groups::needs, build: dispatch_groups::build },
+    Derivation { name: "slow_dispatches", needs: slow_dispatches::needs, build: slow_dispatches::build },
+    Derivation { name: "memory_live", needs: memory_live::needs, build: memory_live::build },
+    Derivation { name: "allocation_lifetimes", needs: allocation_lifetimes::needs, build: allocation_lifetimes::build },
+    Derivation { name: "kernel_clocks", needs: kernel_clocks::needs, build: kernel_clocks::build },
 ];
 
 /// The source columns that a derived table is built from. The checks, which see every table as it is read, build

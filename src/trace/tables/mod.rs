@@ -3,7 +3,10 @@
 mod activity;
 mod derived;
 mod hardware;
+mod memory;
 mod process;
+mod steadiness;
+mod telemetry;
 
 use super::schema::{Column, Table, id};
 
@@ -38,4 +41,9 @@ pub(super) static TABLES: &[&Table] = &[
     &derived::GPU_SEGMENTS,
     &derived::REGION_SELF_TIMES,
     &derived::ANOMALIES,
+    &steadiness::DISPATCH_GROUPS,
+    &steadiness::SLOW_DISPATCHES,
+    &memory::MEMORY_LIVE,
+    &memory::ALLOCATION_LIFETIMES,
+    &telemetry::KERNEL_CLOCKS,
 ];
