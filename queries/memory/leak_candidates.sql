@@ -1,5 +1,5 @@
 -- title: Leak candidates
--- about: Allocations that nothing gave back until the end of the trace, by size and by the call that made them, most bytes first. Memory that is kept for the whole run on purpose is among them; what grows is seen by the spread of the times. With a window, the allocations made in it.
+-- about: Allocations that nothing gave back until the end of the trace, by size and by the call that made them, most bytes first. Memory that is kept for the whole run on purpose is among them; what grows is told by how it is spread over time. With a window, the allocations made in it.
 -- kind: summary
 -- needs: allocation_lifetimes regions processes
 -- by: rank, gpu
@@ -16,7 +16,7 @@
 -- column: of_size count -- all allocations of this size from this call, given back or not
 -- column: first_time_ns ns -- when the first of those never given back was made; null when the row is of several processes
 -- column: last_time_ns ns -- when the last was made
--- column: verdict text -- growing when three or more are spread over more than half of the time from the first allocation of the process to the last, else kept
+-- column: verdict text -- growing when three or more are spread over more than half of the time from the first of them to the end of the process, else kept
 -- column: first_alloc_id id -- first of them, see the table `memory_allocations`
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH calls AS (
@@ -37,10 +37,15 @@ outermost AS (
     FROM calls
     WHERE place = 1
 ),
-extents AS (
-    SELECT process, MIN(time_ns) AS first_ns, MAX(time_ns) AS last_ns
+lasts AS (
+    SELECT process, MAX(time_ns) AS last_ns
     FROM allocation_lifetimes
     GROUP BY process
+),
+ends AS (
+    SELECT l.process, CASE WHEN p.end_ns > l.last_ns THEN p.end_ns ELSE l.last_ns END AS process_end_ns
+    FROM lasts AS l
+    JOIN processes AS p ON p.process = l.process
 ),
 listed AS (
     SELECT
@@ -54,9 +59,9 @@ listed AS (
         CAST(a.level AS VARCHAR) AS level,
         CAST(a.fate AS VARCHAR) AS fate,
         a.time_ns,
-        e.last_ns - e.first_ns AS extent_ns
+        e.process_end_ns
     FROM allocation_lifetimes AS a
-    JOIN extents AS e ON e.process = a.process
+    JOIN ends AS e ON e.process = a.process
     LEFT JOIN outermost AS o ON o.process = a.process AND o.alloc_id = a.alloc_id
     {%- if 'node' in by or 'hostname' in by %}
     JOIN processes AS p ON p.process = a.process
@@ -65,7 +70,7 @@ listed AS (
 ),
 of_sizes AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, extent_ns,
+        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, process_end_ns,
         COUNT(*) OVER (PARTITION BY {{ keys }}api_name, bytes, level) AS of_size
     FROM listed
 ),
@@ -79,7 +84,7 @@ summed AS (
         MAX(process) AS last_process,
         MIN(time_ns) AS first_time_ns,
         MAX(time_ns) AS last_time_ns,
-        MAX(extent_ns) AS extent_ns,
+        MAX(process_end_ns) AS process_end_ns,
         MIN(alloc_id) AS first_alloc_id
     FROM of_sizes
     WHERE fate IN ('live', 'replaced', 'unpaired')
@@ -88,13 +93,13 @@ summed AS (
 turned AS (
     SELECT
         {{ keys }}api_name, bytes, level, fate, allocations, leaked_bytes, of_size, first_process, last_process,
-        first_time_ns, last_time_ns, extent_ns, first_alloc_id, -leaked_bytes AS less_leaked
+        first_time_ns, last_time_ns, process_end_ns, first_alloc_id, -leaked_bytes AS less_leaked
     FROM summed
 ){%- if top > 0 and by %},
 ranked AS (
     SELECT
         {{ keys }}api_name, bytes, level, fate, allocations, leaked_bytes, of_size, first_process, last_process,
-        first_time_ns, last_time_ns, extent_ns, first_alloc_id, less_leaked,
+        first_time_ns, last_time_ns, process_end_ns, first_alloc_id, less_leaked,
         ROW_NUMBER() OVER (
             PARTITION BY {{ by | join(', ') }}
             ORDER BY less_leaked NULLS LAST, bytes NULLS LAST, api_name NULLS LAST, level NULLS LAST, fate NULLS LAST
@@ -114,7 +119,7 @@ SELECT
     CASE WHEN first_process = last_process THEN last_time_ns END AS last_time_ns,
     CASE
         WHEN first_process <> last_process OR fate <> 'live' THEN NULL
-        WHEN allocations >= 3 AND 2 * (last_time_ns - first_time_ns) > extent_ns THEN 'growing'
+        WHEN allocations >= 3 AND 2 * (last_time_ns - first_time_ns) > process_end_ns - first_time_ns THEN 'growing'
         ELSE 'kept'
     END AS verdict,
     first_alloc_id

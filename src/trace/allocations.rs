@@ -192,7 +192,10 @@ mod tests {
     #[test]
     fn rules() {
         let of = |raw: &[(u8, i64, i64, i64)]| pair(&raw.iter().copied().map(operation).collect::<Vec<_>>()).fates;
-        assert_eq!(of(&[(0, 1, 8, 1), (2, 1, 0, 2), (2, 1, 0, 3)]), [Fate::Freed(1), Fate::Nothing, Fate::UnmatchedFree]);
+        assert_eq!(
+            of(&[(0, 1, 8, 1), (2, 1, 0, 2), (2, 1, 0, 3)]),
+            [Fate::Freed(1), Fate::Nothing, Fate::UnmatchedFree]
+        );
         assert_eq!(of(&[(0, 1, 8, 1), (0, 1, 4, 2)]), [Fate::Replaced(1), Fate::Live]);
         assert_eq!(of(&[(0, 1, 8, 1), (1, 1, 4, 2)]), [Fate::Reallocated(1), Fate::Live]);
         assert_eq!(of(&[(0, 5, 8, 1), (2, 0, 0, 2)]), [Fate::Unpaired, Fate::Nothing]);

@@ -22,6 +22,7 @@ mod groupings;
 mod manners;
 mod negative;
 mod promises;
+mod quality;
 mod queries;
 mod readers;
 mod resume;

@@ -48,8 +48,12 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
             constant_cat("level", Some(level), listed.len())?,
             integers("gpu", listed.iter().map(|paired| paired.operation.place)).into_series().into_column(),
             column("time_ns", listed.iter().map(|paired| paired.operation.time_ns).collect()),
-            integers("ended_ns", listed.iter().map(|paired| Some(ended_by(paired)?.operation.time_ns))).into_series().into_column(),
-            integers("ended_by", listed.iter().map(|paired| ids.get(ended_by(paired)?.row as usize))).into_series().into_column(),
+            integers("ended_ns", listed.iter().map(|paired| Some(ended_by(paired)?.operation.time_ns)))
+                .into_series()
+                .into_column(),
+            integers("ended_by", listed.iter().map(|paired| ids.get(ended_by(paired)?.row as usize)))
+                .into_series()
+                .into_column(),
             dictionary_column("fate", &words, listed.iter().map(|paired| word(paired)))?,
             column("call_ns", listed.iter().map(|paired| call_ns(paired)).collect()),
         ])?;

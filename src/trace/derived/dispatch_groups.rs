@@ -53,7 +53,9 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         floats("jitter_ns", groups.iter().map(|(.., steadiness)| steadiness.jitter_ns)),
         floats("low_mode_ns", modes().map(|modes| modes.map(|modes| modes.low_ns))),
         floats("high_mode_ns", modes().map(|modes| modes.map(|modes| modes.high_ns))),
-        integers("high_mode_calls", modes().map(|modes| modes.map(|modes| modes.high_calls))).into_series().into_column(),
+        integers("high_mode_calls", modes().map(|modes| modes.map(|modes| modes.high_calls)))
+            .into_series()
+            .into_column(),
         floats("mode_gap", modes().map(|modes| modes.map(|modes| modes.gap))),
     ])?;
     Ok(frame)

@@ -41,8 +41,10 @@ pub fn needs() -> Needs {
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
-    let held: BTreeMap<i64, BTreeMap<Quantity, Vec<Held>>> =
-        sampled(needed(tables, "samples")?)?.into_iter().map(|(device, series)| (device, held_values(series))).collect();
+    let held: BTreeMap<i64, BTreeMap<Quantity, Vec<Held>>> = sampled(needed(tables, "samples")?)?
+        .into_iter()
+        .map(|(device, series)| (device, held_values(series)))
+        .collect();
 
     let devices = Integers::of(kernels.column("device")?.i64()?);
     let (starts, ends) =
@@ -97,7 +99,9 @@ fn sampled(samples: &DataFrame) -> Result<BTreeMap<i64, Series>> {
     let values = samples.column("value")?.f64()?;
     let mut by_device: BTreeMap<i64, Series> = BTreeMap::new();
     let labels = tracks.iter().zip(names.iter()).zip(units.iter());
-    for (((((track, name), unit), device), time), value) in labels.zip(devices.iter()).zip(times.iter()).zip(values.iter()) {
+    for (((((track, name), unit), device), time), value) in
+        labels.zip(devices.iter()).zip(times.iter()).zip(values.iter())
+    {
         let (Some(device), Some(time), Some(value), Some(name)) = (device, time, value, name) else { continue };
         let Some((quantity, factor)) = quantity(name, unit) else { continue };
         let series = by_device.entry(device).or_default().entry(quantity).or_default();

@@ -40,9 +40,13 @@ pub(super) static ALLOCATION_LIFETIMES: Table = Table {
         id("tid", "Thread, see `threads`").null(),
         id("correlation_id", "Internal id that ties an API call to what it launched").null(),
         int("time_ns", Unit::Nanoseconds, "End of the allocation's call, start of a release's"),
-        int("ended_ns", Unit::Nanoseconds, "When it ended; null when it is live at the end of the trace, or unknown").null(),
+        int("ended_ns", Unit::Nanoseconds, "When it ended; null when it is live at the end of the trace, or unknown")
+            .null(),
         id("ended_by", "Operation that ended it").null(),
-        cat("fate", "`freed`, `live` (never given back), `reallocated`, `replaced` (another allocation got its address, its release is not recorded), `unpaired` (without address), `unmatched_free` (a release of what is not known to be live)"),
+        cat(
+            "fate",
+            "`freed`, `live` (never given back), `reallocated`, `replaced` (another allocation got its address, its release is not recorded), `unpaired` (without address), `unmatched_free` (a release of what is not known to be live)",
+        ),
         int("call_ns", Unit::Nanoseconds, "Time in the call that allocated it and in the one that released it"),
     ],
 };

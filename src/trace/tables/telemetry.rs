@@ -22,7 +22,11 @@ pub(super) static KERNEL_CLOCKS: Table = Table {
         id("queue_id", "Hardware queue, see `queues`").null(),
         int("time_ns", Unit::Nanoseconds, "Start on the source's clock"),
         int("took_ns", Unit::Nanoseconds, "Duration, of which a window cuts nothing"),
-        float("clock_mhz", "Clock of the compute units in MHz, the mean of its tracks; null before their first samples").null(),
+        float(
+            "clock_mhz",
+            "Clock of the compute units in MHz, the mean of its tracks; null before their first samples",
+        )
+        .null(),
         float("power_w", "Power in watts, that of the track with the most").null(),
         float("temperature_c", "Temperature in °C, that of the hottest track").null(),
     ],
