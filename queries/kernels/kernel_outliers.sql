@@ -18,6 +18,7 @@
 -- column: workgroup_z count -- work-items of a workgroup in z
 -- column: calls count -- dispatches of the same kernel, GPU and shape
 -- column: outliers count -- those that are outliers
+-- column: first_calls count -- outliers that are the first dispatch of their kind, see `kernel_warmup`
 -- column: median_ns ns -- median duration of all
 -- column: worst_ns ns -- longest outlier
 -- column: worst_z number -- its robust z-score
@@ -46,6 +47,7 @@ WITH outliers AS (
         d.grid_x, d.grid_y, d.grid_z, d.workgroup_x, d.workgroup_y, d.workgroup_z,
         COALESCE(d.gpu, -1) AS of_gpu,
         d.kernel_name AS full_name,
+        d.ordinal,
         d.calls,
         d.took_ns,
         d.median_ns,
@@ -62,12 +64,12 @@ WITH outliers AS (
         AND CAST(d.took_ns AS DOUBLE) >= CAST({{ least_ratio }} AS DOUBLE) * d.median_ns
 ),
 turned AS (
-    SELECT {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id, kernel_name, {{ shape }}, of_gpu, full_name, calls, took_ns, median_ns, excess_ns, robust_z, -robust_z AS less_z
+    SELECT {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id, kernel_name, {{ shape }}, of_gpu, full_name, ordinal, calls, took_ns, median_ns, excess_ns, robust_z, -robust_z AS less_z
     FROM outliers
 ),
 ranked AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id, kernel_name, {{ shape }}, of_gpu, full_name, calls, took_ns, median_ns, excess_ns, robust_z,
+        {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id, kernel_name, {{ shape }}, of_gpu, full_name, ordinal, calls, took_ns, median_ns, excess_ns, robust_z,
         ROW_NUMBER() OVER (
             PARTITION BY {{ keys }}kernel_name, {{ shape }}
             ORDER BY less_z NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST
@@ -84,6 +86,7 @@ summed AS (
         {{ shape }},
         CAST(SUM(CASE WHEN of_work = 1 THEN calls ELSE 0 END) AS BIGINT) AS calls,
         CAST(COUNT(*) AS BIGINT) AS outliers,
+        CAST(SUM(CASE WHEN ordinal = 1 THEN 1 ELSE 0 END) AS BIGINT) AS first_calls,
         SUM(CASE WHEN of_work = 1 THEN median_ns * CAST(calls AS DOUBLE) ELSE CAST(0 AS DOUBLE) END) AS usual_ns,
         MAX(took_ns) AS worst_ns,
         MAX(robust_z) AS worst_z,
@@ -95,7 +98,7 @@ summed AS (
 ),
 lost AS (
     SELECT
-        {{ keys }}kernel_name, {{ shape }}, calls, outliers,
+        {{ keys }}kernel_name, {{ shape }}, calls, outliers, first_calls,
         usual_ns / CAST(calls AS DOUBLE) AS median_ns,
         worst_ns, worst_z, excess_ns,
         CAST(100 AS DOUBLE) * excess_ns / NULLIF(usual_ns, CAST(0 AS DOUBLE)) AS excess_pct,
@@ -104,7 +107,7 @@ lost AS (
 ){%- if top > 0 and by %},
 listed AS (
     SELECT
-        {{ keys }}kernel_name, {{ shape }}, calls, outliers, median_ns, worst_ns, worst_z, excess_ns, excess_pct, worst_dispatch_id, worst_process, less_excess,
+        {{ keys }}kernel_name, {{ shape }}, calls, outliers, first_calls, median_ns, worst_ns, worst_z, excess_ns, excess_pct, worst_dispatch_id, worst_process, less_excess,
         ROW_NUMBER() OVER (
             PARTITION BY {{ by | join(', ') }}
             ORDER BY less_excess NULLS LAST, kernel_name NULLS LAST, {{ shape | replace(',', ' NULLS LAST,') }} NULLS LAST
@@ -117,6 +120,7 @@ SELECT
     {{ shape }},
     calls,
     outliers,
+    first_calls,
     median_ns,
     worst_ns,
     worst_z,

@@ -15,6 +15,7 @@
 -- column: start_ns ns -- start on the process's clock
 -- column: duration_ns ns -- duration
 -- column: median_ns ns -- median duration of the same kernel, GPU and shape
+-- column: ordinal count -- place among these by their starts; the first ones are those of `kernel_warmup`
 -- column: calls count -- dispatches that the median is of
 -- column: robust_z number -- distance from the median in units of noise
 -- column: excess_ns ns -- duration above the median
@@ -42,6 +43,7 @@ WITH outliers AS (
         d.time_ns AS start_ns,
         d.took_ns AS duration_ns,
         d.median_ns,
+        d.ordinal,
         d.calls,
         d.robust_z,
         d.excess_ns,
@@ -58,7 +60,7 @@ WITH outliers AS (
 ){%- if top > 0 and by %},
 ranked AS (
     SELECT
-        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, median_ns, calls, robust_z, excess_ns, less_excess,
+        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, median_ns, ordinal, calls, robust_z, excess_ns, less_excess,
         ROW_NUMBER() OVER (
             PARTITION BY {{ by | join(', ') }}
             ORDER BY less_excess NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST
@@ -72,6 +74,7 @@ SELECT
     {{ 'gpu, ' if 'gpu' not in by }}{{ 'queue_id, ' if 'queue_id' not in by }}start_ns,
     duration_ns,
     median_ns,
+    ordinal,
     calls,
     robust_z,
     excess_ns

@@ -14,6 +14,7 @@ use super::{answer, messages, tables};
 use crate::engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query,
 };
+use crate::trace::derived::needs;
 use crate::trace::{Trace, schema};
 
 /// The verb, with one subcommand per query.
@@ -141,6 +142,8 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
     if query.declaration.kind == "health" {
         return Ok(false);
     }
+    let sources = if subject.origin == schema::Origin::OnDemand { needs(subject.name) } else { Vec::new() };
+    let subject = sources.first().and_then(|(source, _)| schema::table(source)).unwrap_or(subject);
     let mut filled = Vec::new();
     for table in schema::tables().iter().filter(|table| table.origin == schema::Origin::Source) {
         for member in trace.members() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{records, succeed};
+use crate::common::{records, run, succeed};
 use crate::dialects::databases::{Built, schema_3};
 
 const KERNELS: &str = "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Stream_Id\",\"Thread_Id\",\"Dispatch_Id\",\"Kernel_Id\",\"Kernel_Name\",\
@@ -81,13 +81,27 @@ fn an_outlier_is_found_among_its_kind() {
     ];
     let found = picked(&trace.ask(&["kernel_outliers"]), &columns);
     assert_eq!(found, [json!(["a", 640, 20, 1, 1000.0, 5000, 200.0, 4000.0, 20.0, 7])]);
-    let found = picked(&trace.ask(&["outlier_dispatches"]), &["dispatch_id", "duration_ns", "calls", "robust_z"]);
-    assert_eq!(found, [json!([7, 5000, 20, 200.0])]);
+    let found =
+        picked(&trace.ask(&["outlier_dispatches"]), &["dispatch_id", "duration_ns", "ordinal", "calls", "robust_z"]);
+    assert_eq!(found, [json!([7, 5000, 7, 20, 200.0])]);
     let found = picked(&trace.ask(&["outlier_dispatches", "--least-ratio", "1.4"]), &["dispatch_id", "robust_z"]);
     assert_eq!(found, [json!([7, 200.0]), json!([12, 20.0])]);
     // A window chooses among the outliers, which are those of the whole trace.
     let columns = ["dispatch_id", "calls"];
     assert_eq!(picked(&trace.ask(&["outlier_dispatches", "--window", ":50%"]), &columns), [json!([7, 20])]);
+}
+
+#[test]
+fn steady_work_has_no_outliers_and_that_is_an_answer() {
+    let mut trace = Dispatches::default();
+    (0..20).for_each(|_| trace.add("a", 640, 100, 1000));
+    assert_eq!(trace.ask(&["kernel_outliers"]), Vec::<Value>::new());
+    // Without telemetry there is nothing to tell of clocks, which is said.
+    let none = run(&["table", "throttling", "fixtures/two_nodes"]);
+    assert_eq!(none.code, 3);
+    assert!(none.stderr.contains("samples is empty"), "{}", none.stderr);
+    let text = succeed(&["info", "fixtures/two_nodes"]);
+    assert!(text.contains("kernel_outliers") && !text.contains("throttling"), "{text}");
 }
 
 #[test]

@@ -32,7 +32,7 @@ type Series = BTreeMap<Quantity, BTreeMap<(String, String), Vec<(i64, f64)>>>;
 pub fn needs() -> Needs {
     let mut kernels = OF_DISPATCH.to_vec();
     kernels.extend(["end_ns", "valid"]);
-    vec![("kernels", kernels), ("samples", vec!["track", "name", "unit", "device", "time_ns", "value"])]
+    vec![("samples", vec!["track", "name", "unit", "device", "time_ns", "value"]), ("kernels", kernels)]
 }
 
 /// Looks up what was sampled during each dispatch on a GPU that has samples.

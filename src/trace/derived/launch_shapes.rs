@@ -97,9 +97,9 @@ pub fn in_order(kernels: &DataFrame) -> Result<Vec<u32>> {
     let rows = u32::try_from(kernels.height()).context("more dispatches than rows can be counted")?;
     let starts = Integers::of(kernels.column("start_ns")?.i64()?);
     let ids = Integers::of(kernels.column("dispatch_id")?.i64()?);
-    let keys: Vec<(Option<i64>, Option<i64>)> = starts.iter().zip(ids.iter()).collect();
     let mut order: Vec<u32> = (0..rows).collect();
-    if !keys.is_sorted() {
+    if !starts.iter().zip(ids.iter()).is_sorted() {
+        let keys: Vec<(Option<i64>, Option<i64>)> = starts.iter().zip(ids.iter()).collect();
         order.sort_unstable_by_key(|row| keys.get(*row as usize).copied());
     }
     Ok(order)

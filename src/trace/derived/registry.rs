@@ -36,7 +36,8 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "kernel_clocks", needs: kernel_clocks::needs, build: kernel_clocks::build },
 ];
 
-/// The source columns that a derived table is built from. The checks, which see every table as it is read, build
+/// The source columns that a derived table is built from, first those of the table that it is about: without rows there it
+/// has none either. The checks, which see every table as it is read, build
 /// `anomalies`.
 pub fn needs(derived: &str) -> Needs {
     let derivation = DERIVATIONS.iter().find(|derivation| derivation.name == derived);

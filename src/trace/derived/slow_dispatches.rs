@@ -31,6 +31,7 @@ const LEAST_CALLS: usize = 5;
 /// A dispatch and the others of the same work.
 struct Slow {
     row: u32,
+    ordinal: i64,
     calls: i64,
     spread: Spread,
     excess_ns: f64,
@@ -65,6 +66,7 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         Float64Chunked::from_iter_values(name.into(), slow.iter().map(of)).into_series().into_column()
     };
     frame.hstack_mut(&[
+        super::column("ordinal", slow.iter().map(|slow| slow.ordinal).collect()),
         super::column("calls", slow.iter().map(|slow| slow.calls).collect()),
         floats("median_ns", |slow| slow.spread.median_ns),
         floats("mad_ns", |slow| slow.spread.mad_ns),
@@ -78,9 +80,16 @@ fn slow_ones(work: &SameWork) -> Vec<Slow> {
     let spread = Spread::of(&mut work.durations.clone()).filter(|_| work.rows.len() >= LEAST_CALLS);
     let Some(spread) = spread else { return Vec::new() };
     let calls = i64::try_from(work.rows.len()).unwrap_or(i64::MAX);
-    let slow = |(row, duration): (&u32, &i64)| {
+    let slow = |((ordinal, row), duration): ((i64, &u32), &i64)| {
         let z = spread.robust_z(*duration);
-        (z >= LEAST_Z).then(|| Slow { row: *row, calls, spread, excess_ns: *duration as f64 - spread.median_ns, z })
+        (z >= LEAST_Z).then(|| Slow {
+            row: *row,
+            ordinal,
+            calls,
+            spread,
+            excess_ns: *duration as f64 - spread.median_ns,
+            z,
+        })
     };
-    work.rows.iter().zip(&work.durations).filter_map(slow).collect()
+    (1..).zip(&work.rows).zip(&work.durations).filter_map(slow).collect()
 }

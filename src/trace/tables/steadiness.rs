@@ -73,6 +73,7 @@ pub(super) static SLOW_DISPATCHES: Table = Table {
         int("workgroup_x", Unit::WorkItems, "Workgroup size in x"),
         int("workgroup_y", Unit::WorkItems, "Workgroup size in y"),
         int("workgroup_z", Unit::WorkItems, "Workgroup size in z"),
+        int("ordinal", Unit::Count, "Place among the dispatches of the same work by their starts, from 1"),
         int("calls", Unit::Count, "Dispatches of the same work"),
         float("median_ns", "Their median duration in nanoseconds"),
         float("mad_ns", "Their median absolute deviation in nanoseconds"),
