@@ -82,7 +82,7 @@ fn slow_ones(work: &SameWork) -> Vec<Slow> {
     let calls = i64::try_from(work.rows.len()).unwrap_or(i64::MAX);
     let slow = |((ordinal, row), duration): ((i64, &u32), &i64)| {
         let z = spread.robust_z(*duration);
-        (z >= LEAST_Z).then(|| Slow {
+        (z >= LEAST_Z).then_some(Slow {
             row: *row,
             ordinal,
             calls,
