@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use super::{gpu_segments, region_self_times};
+use super::{gpu_segments, idle_gaps, kernel_overlaps, profiler_pauses, region_self_times};
 use crate::trace::health;
 use crate::trace::identity::Process;
 
@@ -27,6 +27,9 @@ struct Derivation {
 const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "gpu_segments", needs: gpu_segments::needs, build: gpu_segments::build },
     Derivation { name: SELF_TIMES, needs: region_self_times::needs, build: region_self_times::build },
+    Derivation { name: "idle_gaps", needs: idle_gaps::needs, build: idle_gaps::build },
+    Derivation { name: "profiler_pauses", needs: profiler_pauses::needs, build: profiler_pauses::build },
+    Derivation { name: "kernel_overlaps", needs: kernel_overlaps::needs, build: kernel_overlaps::build },
 ];
 
 /// The source columns that a derived table is built from. The checks, which see every table as it is read, build

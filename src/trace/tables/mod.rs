@@ -3,6 +3,7 @@
 mod activity;
 mod derived;
 mod hardware;
+mod idling;
 mod process;
 
 use super::schema::{Column, Table, id};
@@ -37,5 +38,8 @@ pub(super) static TABLES: &[&Table] = &[
     &activity::HIP_EVENTS,
     &derived::GPU_SEGMENTS,
     &derived::REGION_SELF_TIMES,
+    &idling::IDLE_GAPS,
+    &idling::PROFILER_PAUSES,
+    &idling::KERNEL_OVERLAPS,
     &derived::ANOMALIES,
 ];
