@@ -36,14 +36,31 @@ summed AS (
     FROM stretches
     GROUP BY {{ keys }}category, other_category
 ),
--- Both orders of each pair, and what each category ran at all on either side, so that windows find it.
-sides AS (
+-- Both orders of each pair, every category with itself, and on either side what each ran at all, for windows to find.
+every_side AS (
     SELECT {{ keys }}category, other_category, stretches, total_ns
     FROM summed
     UNION ALL
     SELECT {{ keys }}other_category AS category, category AS other_category, stretches, total_ns
     FROM summed
     WHERE other_category IS NULL OR other_category <> category
+    UNION ALL
+    SELECT
+        {{ keys }}category,
+        category AS other_category,
+        CAST(0 AS BIGINT) AS stretches,
+        CAST(0 AS BIGINT) AS total_ns
+    FROM summed
+    WHERE other_category IS NULL
+),
+sides AS (
+    SELECT
+        {{ keys }}category,
+        other_category,
+        CAST(SUM(stretches) AS BIGINT) AS stretches,
+        CAST(SUM(total_ns) AS BIGINT) AS total_ns
+    FROM every_side
+    GROUP BY {{ keys }}category, other_category
 ),
 joined AS (
     SELECT

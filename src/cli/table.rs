@@ -154,6 +154,9 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
     let reason = if subject.origin == schema::Origin::Source && !filled.contains(&subject.name) {
         let (subject, filled) = (subject.name, filled.join(", "));
         format!("{subject} is empty; this trace has {filled}; `wavesieve check` says how to collect more")
+    } else if subject.origin == schema::Origin::OnDemand && has_rows(trace, "gpu_segments", "gpu")? {
+        // There may be nothing to tell of GPUs that worked.
+        return Ok(false);
     } else if subject.origin.is_derived() || of_segments {
         "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
     } else {
@@ -163,6 +166,11 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
         messages::say(format_args!("no rows: {reason}"));
     }
     Ok(true)
+}
+
+fn has_rows(trace: &Trace, table: &'static str, column: &'static str) -> Result<bool, Failure> {
+    let frame = trace.unfiltered(table, &[column])?.collect().map_err(anyhow::Error::from)?;
+    Ok(frame.height() > 0)
 }
 
 fn list(registry: &Registry) -> Result<Answer, Failure> {

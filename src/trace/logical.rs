@@ -359,7 +359,7 @@ impl Trace {
             } else {
                 derived::derive(table.name, &member.process, &needed)?
             };
-            tables.insert(table.name, frame.lazy());
+            tables.insert(table.name, only_requested(frame, request.get(table.name))?.lazy());
         }
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)
@@ -492,6 +492,15 @@ pub fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
 /// Names of the columns of a table that a request for `columns` gives, in canonical order.
 pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> impl Iterator<Item = &'static str> {
     table.column_names().filter(move |name| wanted(name, columns))
+}
+
+/// A built table without the columns that nobody asked for, which may take more memory than all others.
+fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'static str>>) -> PolarsResult<DataFrame> {
+    let names = frame.get_column_names();
+    let kept: Vec<_> =
+        names.into_iter().filter(|name| columns.is_some_and(|columns| columns.contains(name.as_str()))).cloned().collect();
+    // Without any column the number of rows would be lost.
+    if kept.is_empty() { Ok(frame) } else { frame.select(kept) }
 }
 
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {

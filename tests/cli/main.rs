@@ -19,6 +19,7 @@ mod facts;
 mod filters;
 mod goldens;
 mod groupings;
+mod idling;
 mod manners;
 mod negative;
 mod promises;

@@ -36,6 +36,17 @@ pub struct Part {
     pub range: Option<u32>,
 }
 
+/// A stretch in little memory: there may be as many as kernels.
+#[derive(Clone, Copy)]
+struct Stretch {
+    kernel_before: u32,
+    kernel_after: u32,
+    /// Place among the threads.
+    thread: u32,
+    parts: u32,
+    next_is_copy: Option<bool>,
+}
+
 /// The columns of one GPU.
 #[derive(Default)]
 pub struct GapColumns {
@@ -43,8 +54,10 @@ pub struct GapColumns {
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
     causes: Vec<Cause>,
-    /// Parts of each gap.
-    parts_of: Vec<(Gap, usize)>,
+    stretches: Vec<Stretch>,
+    /// Threads by their places, and the place of each.
+    tids: Vec<Option<i64>>,
+    places: BTreeMap<Option<i64>, u32>,
     calls: Vec<u32>,
     ranges: Vec<u32>,
 }
@@ -56,14 +69,25 @@ const KINDS: [&str; 2] = ["kernel", "copy"];
 impl GapColumns {
     /// Begins a stretch, whose parts follow.
     pub fn begin(&mut self, gap: Gap) {
-        self.parts_of.push((gap, 0));
+        let next_place = u32::try_from(self.tids.len()).unwrap_or(NO_ROW);
+        let thread = *self.places.entry(gap.tid).or_insert(next_place);
+        if thread == next_place {
+            self.tids.push(gap.tid);
+        }
+        self.stretches.push(Stretch {
+            kernel_before: gap.kernel_before.unwrap_or(NO_ROW),
+            kernel_after: gap.kernel_after.unwrap_or(NO_ROW),
+            thread,
+            parts: 0,
+            next_is_copy: gap.next_is_copy,
+        });
     }
 
     /// Adds the next part of the stretch that was begun last.
     pub fn push(&mut self, part: Part) {
-        let number = self.parts_of.len();
-        if let Some((_, parts)) = self.parts_of.last_mut() {
-            *parts += 1;
+        let number = self.stretches.len();
+        if let Some(stretch) = self.stretches.last_mut() {
+            stretch.parts += 1;
             self.gaps.push(i64::try_from(number - 1).unwrap_or(i64::MAX));
             self.start_ns.push(part.time.start_ns);
             self.end_ns.push(part.time.end_ns);
@@ -95,17 +119,19 @@ impl GapColumns {
         };
         let (starts, ends) = (gathered(&|columns| &columns.start_ns), gathered(&|columns| &columns.end_ns));
         let durations = starts.iter().zip(&ends).map(|(start, end)| end.saturating_sub(*start)).collect();
-        let gaps = || {
-            let parts_of = all.iter().flat_map(|(_, columns)| &columns.parts_of);
-            parts_of.flat_map(|(gap, parts)| std::iter::repeat_n(gap, *parts))
+        let stretches = || {
+            let stretches =
+                all.iter().flat_map(|(_, columns)| columns.stretches.iter().map(move |stretch| (columns, stretch)));
+            stretches.flat_map(|(columns, stretch)| std::iter::repeat_n((columns, stretch), stretch.parts as usize))
         };
-        let rows_of = |of: fn(&Self) -> &Vec<u32>| {
-            all.iter().flat_map(move |(_, columns)| of(columns)).map(|row| (*row != NO_ROW).then_some(*row))
-        };
+        let known = |row: u32| (row != NO_ROW).then_some(row);
+        let rows_of = |of: fn(&Self) -> &Vec<u32>| all.iter().flat_map(move |(_, columns)| of(columns)).copied().map(known);
         let causes = Cause::ALL.map(|cause| Some(cause.name().to_owned()));
         let of_causes = all.iter().flat_map(|(_, columns)| &columns.causes).map(|cause| Some(*cause as usize));
         let kinds = KINDS.map(|kind| Some(kind.to_owned()));
-        let tids = Int64Chunked::from_iter_options("tid".into(), gaps().map(|gap| gap.tid));
+        let tids = stretches().map(|(columns, stretch)| columns.tids.get(stretch.thread as usize).copied().flatten());
+        let tids = Int64Chunked::from_iter_options("tid".into(), tids);
+        let next_kinds = stretches().map(|(_, stretch)| stretch.next_is_copy.map(usize::from));
         Ok(DataFrame::new_infer_height(vec![
             gpu,
             device,
@@ -114,9 +140,9 @@ impl GapColumns {
             column("end_ns", ends),
             column("duration_ns", durations),
             dictionary_column("cause", &causes, of_causes)?,
-            dictionary_column("next_kind", &kinds, gaps().map(|gap| gap.next_is_copy.map(usize::from)))?,
-            named("kernel_before", kernel_names, gaps().map(|gap| gap.kernel_before))?,
-            named("kernel_after", kernel_names, gaps().map(|gap| gap.kernel_after))?,
+            dictionary_column("next_kind", &kinds, next_kinds)?,
+            named("kernel_before", kernel_names, stretches().map(|(_, stretch)| known(stretch.kernel_before)))?,
+            named("kernel_after", kernel_names, stretches().map(|(_, stretch)| known(stretch.kernel_after)))?,
             tids.into_column(),
             named("api_name", call_names, rows_of(|columns| &columns.calls))?,
             named("range", range_names, rows_of(|columns| &columns.ranges))?,
