@@ -497,8 +497,11 @@ pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> im
 /// A built table without the columns that nobody asked for, which may take more memory than all others.
 fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'static str>>) -> PolarsResult<DataFrame> {
     let names = frame.get_column_names();
-    let kept: Vec<_> =
-        names.into_iter().filter(|name| columns.is_some_and(|columns| columns.contains(name.as_str()))).cloned().collect();
+    let kept: Vec<_> = names
+        .into_iter()
+        .filter(|name| columns.is_some_and(|columns| columns.contains(name.as_str())))
+        .cloned()
+        .collect();
     // Without any column the number of rows would be lost.
     if kept.is_empty() { Ok(frame) } else { frame.select(kept) }
 }

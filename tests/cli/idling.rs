@@ -110,12 +110,10 @@ fn anatomy() -> Value {
         kernel(6, 106, FIRST_GPU, 7_300, 7_400),
         kernel(7, 999, FIRST_GPU, 8_000, 8_100),
     ];
-    process_of(1, &[
-        ("hip_api", calls),
-        ("memory_copy", vec![copy]),
-        ("marker_api", markers),
-        ("kernel_dispatch", kernels),
-    ])
+    process_of(
+        1,
+        &[("hip_api", calls), ("memory_copy", vec![copy]), ("marker_api", markers), ("kernel_dispatch", kernels)],
+    )
 }
 
 fn causes(input: &str, options: &[&str]) -> BTreeMap<(i64, String), i64> {
@@ -131,16 +129,19 @@ fn of(gpu: i64, causes: &[(&str, i64)]) -> BTreeMap<(i64, String), i64> {
 #[test]
 fn every_cause_is_told() {
     let (_directory, input) = written(&[anatomy()]);
-    let mut expected = of(0, &[
-        ("lead", 2_000),
-        ("sync", 300),
-        ("host_bound", 1_100),
-        ("launch_delay", 350),
-        ("copy_only", 300),
-        ("paused", 600),
-        ("no_record", 600),
-        ("tail", 1_900),
-    ]);
+    let mut expected = of(
+        0,
+        &[
+            ("lead", 2_000),
+            ("sync", 300),
+            ("host_bound", 1_100),
+            ("launch_delay", 350),
+            ("copy_only", 300),
+            ("paused", 600),
+            ("no_record", 600),
+            ("tail", 1_900),
+        ],
+    );
     let second = [
         ("lead", 2_000),
         ("launch_delay", 100),
@@ -169,17 +170,23 @@ fn gaps_tell_what_surrounds_them() {
             json!([start, gap["duration_ns"], gap["cause"], gap["next_kind"], gap["api_name"], gap["range"]])
         })
         .collect();
-    assert_eq!(Value::from(told), json!([
-        // hipDeviceSynchronize ended before the part that is host_bound; its last 100 ns are in hipLaunchKernel.
-        [3_000, 1_050, "host_bound", "kernel", "hipLaunchKernel", "step 1"],
-        [5_600, 1_000, "paused", "kernel", null, null],
-        [7_400, 600, "no_record", "kernel", "hipGraphLaunch", null],
-        [5_200, 100, "launch_delay", "copy", null, null],
-        [7_000, 100, "host_bound", "kernel", "hipGraphLaunch", null],
-        [7_200, 100, "launch_delay", "kernel", "hipGraphLaunch", null]
-    ]));
+    assert_eq!(
+        Value::from(told),
+        json!([
+            // hipDeviceSynchronize ended before the part that is host_bound; its last 100 ns are in hipLaunchKernel.
+            [3_000, 1_050, "host_bound", "kernel", "hipLaunchKernel", "step 1"],
+            [5_600, 1_000, "paused", "kernel", null, null],
+            [7_400, 600, "no_record", "kernel", "hipGraphLaunch", null],
+            [5_200, 100, "launch_delay", "copy", null, null],
+            [7_000, 100, "host_bound", "kernel", "hipGraphLaunch", null],
+            [7_200, 100, "launch_delay", "kernel", "hipGraphLaunch", null]
+        ])
+    );
     let first = &gaps[0];
-    assert_eq!([&first["host_bound_ns"], &first["sync_ns"], &first["launch_delay_ns"]], [&json!(700), &json!(300), &json!(50)]);
+    assert_eq!(
+        [&first["host_bound_ns"], &first["sync_ns"], &first["launch_delay_ns"]],
+        [&json!(700), &json!(300), &json!(50)]
+    );
     assert_eq!((&first["tid"], &first["kernel_before"]), (&json!(70), &json!("Cijk_Ailk_Bljk_SB_MT64")));
     let sync = records(&["sql", "SELECT api_name FROM idle_gaps WHERE cause = 'sync'", &input]);
     assert_eq!(sync, [json!({"api_name": "hipDeviceSynchronize"}), json!({"api_name": "hipDeviceSynchronize"})]);
@@ -198,8 +205,10 @@ fn by_gpu(rows: &[Value], column: &str) -> BTreeMap<(i64, i64), i64> {
 #[test]
 fn causes_add_up_to_the_idle_time() {
     let (_directory, made) = written(&[anatomy()]);
-    let fixtures = ["fixtures/two_nodes", "fixtures/two_nodes_json", "fixtures/hostile", "fixtures/merged", "fixtures/counters"];
-    let traces = ["rocpd-ranks", "rocpd-markers/rank2_1560_results.db", "rpd-ranks/extend.rpd", "rocprofv3-json", "rocpd-early"];
+    let fixtures =
+        ["fixtures/two_nodes", "fixtures/two_nodes_json", "fixtures/hostile", "fixtures/merged", "fixtures/counters"];
+    let traces =
+        ["rocpd-ranks", "rocpd-markers/rank2_1560_results.db", "rpd-ranks/extend.rpd", "rocprofv3-json", "rocpd-early"];
     let inputs = fixtures.into_iter().map(str::to_owned).chain(traces.into_iter().filter_map(real)).chain([made]);
     for input in inputs {
         for window in [None, Some("20%:70%")] {
@@ -217,7 +226,11 @@ fn causes_add_up_to_the_idle_time() {
             let idle = of_cause(&|cause| !["copy_only", "lead", "tail"].contains(&cause));
             assert_eq!(idle, by_gpu(&breakdown, "idle_ns"), "{input} {window:?}");
             // Copies without any kernel, whatever its kind.
-            assert_eq!(of_cause(&|cause| cause == "copy_only"), by_gpu(&breakdown, "exposed_copy_ns"), "{input} {window:?}");
+            assert_eq!(
+                of_cause(&|cause| cause == "copy_only"),
+                by_gpu(&breakdown, "exposed_copy_ns"),
+                "{input} {window:?}"
+            );
             for cause in ["lead", "tail"] {
                 let known: Vec<Value> =
                     breakdown.iter().filter(|row| !row[format!("{cause}_ns")].is_null()).cloned().collect();
@@ -234,10 +247,13 @@ fn causes_add_up_to_the_idle_time() {
 /// same GPU. Together: span 6000, busy 2000–6000 and 7000–8000, idle 700 and paused 300 between, shared 3000–4000.
 #[test]
 fn processes_share_a_device() {
-    let first = process_of(1, &[
-        ("kernel_dispatch", vec![kernel(1, 0, FIRST_GPU, 2_000, 4_000), kernel(2, 0, FIRST_GPU, 7_000, 8_000)]),
-        ("marker_api", vec![event(CONTROL, 0, 301, 6_500, 6_510), event(CONTROL, 1, 302, 6_790, 6_800)]),
-    ]);
+    let first = process_of(
+        1,
+        &[
+            ("kernel_dispatch", vec![kernel(1, 0, FIRST_GPU, 2_000, 4_000), kernel(2, 0, FIRST_GPU, 7_000, 8_000)]),
+            ("marker_api", vec![event(CONTROL, 0, 301, 6_500, 6_510), event(CONTROL, 1, 302, 6_790, 6_800)]),
+        ],
+    );
     let second = process_of(2, &[("kernel_dispatch", vec![kernel(1, 0, FIRST_GPU, 3_000, 6_000)])]);
     let (_directory, input) = written(&[first, second]);
     let devices = records(&["table", "device_summary", &input]);
@@ -262,7 +278,8 @@ fn processes_share_a_device() {
 
 #[test]
 fn a_gpu_that_never_idles_has_no_gaps() {
-    let (_directory, input) = written(&[process_of(1, &[("kernel_dispatch", vec![kernel(1, 0, FIRST_GPU, 0, 10_000)])])]);
+    let (_directory, input) =
+        written(&[process_of(1, &[("kernel_dispatch", vec![kernel(1, 0, FIRST_GPU, 0, 10_000)])])]);
     for query in ["idle_gaps", "idle_by_cause"] {
         assert_eq!(records(&["table", query, &input]), [] as [Value; 0], "{query}");
     }
@@ -280,14 +297,19 @@ fn categories_overlap() {
     let matrix = records(&["table", "kernel_overlap_matrix", &input, "--by", "rank"]);
     let told: Vec<Value> = matrix
         .iter()
-        .map(|row| json!([row["category"], row["other_category"], row["overlap_ns"], row["category_ns"], row["other_ns"]]))
+        .map(|row| {
+            json!([row["category"], row["other_category"], row["overlap_ns"], row["category_ns"], row["other_ns"]])
+        })
         .collect();
-    assert_eq!(Value::from(told), json!([
-        ["communication", "gemm", 70, 100, 120],
-        ["gemm", "communication", 70, 120, 100],
-        ["gemm", "gemm", 10, 120, 120],
-        ["communication", "communication", 0, 100, 100]
-    ]));
+    assert_eq!(
+        Value::from(told),
+        json!([
+            ["communication", "gemm", 70, 100, 120],
+            ["gemm", "communication", 70, 120, 100],
+            ["gemm", "gemm", 10, 120, 120],
+            ["communication", "communication", 0, 100, 100]
+        ])
+    );
     let overlap = records(&["table", "overlap", &input]);
     for (column, expected) in [
         ("busy_ns", 150),

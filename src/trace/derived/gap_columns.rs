@@ -125,7 +125,8 @@ impl GapColumns {
             stretches.flat_map(|(columns, stretch)| std::iter::repeat_n((columns, stretch), stretch.parts as usize))
         };
         let known = |row: u32| (row != NO_ROW).then_some(row);
-        let rows_of = |of: fn(&Self) -> &Vec<u32>| all.iter().flat_map(move |(_, columns)| of(columns)).copied().map(known);
+        let rows_of =
+            |of: fn(&Self) -> &Vec<u32>| all.iter().flat_map(move |(_, columns)| of(columns)).copied().map(known);
         let causes = Cause::ALL.map(|cause| Some(cause.name().to_owned()));
         let of_causes = all.iter().flat_map(|(_, columns)| &columns.causes).map(|cause| Some(*cause as usize));
         let kinds = KINDS.map(|kind| Some(kind.to_owned()));

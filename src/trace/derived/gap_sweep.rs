@@ -202,8 +202,7 @@ fn longest_call(threads: &HostThreads, thread: &Thread, time: Interval, places: 
         around = thread.nesting.parent(place);
     }
     let outermost = |place: usize| thread.outermost.get(place).map(|call| *call as usize);
-    let is_over =
-        |place: usize| outermost(place).and_then(time_of).is_some_and(|call| call.end_ns <= time.start_ns);
+    let is_over = |place: usize| outermost(place).and_then(time_of).is_some_and(|call| call.end_ns <= time.start_ns);
     places.outermost = gallop(places.outermost, thread.outermost.len(), is_over);
     let mut longest = (0, None);
     for place in thread.outermost.iter().skip(places.outermost).map(|place| *place as usize) {

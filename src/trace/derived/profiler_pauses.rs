@@ -29,9 +29,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = span_of(needed(tables, "kernels")?)?;
     let copies = span_of(needed(tables, "memory_copies")?)?;
     let span = match (kernels, copies) {
-        (Some(one), Some(other)) => {
-            Some(Interval::new(one.start_ns.min(other.start_ns), one.end_ns.max(other.end_ns)))
-        }
+        (Some(one), Some(other)) => Some(Interval::new(one.start_ns.min(other.start_ns), one.end_ns.max(other.end_ns))),
         (one, other) => one.or(other),
     };
     let pauses = of_tables(process, needed(tables, "regions")?, needed(tables, "marks")?, span, &HostCalls::builtin())?;
