@@ -21,8 +21,9 @@
 -- column: kernel_after name -- first kernel after it
 -- column: tid id -- thread that launches what comes next
 -- column: api_name name -- call of that thread with the largest overlap, in the longest part with the main cause
+-- column: api_pct pct -- share of that part inside of that call; the rest of it the thread was elsewhere
 -- column: range name -- ROCTx range of that thread that is the innermost for most of that part
-{%- set details = ['rank', 'process', 'gpu', 'gap_id', 'start_ns', 'duration_ns', 'cause', 'cause_pct', 'host_bound_ns', 'sync_ns', 'launch_delay_ns', 'next_kind', 'kernel_before', 'kernel_after', 'tid', 'api_name', 'range'] %}
+{%- set details = ['rank', 'process', 'gpu', 'gap_id', 'start_ns', 'duration_ns', 'cause', 'cause_pct', 'host_bound_ns', 'sync_ns', 'launch_delay_ns', 'next_kind', 'kernel_before', 'kernel_after', 'tid', 'api_name', 'api_pct', 'range'] %}
 {%- set facts = ['next_kind', 'kernel_before', 'kernel_after', 'tid', 'api_name', 'range'] %}
 {%- set key = 'process, gpu, gap_id' %}
 WITH parts AS (
@@ -35,6 +36,7 @@ WITH parts AS (
         g.start_ns,
         g.duration_ns,
         g.cause,
+        g.api_ns,
         {%- for column in facts %}
         g.{{ column }},
         {%- endfor %}
@@ -82,6 +84,9 @@ main_part AS (
         a.node,
         a.hostname,
         m.cause,
+        -- A window cuts parts and leaves overlaps as they are.
+        CASE WHEN a.api_ns > a.duration_ns THEN a.duration_ns ELSE a.api_ns END AS api_ns,
+        a.duration_ns AS part_ns,
         {%- for column in facts %}
         a.{{ column }},
         {%- endfor %}
@@ -109,6 +114,7 @@ gaps AS (
         s.host_bound_ns,
         s.sync_ns,
         s.launch_delay_ns,
+        CAST(100 AS DOUBLE) * CAST(a.api_ns AS DOUBLE) / CAST(a.part_ns AS DOUBLE) AS api_pct,
         {%- for column in facts %}
         a.{{ column }}{{ '' if loop.last else ',' }}
         {%- endfor %}

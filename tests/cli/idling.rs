@@ -188,8 +188,11 @@ fn gaps_tell_what_surrounds_them() {
         [&json!(700), &json!(300), &json!(50)]
     );
     assert_eq!((&first["tid"], &first["kernel_before"]), (&json!(70), &json!("Cijk_Ailk_Bljk_SB_MT64")));
-    let sync = records(&["sql", "SELECT api_name FROM idle_gaps WHERE cause = 'sync'", &input]);
-    assert_eq!(sync, [json!({"api_name": "hipDeviceSynchronize"}), json!({"api_name": "hipDeviceSynchronize"})]);
+    // 100 of the 700 ns of the part that is host_bound.
+    assert_eq!(first["api_pct"].as_f64().map(f64::round), Some(14.0));
+    let sync = records(&["sql", "SELECT api_name, api_ns FROM idle_gaps WHERE cause = 'sync' ORDER BY gpu", &input]);
+    let waits = |ns: i64| json!({"api_name": "hipDeviceSynchronize", "api_ns": ns});
+    assert_eq!(sync, [waits(300), waits(1_100)]);
 }
 
 /// Sum of a column by rank and GPU.

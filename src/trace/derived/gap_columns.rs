@@ -30,8 +30,8 @@ pub struct Part {
     pub time: Interval,
     /// Why.
     pub cause: Cause,
-    /// Row of the call with the largest overlap.
-    pub call: Option<u32>,
+    /// Row of the call with the largest overlap, and that overlap.
+    pub call: Option<(u32, i64)>,
     /// Row of the ROCTx range that encloses most of it.
     pub range: Option<u32>,
 }
@@ -59,6 +59,7 @@ pub struct GapColumns {
     tids: Vec<Option<i64>>,
     places: BTreeMap<Option<i64>, u32>,
     calls: Vec<u32>,
+    call_ns: Vec<i64>,
     ranges: Vec<u32>,
 }
 
@@ -92,7 +93,9 @@ impl GapColumns {
             self.start_ns.push(part.time.start_ns);
             self.end_ns.push(part.time.end_ns);
             self.causes.push(part.cause);
-            self.calls.push(part.call.unwrap_or(NO_ROW));
+            let (call, call_ns) = part.call.unwrap_or((NO_ROW, 0));
+            self.calls.push(call);
+            self.call_ns.push(call_ns);
             self.ranges.push(part.range.unwrap_or(NO_ROW));
         }
     }
@@ -127,6 +130,9 @@ impl GapColumns {
         let known = |row: u32| (row != NO_ROW).then_some(row);
         let rows_of =
             |of: fn(&Self) -> &Vec<u32>| all.iter().flat_map(move |(_, columns)| of(columns)).copied().map(known);
+        let call_ns = all.iter().flat_map(|(_, columns)| columns.calls.iter().zip(&columns.call_ns));
+        let call_ns = call_ns.map(|(call, overlap_ns)| (*call != NO_ROW).then_some(*overlap_ns));
+        let call_ns = Int64Chunked::from_iter_options("api_ns".into(), call_ns);
         let causes = Cause::ALL.map(|cause| Some(cause.name().to_owned()));
         let of_causes = all.iter().flat_map(|(_, columns)| &columns.causes).map(|cause| Some(*cause as usize));
         let kinds = KINDS.map(|kind| Some(kind.to_owned()));
@@ -146,6 +152,7 @@ impl GapColumns {
             named("kernel_after", kernel_names, stretches().map(|(_, stretch)| known(stretch.kernel_after)))?,
             tids.into_column(),
             named("api_name", call_names, rows_of(|columns| &columns.calls))?,
+            call_ns.into_column(),
             named("range", range_names, rows_of(|columns| &columns.ranges))?,
         ])?)
     }

@@ -187,9 +187,9 @@ impl OneGpu<'_> {
     }
 }
 
-/// The call with the largest overlap: the innermost of those that last from the start to the end, else the first of
-/// equals.
-fn longest_call(threads: &HostThreads, thread: &Thread, time: Interval, places: &mut Places) -> Option<u32> {
+/// The call with the largest overlap, and that overlap: the innermost of those that last from the start to the end, else
+/// the first of equals.
+fn longest_call(threads: &HostThreads, thread: &Thread, time: Interval, places: &mut Places) -> Option<(u32, i64)> {
     let call = |place: usize| thread.calls.get(place).copied();
     let time_of = |place: usize| call(place).map(|row| threads.time(row));
     let begins = |place: usize| time_of(place).is_some_and(|call| call.start_ns <= time.start_ns);
@@ -197,7 +197,7 @@ fn longest_call(threads: &HostThreads, thread: &Thread, time: Interval, places: 
     let mut around = places.begun.checked_sub(1);
     while let Some(place) = around {
         if time_of(place).is_some_and(|call| call.end_ns >= time.end_ns) {
-            return call(place);
+            return call(place).map(|row| (row, time.length_ns()));
         }
         around = thread.nesting.parent(place);
     }
@@ -209,7 +209,7 @@ fn longest_call(threads: &HostThreads, thread: &Thread, time: Interval, places: 
         let Some(of_call) = time_of(place).filter(|call| call.start_ns < time.end_ns) else { break };
         let overlap_ns = time.overlap(of_call).map_or(0, Interval::length_ns);
         if overlap_ns > longest.0 {
-            longest = (overlap_ns, call(place));
+            longest = (overlap_ns, call(place).map(|row| (row, overlap_ns)));
         }
     }
     longest.1

@@ -27,6 +27,7 @@ pub(super) static IDLE_GAPS: Table = Table {
         cat("kernel_after", "First kernel after it").null(),
         id("tid", "Thread that launches what comes next, else the one that launched what ran before").null(),
         cat("api_name", "Call of that thread with the largest overlap with the part").null(),
+        int("api_ns", Unit::Nanoseconds, "That overlap; little of it says that the thread was outside of calls").null(),
         cat("range", "ROCTx range of that thread that is the innermost for most of the part").null(),
     ],
 };
