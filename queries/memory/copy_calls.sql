@@ -1,11 +1,11 @@
 -- title: Copies by launching call
 -- about: Which calls launched the copies, and how long these held their thread while the copy ran. Whether host memory was pageable is not recorded: an asynchronous call that returns only after its copy has ended hints at it.
 -- kind: summary
--- needs: memory_copies regions processes
+-- needs: memory_copies launches processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, peer_gpu, stream_id, graph_exec_id
 -- column: direction name -- H2D, D2H, D2D, P2P, H2H or NONE
--- column: api_name name -- outermost call with the copy's correlation id, null where none is recorded
+-- column: api_name name -- call with the copy's correlation id, the innermost of several; null where none is recorded
 -- column: kind text -- asynchronous or blocking by the name of the call, other for calls that are no copy, unknown without a call
 -- column: copies count -- copies
 -- column: total_bytes bytes -- sum of their sizes, null when no copy has a size
@@ -35,24 +35,9 @@ WITH copies AS (
     WHERE c.valid
 ),
 calls AS (
-    SELECT
-        c.process,
-        c.copy_id,
-        CAST(r.name AS VARCHAR) AS api_name,
-        r.start_ns AS api_start_ns,
-        r.end_ns AS api_end_ns,
-        ROW_NUMBER() OVER (
-            PARTITION BY c.process, c.copy_id
-            ORDER BY r.start_ns NULLS LAST, -r.end_ns NULLS LAST, r.region_id NULLS LAST
-        ) AS place
-    FROM memory_copies AS c
-    JOIN regions AS r ON r.process = c.process AND r.correlation_id = c.correlation_id
-    WHERE c.valid AND r.valid AND r.domain <> 'marker'
-),
-outermost AS (
-    SELECT process, copy_id, api_name, api_start_ns, api_end_ns
-    FROM calls
-    WHERE place = 1
+    SELECT process, target_id, CAST(api_name AS VARCHAR) AS api_name, api_start_ns, api_end_ns
+    FROM launches
+    WHERE kind = 'copy'
 ),
 launched AS (
     SELECT
@@ -66,7 +51,7 @@ launched AS (
         LEAST(o.api_end_ns, c.end_ns) - GREATEST(o.api_start_ns, c.start_ns) AS overlap_ns,
         CASE WHEN o.api_end_ns >= c.end_ns THEN 1 ELSE 0 END AS returned_after
     FROM copies AS c
-    LEFT JOIN outermost AS o ON o.process = c.process AND o.copy_id = c.copy_id
+    LEFT JOIN calls AS o ON o.process = c.process AND o.target_id = c.copy_id
 ),
 summed AS (
     SELECT

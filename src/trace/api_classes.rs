@@ -1,4 +1,5 @@
-//! What API calls are for: launching, waiting, copying and so on, by rules over their names.
+//! What API calls are for: launching, waiting, copying and so on, by rules over their names; which calls stop and start
+//! the recording, and which domains hold no calls.
 
 use std::sync::OnceLock;
 
@@ -13,6 +14,9 @@ const PER_THREAD: &str = "_spt";
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleFile {
+    annotations: Vec<String>,
+    pause: Vec<String>,
+    resume: Vec<String>,
     rule: Vec<Rule>,
 }
 
@@ -32,18 +36,26 @@ struct Rule {
     all: Vec<String>,
 }
 
-/// The rules in order.
-#[derive(Debug)]
+/// The rules in order, and the names that stand beside them.
+#[derive(Debug, Default)]
 pub struct ApiClasses {
     rules: Vec<Rule>,
+    annotations: Vec<String>,
+    pause: Vec<String>,
+    resume: Vec<String>,
 }
 
 impl ApiClasses {
     /// Those of `share/api_classes.toml`; a test reads them, so that they are never without rules.
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<ApiClasses> = OnceLock::new();
-        BUILTIN
-            .get_or_init(|| Self { rules: toml::from_str::<RuleFile>(RULES).map(|file| file.rule).unwrap_or_default() })
+        BUILTIN.get_or_init(|| {
+            let file = toml::from_str::<RuleFile>(RULES);
+            file.map_or_else(
+                |_| Self::default(),
+                |RuleFile { annotations, pause, resume, rule: rules }| Self { rules, annotations, pause, resume },
+            )
+        })
     }
 
     /// The class of a call, as its place among [`ApiClasses::names`].
@@ -67,6 +79,26 @@ impl ApiClasses {
     /// Whether calls of a class return only after work of the GPU is done.
     pub fn waits(&self, class: u8) -> bool {
         self.rules.get(usize::from(class)).is_some_and(|rule| rule.waits)
+    }
+
+    /// Whether a call returns only when something on the GPU is done.
+    pub fn synchronises(&self, name: &str) -> bool {
+        self.waits(self.class(name))
+    }
+
+    /// Whether a call stops the recording.
+    pub fn pauses(&self, name: &str) -> bool {
+        self.pause.iter().any(|other| other == name)
+    }
+
+    /// Whether a call starts the recording again.
+    pub fn resumes(&self, name: &str) -> bool {
+        self.resume.iter().any(|other| other == name)
+    }
+
+    /// Whether the regions of a domain are annotations or functions of the program, and no calls of an interface.
+    pub fn annotates(&self, domain: &str) -> bool {
+        self.annotations.iter().any(|other| other == domain)
     }
 }
 
@@ -100,6 +132,7 @@ mod tests {
             ("hipGraphLaunch", "launch", false),
             ("hipGraphInstantiate", "graph", false),
             ("hipGraphAddMemcpyNode", "graph", false),
+            ("hipDrvGraphAddMemcpyNode", "graph", false),
             ("hipDeviceSynchronize", "synchronise", true),
             ("hipEventSynchronize", "synchronise", true),
             ("hsa_signal_wait_scacquire", "synchronise", true),
@@ -110,6 +143,8 @@ mod tests {
             ("hipMemcpy", "blocking_copy", true),
             ("hipMemcpyWithStream", "blocking_copy", true),
             ("hipMemcpyDtoH", "blocking_copy", true),
+            ("hipMemcpyFromSymbol_spt", "blocking_copy", true),
+            ("hipMemcpyDtoHAsync", "copy", false),
             ("hsa_memory_copy", "blocking_copy", true),
             ("hipMemsetAsync", "memset", false),
             ("hipMalloc", "allocate", false),
@@ -129,6 +164,15 @@ mod tests {
         ] {
             let found = classes.class(call);
             assert_eq!((names[usize::from(found)].as_str(), classes.waits(found)), (class, waits), "{call}");
+            assert_eq!(classes.synchronises(call), waits, "{call}");
         }
+    }
+
+    #[test]
+    fn what_controls_the_recording_and_what_annotates() {
+        let classes = ApiClasses::builtin();
+        assert!(classes.pauses("roctxProfilerPause") && !classes.pauses("roctxProfilerResume"));
+        assert!(classes.resumes("roctxProfilerResume") && !classes.resumes("roctxProfilerPause"));
+        assert!(classes.annotates("marker") && classes.annotates("host") && !classes.annotates("hip"));
     }
 }

@@ -25,8 +25,6 @@ pub mod gpu_time_sweep;
 pub mod gpu_times;
 #[cfg(feature = "tables")]
 pub mod health;
-#[cfg(feature = "tables")]
-pub mod host_calls;
 pub mod identity;
 pub mod idle_causes;
 pub mod idle_stretches;
@@ -37,7 +35,6 @@ pub mod intervals;
 #[cfg(feature = "tables")]
 pub mod jobs;
 pub mod kernel_names;
-pub mod launch_index;
 #[cfg(feature = "tables")]
 pub mod logical;
 pub mod natural_order;

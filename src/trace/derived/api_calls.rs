@@ -13,8 +13,6 @@ use crate::trace::identity::Process;
 use crate::trace::intervals::{Interval, union};
 use crate::trace::values::Integers;
 
-const MARKER: &str = "marker";
-
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
     let mut needs = gpu_segments::needs();
@@ -31,8 +29,10 @@ pub fn needs() -> Needs {
 /// When a needed column is missing or has another type.
 pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
+    let classes = ApiClasses::builtin();
     let calls = regions.filter(
-        &(regions.column("valid")?.bool()? & &!rows_named(regions.column("domain")?, |domain| domain == MARKER)?),
+        &(regions.column("valid")?.bool()?
+            & &!rows_named(regions.column("domain")?, |domain| classes.annotates(domain))?),
     )?;
     let calls = calls.sort(["region_id"], SortMultipleOptions::default())?;
 
@@ -49,7 +49,6 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         starts.iter().zip(&ends).map(|(start_ns, end_ns)| end_ns.saturating_sub(*start_ns)).collect();
     let idle_ns = call_ns.iter().zip(&busy_ns).map(|(call_ns, busy_ns)| call_ns.saturating_sub(*busy_ns)).collect();
 
-    let classes = ApiClasses::builtin();
     let class_of = values_by_text(calls.column("name")?, |name| classes.class(name))?;
     let class = class_of.iter().map(|class| class.map(usize::from));
     let waits = class_of.iter().map(|class| class.is_some_and(|class| classes.waits(class)));

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::launching_calls::{CALL_COLUMNS, LaunchingCalls};
+use super::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
 use super::{Frames, Needs, column, needed};
 use crate::trace::identity::Process;
 use crate::trace::queue_order::{Dispatch, free_before};
@@ -27,7 +27,12 @@ const TAKEN: [&str; 10] = [
 pub fn needs() -> Needs {
     let kernels = [&TAKEN[..], &["correlation_id", "start_ns", "end_ns", "valid"]].concat();
     let copies = vec!["gpu", "start_ns", "end_ns", "valid"];
-    vec![("kernels", kernels), ("memory_copies", copies), ("regions", CALL_COLUMNS.to_vec())]
+    vec![
+        ("kernels", kernels),
+        ("memory_copies", copies),
+        ("regions", CALL_COLUMNS.to_vec()),
+        ("marks", MARK_COLUMNS.to_vec()),
+    ]
 }
 
 /// Looks up the call of every valid dispatch, and when its queue and its GPU were done with what came before.
@@ -35,7 +40,7 @@ pub fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(needed(tables, "regions")?)?;
+    let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
     let kernels = needed(tables, "kernels")?;
     let valid = kernels.column("valid")?.bool()?;
     let kernels = if valid.all() { kernels.clone() } else { kernels.filter(valid)? };

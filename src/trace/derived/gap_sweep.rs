@@ -7,7 +7,7 @@ use polars_arrow::bitmap::MutableBitmap;
 use super::gap_columns::{Gap, GapColumns, Part};
 use super::host_threads::{HostThreads, Thread};
 use super::idle_gaps::Launched;
-use super::launch_calls::{LaunchCall, LaunchCalls};
+use super::launching_calls::{LaunchingCall, LaunchingCalls};
 use crate::trace::gallop::gallop;
 use crate::trace::idle_causes::{Cause, Launch, each_cause};
 use crate::trace::idle_stretches::{Stretch, Work, each_stretch};
@@ -34,9 +34,7 @@ pub struct GapSweep<'a> {
     /// Who launched each copy.
     pub copies: Launched,
     /// The calls.
-    pub calls: LaunchCalls,
-    /// How many rows `regions` has.
-    pub regions: usize,
+    pub calls: LaunchingCalls,
     /// What the threads did.
     pub threads: &'a HostThreads,
 }
@@ -51,7 +49,7 @@ impl GapSweep<'_> {
             places: BTreeMap::new(),
             pause: 0,
             begun: 0,
-            started: MutableBitmap::from_len_zeroed(self.regions),
+            started: MutableBitmap::from_len_zeroed(self.calls.numbers()),
         };
         let span = self.times.span;
         if let Some(start_ns) = self.times.start_ns {
@@ -71,10 +69,10 @@ impl GapSweep<'_> {
         gpu.columns
     }
 
-    fn launch_of(&self, work: &Work) -> (Option<LaunchCall>, Option<i64>) {
+    fn launch_of(&self, work: &Work) -> (Option<LaunchingCall>, Option<i64>) {
         let launched = if work.is_copy { &self.copies } else { &self.kernels };
         let row = work.row as usize;
-        let call = launched.ids.get(row).and_then(|id| self.calls.find(id));
+        let call = self.calls.get(launched.ids.get(row));
         let tid = call.and_then(|call| call.tid).or_else(|| launched.threads.get(row));
         (call, tid)
     }
@@ -106,7 +104,7 @@ struct OneGpu<'a> {
     pause: usize,
     /// Place of the first work that has not begun, as far as that was looked at.
     begun: usize,
-    /// The calls of which some work has begun on this GPU, by their rows in `regions`.
+    /// The calls of which some work has begun on this GPU, by their numbers.
     started: MutableBitmap,
 }
 
@@ -161,16 +159,16 @@ impl OneGpu<'_> {
         // What comes after copies may begin later than what comes next.
         while !stretch.copies && self.begun < place {
             if let Some(work) = self.work.get(self.begun).filter(|work| work.start_ns < work.end_ns)
-                && let (Some(LaunchCall { region: Some(region), .. }), _) = self.sweep.launch_of(work)
+                && let (Some(call), _) = self.sweep.launch_of(work)
             {
-                self.started.set(region as usize, true);
+                self.started.set(call.row as usize, true);
             }
             self.begun += 1;
         }
         let (call, tid) = self.sweep.launch_of(next);
         let launch = call.map_or(Launch::Unknown, |call| {
             // Of a call that launches much, such as a graph, the work may begin before it returns.
-            let has_begun = call.region.is_some_and(|region| self.started.get(region as usize));
+            let has_begun = self.started.get(call.row as usize);
             Launch::At(if has_begun { stretch.time.start_ns } else { call.end_ns })
         });
         (launch, tid)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::launching_calls::{CALL_COLUMNS, LaunchingCalls};
+use super::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
 use super::{Frames, Needs, column, needed};
 use crate::trace::frames::{dictionary_column, values_by_text};
 use crate::trace::identity::Process;
@@ -22,7 +22,12 @@ pub fn needs() -> Needs {
     let common = ["gpu", "correlation_id", "graph_exec_id", "start_ns", "end_ns", "valid"];
     let kernels = [&["dispatch_id", "kernel_id", "kernel_name", "graph_node_id"][..], &common].concat();
     let copies = [&["copy_id", "direction"][..], &common].concat();
-    vec![("kernels", kernels), ("memory_copies", copies), ("regions", CALL_COLUMNS.to_vec())]
+    vec![
+        ("kernels", kernels),
+        ("memory_copies", copies),
+        ("regions", CALL_COLUMNS.to_vec()),
+        ("marks", MARK_COLUMNS.to_vec()),
+    ]
 }
 
 /// A kernel or copy of a graph.
@@ -48,9 +53,8 @@ struct Member {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let regions = needed(tables, "regions")?;
-    let calls = LaunchingCalls::of(regions)?;
-    let launches = values_by_text(regions.column("name")?, |name| name.to_lowercase().contains(GRAPH_LAUNCH))?;
+    let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
+    let launches = values_by_text(calls.all_names(), |name| name.to_lowercase().contains(GRAPH_LAUNCH))?;
     let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);
     let mut members = Vec::new();
     for (kind, frame, keys) in

@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 use rayon::prelude::*;
 
+use crate::trace::api_classes::ApiClasses;
 use crate::trace::frames::{categorical, rows_named};
-use crate::trace::host_calls::HostCalls;
 use crate::trace::innermost::{Range, innermost};
 use crate::trace::intervals::{Interval, union};
 use crate::trace::nesting::Nesting;
@@ -50,7 +50,8 @@ impl HostThreads {
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
-    pub fn of(regions: &DataFrame, facts: &HostCalls) -> Result<Self> {
+    pub fn of(regions: &DataFrame) -> Result<Self> {
+        let facts = ApiClasses::builtin();
         let starts = Integers::of(regions.column("start_ns")?.i64()?);
         let ends = Integers::of(regions.column("end_ns")?.i64()?);
         let (domains, names) = (regions.column("domain")?, regions.column("name")?);

@@ -9,9 +9,8 @@ use rayon::prelude::*;
 use super::gap_columns::GapColumns;
 use super::gap_sweep::{GapSweep, ProcessTimes};
 use super::host_threads::{self, HostThreads};
-use super::launch_calls::{self, LaunchCalls};
+use super::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
 use super::{Frames, Needs, needed, profiler_pauses};
-use crate::trace::host_calls::HostCalls;
 use crate::trace::identity::Process;
 use crate::trace::idle_stretches::Work;
 use crate::trace::intervals::Interval;
@@ -20,14 +19,14 @@ use crate::trace::values::{Integers, Truths};
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
     let of_both = ["correlation_id", "end_ns", "gpu", "start_ns", "tid", "valid"];
-    let mut regions: Vec<&str> = [host_threads::REGIONS, launch_calls::REGIONS].concat();
+    let mut regions: Vec<&str> = [host_threads::REGIONS, CALL_COLUMNS].concat();
     regions.sort_unstable();
     regions.dedup();
     vec![
         ("kernels", [&of_both[..], &["dispatch_id", "kernel_name"]].concat()),
         ("memory_copies", [&of_both[..], &["copy_id", "peer_gpu"]].concat()),
         ("regions", regions),
-        ("marks", [launch_calls::MARKS, &["name"]].concat()),
+        ("marks", MARK_COLUMNS.to_vec()),
     ]
 }
 
@@ -39,7 +38,6 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let [kernels, copies, regions, marks] =
         ["kernels", "memory_copies", "regions", "marks"].map(|name| needed(tables, name));
     let (kernels, copies, regions, marks) = (kernels?, copies?, regions?, marks?);
-    let facts = HostCalls::builtin();
     let mut by_gpu: BTreeMap<i64, Vec<Work>> = BTreeMap::new();
     add_work(kernels, "gpu", false, &mut by_gpu)?;
     add_work(copies, "gpu", true, &mut by_gpu)?;
@@ -59,15 +57,14 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         span: span.unwrap_or(Interval::new(0, 0)),
         start_ns: process.facts.start_ns,
         end_ns: process.facts.end_ns,
-        pauses: profiler_pauses::of_tables(process, regions, marks, span, &facts)?,
+        pauses: profiler_pauses::of_tables(process, regions, marks, span)?,
     };
-    let threads = HostThreads::of(regions, &facts)?;
+    let threads = HostThreads::of(regions)?;
     let sweep = GapSweep {
         times: &times,
         kernels: Launched::of(kernels)?,
         copies: Launched::of(copies)?,
-        calls: LaunchCalls::of(regions, marks, &facts)?,
-        regions: regions.height(),
+        calls: LaunchingCalls::of(regions, marks)?,
         threads: &threads,
     };
     let swept = by_gpu.into_par_iter().map(|(gpu, mut work)| {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::launching_calls::{CALL_COLUMNS, LaunchingCall, LaunchingCalls};
+use super::launching_calls::{CALL_COLUMNS, LaunchingCall, LaunchingCalls, MARK_COLUMNS};
 use super::{Frames, Needs, column, needed};
 use crate::trace::frames::dictionary_column;
 use crate::trace::identity::Process;
@@ -18,7 +18,7 @@ pub fn needs() -> Needs {
         .iter()
         .map(|(_, table, key)| (*table, vec![*key, "gpu", "correlation_id", "start_ns", "end_ns", "valid"]))
         .collect();
-    needs.push(("regions", CALL_COLUMNS.to_vec()));
+    needs.extend([("regions", CALL_COLUMNS.to_vec()), ("marks", MARK_COLUMNS.to_vec())]);
     needs
 }
 
@@ -27,7 +27,7 @@ pub fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(needed(tables, "regions")?)?;
+    let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
     let mut columns = LaunchColumns::default();
     for (kind, (_, table, key)) in TARGETS.iter().enumerate() {
         let frame = needed(tables, table)?;

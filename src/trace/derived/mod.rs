@@ -14,7 +14,6 @@ mod host_threads;
 mod idle_gaps;
 mod kernel_clocks;
 mod kernel_overlaps;
-mod launch_calls;
 mod launch_shapes;
 mod launches;
 mod launching_calls;

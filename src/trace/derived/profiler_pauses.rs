@@ -4,8 +4,8 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::{Frames, Needs, column, needed};
+use crate::trace::api_classes::ApiClasses;
 use crate::trace::frames::rows_named;
-use crate::trace::host_calls::HostCalls;
 use crate::trace::identity::Process;
 use crate::trace::intervals::Interval;
 use crate::trace::profiler_pauses::{Control, pauses};
@@ -32,7 +32,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         (Some(one), Some(other)) => Some(Interval::new(one.start_ns.min(other.start_ns), one.end_ns.max(other.end_ns))),
         (one, other) => one.or(other),
     };
-    let pauses = of_tables(process, needed(tables, "regions")?, needed(tables, "marks")?, span, &HostCalls::builtin())?;
+    let pauses = of_tables(process, needed(tables, "regions")?, needed(tables, "marks")?, span)?;
     Ok(DataFrame::new_infer_height(vec![
         column("start_ns", pauses.iter().map(|pause| pause.start_ns).collect()),
         column("end_ns", pauses.iter().map(|pause| pause.end_ns).collect()),
@@ -49,11 +49,11 @@ pub fn of_tables(
     regions: &DataFrame,
     marks: &DataFrame,
     span: Option<Interval>,
-    facts: &HostCalls,
 ) -> Result<Vec<Interval>> {
+    let facts = ApiClasses::builtin();
     let mut controls = Vec::new();
     let names = regions.column("name")?;
-    let kinds = [(false, HostCalls::pauses as fn(&HostCalls, &str) -> bool), (true, HostCalls::resumes)];
+    let kinds = [(false, ApiClasses::pauses as fn(&ApiClasses, &str) -> bool), (true, ApiClasses::resumes)];
     for (resumes, is_such) in kinds {
         let rows = rows_named(names, |name| is_such(facts, name))?;
         if rows.any() {

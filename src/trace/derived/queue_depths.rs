@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use super::launching_calls::{CALL_COLUMNS, LaunchingCalls};
+use super::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
 use super::{Frames, Needs, column, needed};
 use crate::trace::identity::Process;
 use crate::trace::queue_depth::{Stretch, Work, each_stretch};
@@ -17,7 +17,7 @@ type Queue = (Option<i64>, Option<i64>, Option<i64>);
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
     let kernels = vec!["gpu", "queue_id", "stream_id", "correlation_id", "start_ns", "end_ns", "valid"];
-    vec![("kernels", kernels), ("regions", CALL_COLUMNS.to_vec())]
+    vec![("kernels", kernels), ("regions", CALL_COLUMNS.to_vec()), ("marks", MARK_COLUMNS.to_vec())]
 }
 
 /// Sweeps over the dispatches of each queue, from the end of the launching call on.
@@ -25,7 +25,7 @@ pub fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(needed(tables, "regions")?)?;
+    let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
     let kernels = needed(tables, "kernels")?;
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
     let (gpus, queues, streams) = (integer("gpu")?, integer("queue_id")?, integer("stream_id")?);
