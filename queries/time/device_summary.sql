@@ -85,8 +85,8 @@ stretches AS (
     SELECT
         u.device,
         u.apart,
-        CASE WHEN s.start_ns < u.first_ns THEN u.first_ns ELSE s.start_ns END AS start_ns,
-        CASE WHEN s.end_ns > u.last_ns THEN u.last_ns ELSE s.end_ns END AS end_ns,
+        GREATEST(s.start_ns, u.first_ns) AS start_ns,
+        LEAST(s.end_ns, u.last_ns) AS end_ns,
         0 AS compute,
         0 AS comm,
         0 AS copy,

@@ -28,6 +28,12 @@ PARAMETER_SETS = {
     "full": [["--full", "2"]],
     "launch_bound_pct": [["--launch-bound-pct", "0"]],
     "least": [["--least", "2"]],
+    "least_calls": [["--least-calls", "9", "--least-drift-pct", "0", "--least-gap-pct", "5"]],
+    "least_excess_us": [["--least-excess-us", "0", "--least-ratio", "1"]],
+    "least_z": [["--least-z", "3", "--least-ratio", "1.1"]],
+    "low_pct": [["--low-pct", "99", "--power-pct", "10"]],
+    "short_us": [["--short-us", "100", "--pause-us", "100", "--least", "2"]],
+    "small_bytes": [["--small-bytes", "4096"]],
     "stretches": [["--stretches", "1"], ["--stretches", "7"]],
 }
 
@@ -201,7 +207,7 @@ def compare_input(tally, binary, source, dataset, queries, rows_seen):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", type=Path, required=True)
-    parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent")
+    parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent. One with telemetry is added")
     parser.add_argument("--queries", nargs="+", help="only these")
     parser.add_argument("--work", type=Path, help="folder for the datasets")
     arguments = parser.parse_args()
@@ -216,7 +222,7 @@ def main():
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             comparisons = [
                 pool.submit(compare_input, tally, arguments.binary, source, Path(work) / f"dataset-{n}", queries, rows_seen)
-                for n, source in enumerate(arguments.inputs or [*default_inputs(), sampled(work)])
+                for n, source in enumerate([*(arguments.inputs or default_inputs()), sampled(work)])
             ]
         for comparison in comparisons:
             comparison.result()
