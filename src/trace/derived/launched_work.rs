@@ -6,10 +6,9 @@ use std::ops::Range;
 use anyhow::Result;
 use polars::prelude::*;
 
+use super::launching_calls::LaunchingCalls;
 use super::range_forest::Work;
 use super::{Frames, needed};
-use crate::trace::call_index::{Call, CallIndex};
-use crate::trace::frames::rows_named;
 use crate::trace::range_tree::Extent;
 use crate::trace::values::{Integers, Truths};
 
@@ -26,18 +25,16 @@ pub struct Launched {
     pub start_ns: i64,
     /// End in raw nanoseconds.
     pub end_ns: i64,
-    /// Position of the call that launched it, where it was recorded.
+    /// Number of the call that launched it, where it was recorded.
     pub call: Option<u32>,
 }
 
-/// The valid kernels and copies of a process, and its calls.
+/// The valid kernels and copies of a process, and the calls that launched them.
 pub struct LaunchedWork {
     /// Kernels, then copies, in the order of their tables.
     pub launched: Vec<Launched>,
-    /// Calls with a correlation id, ROCTx apart.
-    pub calls: Vec<Call>,
-    /// Threads by the numbers that calls have.
-    threads: Vec<Option<i64>>,
+    /// The calls.
+    pub calls: LaunchingCalls,
 }
 
 impl LaunchedWork {
@@ -46,30 +43,25 @@ impl LaunchedWork {
     /// # Errors
     /// When a needed column is missing or has another type.
     pub fn of(tables: &Frames) -> Result<Self> {
-        let mut calls = Calls::default();
-        let regions = needed(tables, "regions")?;
-        calls.add(regions, "start_ns", Some(regions.column("valid")?.bool()?))?;
-        calls.add(needed(tables, "marks")?, "time_ns", None)?;
-        anyhow::ensure!(u32::try_from(calls.calls.len()).is_ok(), "more calls than can be counted");
-        let index = CallIndex::of(&calls.calls);
+        let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
         let mut launched = Vec::new();
-        add_launched(needed(tables, "kernels")?, "dispatch_id", false, &index, &mut launched)?;
-        add_launched(needed(tables, "memory_copies")?, "copy_id", true, &index, &mut launched)?;
-        Ok(Self { launched, calls: calls.calls, threads: calls.threads })
+        add_launched(needed(tables, "kernels")?, "dispatch_id", false, &calls, &mut launched)?;
+        add_launched(needed(tables, "memory_copies")?, "copy_id", true, &calls, &mut launched)?;
+        Ok(Self { launched, calls })
     }
 
-    /// Positions of the calls that launched something, by thread, each once.
-    pub fn launching_calls(&self) -> BTreeMap<i64, Vec<u32>> {
-        let mut launches = vec![false; self.calls.len()];
+    /// Numbers and starts of the calls that launched something, by thread, each once.
+    pub fn launching_calls(&self) -> BTreeMap<i64, Vec<(u32, i64)>> {
+        let mut launches = vec![false; self.calls.numbers()];
         for call in self.launched.iter().filter_map(|launched| launched.call) {
             if let Some(slot) = launches.get_mut(call as usize) {
                 *slot = true;
             }
         }
-        let mut by_thread: BTreeMap<i64, Vec<u32>> = BTreeMap::new();
-        for ((position, call), _) in (0_u32..).zip(&self.calls).zip(&launches).filter(|(_, launches)| **launches) {
-            if let Some(Some(tid)) = self.threads.get(call.thread as usize) {
-                by_thread.entry(*tid).or_default().push(position);
+        let mut by_thread: BTreeMap<i64, Vec<(u32, i64)>> = BTreeMap::new();
+        for (number, _) in (0_u32..).zip(&launches).filter(|(_, launches)| **launches) {
+            if let Some((call, tid)) = self.calls.at(number).and_then(|call| Some((call, call.tid?))) {
+                by_thread.entry(tid).or_default().push((number, call.start_ns));
             }
         }
         by_thread
@@ -79,7 +71,7 @@ impl LaunchedWork {
     pub fn over_time(&self) -> LaunchesOverTime<'_> {
         let mut launches: Vec<(i64, u32)> = (0_u32..)
             .zip(&self.launched)
-            .filter_map(|(row, launched)| Some((self.calls.get(launched.call? as usize)?.start_ns, row)))
+            .filter_map(|(row, launched)| Some((self.calls.at(launched.call?)?.start_ns, row)))
             .collect();
         if !launches.is_sorted() {
             launches.sort_unstable();
@@ -149,52 +141,11 @@ fn sum(launches: &[(i64, u32)], launched: &[Launched]) -> Work {
     sum
 }
 
-#[derive(Default)]
-struct Calls {
-    calls: Vec<Call>,
-    threads: Vec<Option<i64>>,
-    known: BTreeMap<Option<i64>, u32>,
-}
-
-impl Calls {
-    fn add(&mut self, frame: &DataFrame, time: &str, valid: Option<&BooleanChunked>) -> Result<()> {
-        let markers = Truths::of(&rows_named(frame.column("domain")?, |domain| domain == "marker")?);
-        let ids = Integers::of(frame.column("correlation_id")?.i64()?);
-        let times = Integers::of(frame.column(time)?.i64()?);
-        let tids = Integers::of(frame.column("tid")?.i64()?);
-        let valid = valid.map(Truths::of);
-        let mut valid = valid.as_ref().map(Truths::iter);
-        let mut last: Option<(Option<i64>, u32)> = None;
-        for (((id, time), tid), marker) in ids.iter().zip(times.iter()).zip(tids.iter()).zip(markers.iter()) {
-            let is_valid = valid.as_mut().is_none_or(|rows| rows.next().flatten() == Some(true));
-            // Id 0 is that of none.
-            let id = id.filter(|id| *id != 0);
-            let (Some(correlation_id), Some(start_ns), true) = (id, time, is_valid && marker != Some(true)) else {
-                continue;
-            };
-            let thread = match last {
-                Some((known, thread)) if known == tid => thread,
-                _ => {
-                    let next = self.threads.len() as u32;
-                    let thread = *self.known.entry(tid).or_insert(next);
-                    if thread == next {
-                        self.threads.push(tid);
-                    }
-                    thread
-                }
-            };
-            last = Some((tid, thread));
-            self.calls.push(Call { correlation_id, start_ns, thread });
-        }
-        Ok(())
-    }
-}
-
 fn add_launched(
     frame: &DataFrame,
     key: &str,
     is_copy: bool,
-    index: &CallIndex,
+    calls: &LaunchingCalls,
     launched: &mut Vec<Launched>,
 ) -> Result<()> {
     let keys = Integers::of(frame.column(key)?.i64()?);
@@ -207,7 +158,7 @@ fn add_launched(
     let rows = keys.iter().zip(gpus.iter()).zip(ids.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
     for (((((key, gpu), id), start), end), valid) in rows {
         if let (Some(key), Some(start_ns), Some(end_ns), Some(true)) = (key, start, end, valid) {
-            let call = id.and_then(|id| index.position(id));
+            let call = calls.get(id).map(|call| call.row);
             launched.push(Launched { is_copy, id: key, gpu, start_ns, end_ns, call });
         }
     }

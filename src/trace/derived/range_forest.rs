@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use super::launched_work::{Launched, LaunchedWork};
+use super::launching_calls::MARK_COLUMNS;
 use super::{Frames, Needs, needed};
 use crate::trace::frames::rows_named;
 use crate::trace::markers::{is_no_range, is_no_range_category, is_process_range};
@@ -35,10 +36,17 @@ pub fn needs() -> Needs {
                 "valid",
             ],
         ),
-        ("marks", vec!["domain", "tid", "correlation_id", "time_ns"]),
+        ("marks", MARK_COLUMNS.to_vec()),
         ("kernels", vec!["dispatch_id", "gpu", "correlation_id", "start_ns", "end_ns", "valid"]),
         ("memory_copies", vec!["copy_id", "gpu", "correlation_id", "start_ns", "end_ns", "valid"]),
     ]
+}
+
+/// The same, with kernels first: what was launched is what matters.
+pub fn needs_of_work() -> Needs {
+    let mut needs = needs();
+    needs.sort_by_key(|(table, _)| *table != "kernels");
+    needs
 }
 
 /// A range of a thread, or of the whole process.
@@ -141,7 +149,7 @@ impl RangeForest {
                 by_thread.entry(tid).or_default().push(position);
             }
         }
-        let mut range_of_call: Vec<Option<u32>> = vec![None; work.calls.len()];
+        let mut range_of_call: Vec<Option<u32>> = vec![None; work.calls.numbers()];
         let calls_of_thread = work.launching_calls();
         for (tid, positions) in by_thread {
             let extents: Vec<Extent> =
@@ -152,9 +160,8 @@ impl RangeForest {
                 }
             }
             let Some(calls) = calls_of_thread.get(&tid) else { continue };
-            let times: Vec<i64> =
-                calls.iter().filter_map(|call| Some(work.calls.get(*call as usize)?.start_ns)).collect();
-            for (call, range) in calls.iter().zip(innermost(&extents, &times)) {
+            let times: Vec<i64> = calls.iter().map(|(_, start_ns)| *start_ns).collect();
+            for ((call, _), range) in calls.iter().zip(innermost(&extents, &times)) {
                 if let Some(slot) = range_of_call.get_mut(*call as usize) {
                     *slot = range.and_then(|range| positions.get(range as usize).copied());
                 }
@@ -363,6 +370,7 @@ mod tests {
         ];
         let marks = vec![
             text("domain", &[]),
+            text("name", &[]),
             whole("tid", Vec::new()),
             whole("correlation_id", Vec::new()),
             whole("time_ns", Vec::new()),

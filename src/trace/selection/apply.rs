@@ -17,8 +17,8 @@ struct Owner {
     table: &'static str,
     /// Columns here and there.
     keys: &'static [(&'static str, &'static str)],
-    /// Value of the column `owner` for rows of this owner, where there is such a column.
-    word: Option<&'static str>,
+    /// The column that tells the owners apart and its value for rows of this one, where there are several.
+    word: Option<(&'static str, &'static str)>,
 }
 
 const DISPATCHES: Owner =
@@ -28,13 +28,20 @@ const DISPATCHES: Owner =
 fn owners(table: &str) -> &'static [Owner] {
     match table {
         "counters" | "counter_instances" => &[DISPATCHES],
-        "region_self_times" => &[Owner { table: "regions", keys: &[("region_id", "region_id")], word: None }],
+        "region_self_times" | "api_calls" => {
+            &[Owner { table: "regions", keys: &[("region_id", "region_id")], word: None }]
+        }
         "range_self_times" => &[Owner { table: "ranges", keys: &[("range_id", "range_id")], word: None }],
         "args" => &[
-            Owner { table: "regions", keys: &[("owner_id", "region_id")], word: Some("region") },
-            Owner { table: "kernels", keys: &[("owner_id", "dispatch_id")], word: Some("kernel") },
-            Owner { table: "memory_copies", keys: &[("owner_id", "copy_id")], word: Some("copy") },
+            Owner { table: "regions", keys: &[("owner_id", "region_id")], word: Some(("owner", "region")) },
+            Owner { table: "kernels", keys: &[("owner_id", "dispatch_id")], word: Some(("owner", "kernel")) },
+            Owner { table: "memory_copies", keys: &[("owner_id", "copy_id")], word: Some(("owner", "copy")) },
         ],
+        "launches" | "graph_work" | "range_work" => &[
+            Owner { table: "kernels", keys: &[("target_id", "dispatch_id")], word: Some(("kind", "kernel")) },
+            Owner { table: "memory_copies", keys: &[("target_id", "copy_id")], word: Some(("kind", "copy")) },
+        ],
+        "dispatch_launches" => &[Owner { table: "kernels", keys: &[("dispatch_id", "dispatch_id")], word: None }],
         _ => &[],
     }
 }
@@ -60,7 +67,8 @@ fn acts_on(choice: &Choice, filter: Filter, table: &Table) -> bool {
         && match filter {
             Filter::Window | Filter::Iterations => has_extent(table) || has("time_ns") || table.name == "processes",
             Filter::Rank => false,
-            Filter::Gpu => has("gpu"),
+            // A copy between two GPUs is of both, which only its own table tells.
+            Filter::Gpu => has("gpu") && owners(table.name).is_empty(),
             Filter::Kernel | Filter::Category => has("kernel_id"),
             Filter::Stream => has("stream_id"),
             Filter::Queue => has("queue_id"),
@@ -113,7 +121,7 @@ pub fn extend_request(choice: &Choice, request: &Request) -> Request {
             }
             let own = extended.entry(table.name).or_default();
             own.extend(owner.keys.iter().map(|(here, _)| *here));
-            own.extend(owner.word.map(|_| "owner"));
+            own.extend(owner.word.map(|(column, _)| column));
             let theirs = extended.entry(owning.name).or_default();
             theirs.extend(owner.keys.iter().map(|(_, there)| *there));
             theirs.extend(filter_columns(choice, owning));
@@ -144,7 +152,7 @@ pub fn apply(
         let mut parts = Vec::new();
         for owner in owners(name) {
             let owned = match owner.word {
-                Some(word) => chosen.clone().filter(col("owner").eq(lit(word))),
+                Some((column, word)) => chosen.clone().filter(col(column).eq(lit(word))),
                 None => chosen.clone(),
             };
             let owning = schema::table(owner.table)
