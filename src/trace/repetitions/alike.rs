@@ -25,8 +25,8 @@ pub fn likeness(one: &[u32], other: &[u32]) -> f64 {
     common as f64 / longest as f64
 }
 
-/// The repetition that occurs most often as it is, of several the first.
-pub fn commonest<'a>(repetitions: &[&'a [u32]]) -> &'a [u32] {
+/// Place of the repetition that occurs most often as it is, of several the first.
+pub fn commonest(repetitions: &[&[u32]]) -> usize {
     let hash = |repetition: &[u32]| {
         let mut hasher = DefaultHasher::new();
         repetition.hash(&mut hasher);
@@ -40,10 +40,9 @@ pub fn commonest<'a>(repetitions: &[&'a [u32]]) -> &'a [u32] {
     // Where no two are the same, that of the middle length is nearest to all.
     let most = counts.values().max().copied().unwrap_or(0);
     if most < 2 {
-        let mut by_length: Vec<&[u32]> = repetitions.to_vec();
-        by_length.sort_by_key(|repetition| repetition.len());
+        let mut by_length: Vec<usize> = (0..repetitions.len()).collect();
+        by_length.sort_by_key(|place| repetitions.get(*place).map(|repetition| repetition.len()));
         return by_length.get(by_length.len() / 2).copied().unwrap_or_default();
     }
-    let of_most = hashes.iter().position(|hash| counts.get(hash) == Some(&most));
-    of_most.and_then(|at| repetitions.get(at)).copied().unwrap_or_default()
+    hashes.iter().position(|hash| counts.get(hash) == Some(&most)).unwrap_or_default()
 }

@@ -26,7 +26,9 @@ const LEAST_ALIKE_LAST: f64 = 0.75;
 /// Symbols in repetitions that are no accident, unless they are this share of all.
 const LEAST_WITHIN: usize = 24;
 const NEARLY_ALL: f64 = 0.8;
-/// How often a period must repeat that the symbols alone do not show, and in how many symbols unless it does just so.
+/// Signs that are required of a period that the symbols alone do not show: that it repeats so often, in so many symbols, just
+/// so, and nearly all the time.
+const LEAST_SIGNS: usize = 3;
 const LEAST_REPETITIONS_WIDE: usize = 5;
 const LEAST_WITHIN_WIDE: usize = 60;
 const SAME: f64 = 0.95;
@@ -89,9 +91,11 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
     let found = chosen(candidates).and_then(|chosen| {
         let found = cut(&chosen, sequence);
         let within: usize = found.ranges.iter().map(ExactSizeIterator::len).sum();
-        let is_much = within >= LEAST_WITHIN || within as f64 >= NEARLY_ALL * sequence.len() as f64;
         let is_often = chosen.starts.len() >= LEAST_REPETITIONS_WIDE;
-        let is_sure = !chosen.wide || is_often && (within >= LEAST_WITHIN_WIDE || chosen.alike >= SAME);
+        let is_nearly_all = within as f64 >= NEARLY_ALL * sequence.len() as f64;
+        let signs = [is_often, within >= LEAST_WITHIN_WIDE, chosen.alike >= SAME, is_nearly_all];
+        let is_sure = !chosen.wide || signs.into_iter().filter(|sign| *sign).count() >= LEAST_SIGNS;
+        let is_much = within >= LEAST_WITHIN || is_nearly_all;
         (found.ranges.len() >= LEAST_REPETITIONS && is_much && is_sure).then_some(found)
     });
     found.or_else(|| one_by_one(sequence))
@@ -134,8 +138,16 @@ fn candidates_of(sequence: &[u32], least_alike: f64) -> Vec<(Vec<u32>, u32)> {
     let occurrences = Occurrences::of(sequence);
     let mut groups = by_period(anchors(&occurrences, sequence.len()));
     if groups.len() > MOST_PERIODS {
-        // Those with most anchors; a tie goes to the shorter period.
-        groups.sort_by_key(|group| std::cmp::Reverse(group.len()));
+        // A long period has few occurrences of many symbols, a short one in much noise many of few.
+        let by = |group: &[Anchor], often: bool| match often {
+            true => group.iter().map(|anchor| anchor.regular).sum(),
+            false => group.len(),
+        };
+        for (often, places) in [(false, 0..groups.len()), (true, MOST_PERIODS / 2..groups.len())] {
+            if let Some(rest) = groups.get_mut(places) {
+                rest.sort_by_key(|group| std::cmp::Reverse(by(group, often)));
+            }
+        }
         groups.truncate(MOST_PERIODS);
     }
     groups.iter().filter_map(|group| candidate(group, &occurrences, sequence, least_alike)).collect()
@@ -165,7 +177,7 @@ fn candidate(
     let middle = likenesses.len() / 2;
     let median = *likenesses.select_nth_unstable_by(middle, f64::total_cmp).1;
     (median >= least_alike).then(|| {
-        let period = commonest(&pieces(&starts, sequence)).len() as u32;
+        let period = usual(&pieces(&starts, sequence)).len() as u32;
         (starts, period)
     })
 }
@@ -174,11 +186,18 @@ fn pieces<'a>(starts: &[u32], sequence: &'a [u32]) -> Vec<&'a [u32]> {
     starts.iter().zip(starts.iter().skip(1)).filter_map(|(from, to)| piece(sequence, &(*from..*to))).collect()
 }
 
-/// How much alike the usual repetition and each are.
+/// How much alike the usual repetition and each of the others are.
 fn likenesses(starts: &[u32], sequence: &[u32]) -> Vec<f64> {
     let pieces = pieces(starts, sequence);
-    let usual = commonest(&pieces);
-    pieces.iter().map(|piece| likeness(usual, piece)).collect()
+    let place = commonest(&pieces);
+    let usual = pieces.get(place).copied().unwrap_or_default();
+    let others = pieces.iter().enumerate().filter(|(other, _)| *other != place);
+    others.map(|(_, piece)| likeness(usual, piece)).collect()
+}
+
+/// The usual repetition.
+fn usual<'a>(pieces: &[&'a [u32]]) -> &'a [u32] {
+    pieces.get(commonest(pieces)).copied().unwrap_or_default()
 }
 
 /// The repetitions that begin at the starts of a candidate: each ends where the next begins, or after a period where
@@ -189,7 +208,7 @@ fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
     let length = sequence.len() as u32;
     let mut starts = candidate.starts.clone();
     let pieces: Vec<&[u32]> = full(&starts, period).iter().filter_map(|range| piece(sequence, range)).collect();
-    let mut usual = commonest(&pieces).to_vec();
+    let mut usual = usual(&pieces).to_vec();
     let (Some(first), Some(last)) = (starts.first().copied(), starts.last().copied()) else {
         return Repetitions { period, alike: candidate.alike, ranges: Vec::new() };
     };

@@ -185,12 +185,13 @@ fn random(seed: u64, symbols: u64, length: usize) -> Vec<u32> {
     (0..length).map(|_| next() as u32).collect()
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3_000))]
-
-    #[test]
-    fn random_sequences_have_no_period(seed in any::<u64>(), symbols in 2_u64..30, length in 20_usize..600) {
-        prop_assert_eq!(found(&random(seed, symbols, length)), None);
+#[test]
+fn random_sequences_have_no_period() {
+    // The same ones each time: some do repeat themselves by accident.
+    for seed in 0..3_000 {
+        let symbols = 2 + seed % 28;
+        let length = 20 + (seed * 7) as usize % 580;
+        assert_eq!(found(&random(seed, symbols, length)), None, "{seed}");
     }
 }
 
