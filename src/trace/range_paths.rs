@@ -1,6 +1,6 @@
 //! The path of a range: the messages from the outermost range to it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Ranges that lie deeper share the path of their ancestor at this depth, with [`DEEPER`] behind it.
 const DEEPEST: i64 = 128;
@@ -10,8 +10,8 @@ const DEEPER: &str = "…";
 #[derive(Default)]
 pub struct RangePaths {
     texts: Vec<Option<String>>,
-    known: HashMap<(Option<u32>, u32), u32>,
-    deeper: HashMap<u32, u32>,
+    known: BTreeMap<(Option<u32>, u32), u32>,
+    deeper: BTreeMap<u32, u32>,
 }
 
 impl RangePaths {

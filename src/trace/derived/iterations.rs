@@ -1,6 +1,6 @@
 //! The table `iterations`: what repeats itself in the kernels of a process, markers or none.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use anyhow::Result;
@@ -229,15 +229,15 @@ fn busiest(rows: &[u32], keys: &[u32]) -> Vec<u32> {
 }
 
 /// Numbers things in the order in which they come.
-struct Numbers<T>(HashMap<T, u32>);
+struct Numbers<T>(BTreeMap<T, u32>);
 
 impl<T> Default for Numbers<T> {
     fn default() -> Self {
-        Self(HashMap::new())
+        Self(BTreeMap::new())
     }
 }
 
-impl<T: std::hash::Hash + Eq> Numbers<T> {
+impl<T: Ord> Numbers<T> {
     fn of(&mut self, thing: T) -> u32 {
         let next = self.0.len() as u32;
         *self.0.entry(thing).or_insert(next)

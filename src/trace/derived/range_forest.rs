@@ -1,7 +1,7 @@
 //! The ranges of a process, how they nest, and what was launched in each: what three tables are made of.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
@@ -207,7 +207,7 @@ impl RangeForest {
 #[derive(Default)]
 struct Messages {
     texts: Vec<Option<String>>,
-    known: HashMap<String, u32>,
+    known: BTreeMap<String, u32>,
 }
 
 impl Messages {
@@ -279,7 +279,7 @@ fn ranges_of(regions: &DataFrame, messages: &mut Messages) -> Result<Vec<Range>>
 /// Gives every range its depth, path and iteration, and returns the texts of the paths.
 fn name_paths(ranges: &mut [Range], messages: &Messages) -> Vec<Option<String>> {
     let mut paths = RangePaths::default();
-    let mut repeats: HashMap<(Option<i64>, bool, u32), i64> = HashMap::new();
+    let mut repeats: BTreeMap<(Option<i64>, bool, u32), i64> = BTreeMap::new();
     for position in 0..ranges.len() {
         let Some((parent, message, key)) = ranges.get(position).map(|range| {
             let thread = range.tid.filter(|_| !range.of_process);

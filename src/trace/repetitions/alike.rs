@@ -1,11 +1,11 @@
 //! How much alike repetitions are.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Share of the pairs of neighbours that two sequences have in common, of those of the longer one.
 pub fn likeness(one: &[u32], other: &[u32]) -> f64 {
-    let mut pairs: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut pairs: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let neighbours = |of: &[u32]| -> Vec<(u32, u32)> { of.iter().copied().zip(of.iter().copied().skip(1)).collect() };
     let (mine, theirs) = (neighbours(one), neighbours(other));
     let longest = mine.len().max(theirs.len());
@@ -32,7 +32,7 @@ pub fn commonest(repetitions: &[&[u32]]) -> usize {
         repetition.hash(&mut hasher);
         hasher.finish()
     };
-    let mut counts: HashMap<u64, usize> = HashMap::new();
+    let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
     let hashes: Vec<u64> = repetitions.iter().map(|repetition| hash(repetition)).collect();
     for hash in &hashes {
         *counts.entry(*hash).or_insert(0) += 1;

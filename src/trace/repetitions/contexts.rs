@@ -1,6 +1,6 @@
 //! Symbols told apart by what follows them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Stands for what follows the end.
 const NOTHING: u32 = u32::MAX;
@@ -10,7 +10,7 @@ const NOTHING: u32 = u32::MAX;
 ///
 /// In a step that has every kernel more than once none marks where it begins; with what follows it, one does.
 pub fn widened(sequence: &[u32], width: usize) -> Vec<u32> {
-    let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+    let mut known: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let following = sequence.iter().skip(width).copied().chain(std::iter::repeat(NOTHING));
     sequence
         .iter()

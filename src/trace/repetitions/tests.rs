@@ -1,6 +1,6 @@
 //! Planted periods are found, and none where none was planted.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use super::{Repetitions, repetitions};
 
 /// The symbols numbered densely in the order of their first occurrence.
 fn dense(sequence: &[u32]) -> Vec<u32> {
-    let mut seen: HashMap<u32, u32> = HashMap::new();
+    let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
     sequence
         .iter()
         .map(|symbol| {
