@@ -111,7 +111,7 @@ fn write_one(
     let member = Member { process, source: Arc::new(source), files: Arc::from([]), memory_bytes: 0 };
     let own = Trace::new(vec![member], Categories::builtin(), 1, Jobs::default(), trace.notes().to_vec());
     let Some(member) = own.members().first() else { bail!("a trace without its process") };
-    write_process(&own, member, directory, TableFormat::Parquet, &Silent)
+    write_process(&own, member, directory, TableFormat::Parquet, &[], &Silent)
 }
 
 struct Silent;

@@ -107,7 +107,7 @@ impl InputArguments {
                 arguments.check(self, &trace)?;
             }
             let wanted = |rank| choice.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank));
-            let progress = Progress::new(misses.iter().map(|miss| miss.processes).sum(), global);
+            let progress = Progress::new(misses.iter().map(|miss| miss.processes).sum(), 0, global);
             let (filled, failures) = cache::fill(trace, &misses, wanted, &progress);
             progress.finish();
             trace = filled;

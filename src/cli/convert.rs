@@ -13,6 +13,10 @@ use super::progress::Progress;
 use crate::export::conversion::{Conversion, Outcome, Plan, Refused, convert};
 use crate::export::convert::TableFormat;
 use crate::input::is_dataset;
+use crate::trace::schema::{Origin, Table, table, tables};
+
+/// The word for all tables that are made on demand.
+const ALL: &str = "all";
 
 /// Write all tables of all ranks as a hive-partitioned dataset
 #[derive(Args, Clone, Debug)]
@@ -25,6 +29,7 @@ way. An interrupted conversion is gone on with by the same command.
 Examples:
   wavesieve convert traces/ -o dataset
   wavesieve convert 'traces/**/*_results.db' -o dataset --rank-from 'rank(\\d+)'
+  wavesieve convert traces/ -o dataset --with launches
   wavesieve convert traces/ -o tables --to csv")]
 pub struct ConvertArguments {
     #[command(flatten)]
@@ -35,6 +40,9 @@ pub struct ConvertArguments {
     /// Format of the files
     #[arg(long, value_enum, default_value_t)]
     to: TableFormat,
+    /// Keep these tables too, which are else made when a query needs them; `all` for all of them
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = on_demand)]
+    with: Vec<String>,
     /// Convert everything again and replace whatever dataset is there
     #[arg(long)]
     overwrite: bool,
@@ -49,8 +57,10 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
     check_output(output, arguments.overwrite)?;
     let trace = arguments.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
     messages::warn(&trace, global);
-    let progress = Progress::new(trace.members().len(), global);
-    let plan = Plan { output, format: arguments.to, overwrite: arguments.overwrite };
+    let kept = |table: &&'static Table| arguments.with.iter().any(|name| name == ALL || name == table.name);
+    let with: Vec<&'static Table> = kept_on_demand().filter(kept).collect();
+    let progress = Progress::new(trace.members().len(), with.len(), global);
+    let plan = Plan { output, format: arguments.to, with, overwrite: arguments.overwrite };
     let outcome = convert(&trace, &plan, &progress);
     progress.finish();
     let outcome = outcome.map_err(|error| match error.downcast::<Refused>() {
@@ -64,6 +74,23 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
         return Ok(PARTIAL);
     }
     Ok(if explain_unmatched(&trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })
+}
+
+/// The tables that are made when a query needs them.
+fn kept_on_demand() -> impl Iterator<Item = &'static Table> {
+    tables().iter().copied().filter(|table| table.origin == Origin::OnDemand)
+}
+
+/// The name of a table that is made on demand, or the word for all of them.
+fn on_demand(name: &str) -> Result<String, String> {
+    if name == ALL || kept_on_demand().any(|table| table.name == name) {
+        return Ok(name.to_owned());
+    }
+    let known: Vec<&str> = kept_on_demand().map(|table| table.name).collect();
+    Err(match table(name) {
+        Some(_) => format!("{name} is always kept; name {ALL} or some of {}", known.join(", ")),
+        None => format!("no table is named {name}; name {ALL} or some of {}", known.join(", ")),
+    })
 }
 
 /// What was done, in a line.

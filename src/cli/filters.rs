@@ -11,7 +11,7 @@ use super::messages;
 use crate::trace::Trace;
 use crate::trace::schema::{Table, table};
 use crate::trace::selection::{
-    Choice, Condition, Filter, NumberSet, Window, WindowMode, is_touched, parse_duration_ns, unmatched,
+    Choice, Condition, Filter, IterationSet, NumberSet, Window, WindowMode, is_touched, parse_duration_ns, unmatched,
 };
 
 /// Tables that describe what events refer to; a filter need not choose among them.
@@ -25,6 +25,10 @@ pub struct FilterArguments {
     /// ns, or @marker for a ROCTx range (@marker/2 for the third of that name)
     #[arg(long, value_name = "WINDOW", allow_hyphen_values = true, help_heading = "Filters")]
     window: Option<Window>,
+    /// Iterations FIRST..LAST of each process, both included and counted from 0, or those that are steady, warmup or cooldown:
+    /// the time from the start of the first to the end of the last of them (`wavesieve table iterations` lists them)
+    #[arg(long = "iter", value_name = "ITERATIONS", help_heading = "Filters")]
+    iterations: Option<IterationSet>,
     /// Which events a window keeps; busy, idle and exposed time is always cut at it
     #[arg(long, value_enum, default_value_t, value_name = "MODE", help_heading = "Filters")]
     window_mode: WindowMode,
@@ -79,6 +83,7 @@ impl FilterArguments {
         let words = |words: &[String]| words.iter().filter(|word| !word.is_empty()).cloned().collect();
         Ok(Choice {
             window: self.window.clone(),
+            iterations: self.iterations,
             window_mode: self.window_mode,
             ranks: self.ranks.clone(),
             gpus: self.gpus.clone(),
@@ -154,13 +159,13 @@ fn note_lost_ranks(trace: &Trace, global: &GlobalArguments) {
         ranks.insert(member.process.rank);
     }
     let ranks: Vec<String> = lost.difference(&known).map(i64::to_string).collect();
-    if let (false, false, false, Some(window)) =
-        (global.quiet, known.is_empty(), ranks.is_empty(), trace.choice().written(Filter::Window))
-    {
+    let written = |filter, noun| Some(format!("{noun} {}", trace.choice().written(filter)?));
+    let window = match trace.resolved().iter().any(|resolved| resolved.without_iterations) {
+        true => written(Filter::Iterations, "iterations"),
+        false => written(Filter::Window, "window").or_else(|| written(Filter::Iterations, "iterations")),
+    };
+    if let (false, false, false, Some(window)) = (global.quiet, known.is_empty(), ranks.is_empty(), window) {
         let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
-        messages::say(format_args!(
-            "note: {noun} {} lack the window {window}, nothing is kept of them",
-            ranks.join(", ")
-        ));
+        messages::say(format_args!("note: {noun} {} lack the {window}, nothing is kept of them", ranks.join(", ")));
     }
 }

@@ -12,8 +12,9 @@ use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::{answer, messages};
 use crate::engine::{Answer, ColumnUnit, OutputColumn, Registry, run_sql};
+use crate::trace::derived::needs;
 use crate::trace::gpu_times::GpuTime;
-use crate::trace::schema::{Origin, tables};
+use crate::trace::schema::{Origin, table, tables};
 use crate::trace::{Member, Trace};
 
 /// Say what the inputs are: processes, ranks, GPUs, spans and rows
@@ -220,8 +221,11 @@ fn applicable(registry: &Registry, rows: &[BTreeMap<&'static str, u64>]) -> Vec<
         .iter()
         .filter(|query| {
             query.declaration.needs.first().is_some_and(|subject| {
-                let derived = !rows.iter().any(|rows| rows.contains_key(subject.as_str()));
-                derived || rows.iter().any(|rows| rows.get(subject.as_str()).is_some_and(|rows| *rows > 0))
+                let on_demand = table(subject).filter(|table| table.origin == Origin::OnDemand);
+                let source = on_demand.and_then(|table| Some(needs(table.name).first()?.0));
+                let subject = source.unwrap_or(subject.as_str());
+                let derived = !rows.iter().any(|rows| rows.contains_key(subject));
+                derived || rows.iter().any(|rows| rows.get(subject).is_some_and(|rows| *rows > 0))
             })
         })
         .map(|query| query.name.clone())

@@ -12,7 +12,7 @@ use super::arguments::GlobalArguments;
 use super::messages::say;
 use crate::export::convert::Observer;
 use crate::trace::Member;
-use crate::trace::schema::{Table, tables};
+use crate::trace::schema::{Origin, Table, tables};
 
 /// What takes less is not worth a bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);
@@ -22,19 +22,23 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 /// A bar on a terminal after half a second, a line every ten seconds elsewhere, nothing when quiet.
 pub struct Progress {
     bar: ProgressBar,
+    /// Tables that are written of each process.
+    tables: usize,
     reporter: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
 }
 
 impl Progress {
-    /// Begins to watch the writing of all tables of so many processes.
-    pub fn new(processes: usize, global: &GlobalArguments) -> Self {
-        let steps = (processes * tables().len()) as u64;
+    /// Begins to watch the writing of so many processes, each with so many of the tables that are made on demand.
+    pub fn new(processes: usize, on_demand: usize, global: &GlobalArguments) -> Self {
+        let always = tables().iter().filter(|table| table.origin != Origin::OnDemand).count();
+        let tables = always + on_demand;
+        let steps = (processes * tables) as u64;
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tables {msg} {eta}") {
             bar.set_style(style);
         }
         let reporter = (!global.quiet).then(|| report(bar.clone(), std::io::stderr().is_terminal()));
-        Self { bar, reporter: Mutex::new(reporter) }
+        Self { bar, tables, reporter: Mutex::new(reporter) }
     }
 
     /// Ends the report.
@@ -73,6 +77,6 @@ impl Observer for Progress {
     }
 
     fn taken_over(&self, _member: &Member) {
-        self.bar.inc(tables().len() as u64);
+        self.bar.inc(self.tables as u64);
     }
 }

@@ -14,7 +14,7 @@ use super::{answer, messages, tables};
 use crate::engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query,
 };
-use crate::trace::{Trace, schema};
+use crate::trace::{Trace, derived, schema};
 
 /// The verb, with one subcommand per query.
 pub fn command(registry: &Registry) -> Command {
@@ -151,9 +151,30 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
         }
     }
     let of_segments = query.declaration.needs.iter().any(|table| table == "gpu_segments");
-    let reason = if subject.origin == schema::Origin::Source && !filled.contains(&subject.name) {
-        let (subject, filled) = (subject.name, filled.join(", "));
-        format!("{subject} is empty; this trace has {filled}; `wavesieve check` says how to collect more")
+    let sources: Vec<&str> = match subject.origin {
+        schema::Origin::OnDemand => derived::needs(subject.name).into_iter().map(|(name, _)| name).collect(),
+        _ => Vec::new(),
+    };
+    let source = sources.first().copied().unwrap_or(subject.name);
+    let is_source = schema::table(source).is_some_and(|table| table.origin == schema::Origin::Source);
+    let reason = if is_source && !filled.contains(&source) {
+        format!("{source} is empty; this trace has {}; `wavesieve check` says how to collect more", filled.join(", "))
+    } else if subject.origin == schema::Origin::OnDemand {
+        let well = EMPTY_WHERE_ALL_IS_WELL.contains(&subject.name) && has_rows(trace, "gpu_segments", "gpu")?;
+        // Of a table with rows the query may have chosen none.
+        if well || has_rows(trace, subject.name, "process")? {
+            return Ok(false);
+        }
+        let (sources, filled) = (sources.join(", "), filled.join(", "));
+        emptiness_of(subject.name).map_or_else(
+            || {
+                let subject = subject.name;
+                format!(
+                    "nothing in {sources} makes a row of {subject}; this trace has {filled}; `wavesieve check` says how to collect more"
+                )
+            },
+            str::to_owned,
+        )
     } else if subject.origin.is_derived() || of_segments {
         "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
     } else {
@@ -163,6 +184,24 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
         messages::say(format_args!("no rows: {reason}"));
     }
     Ok(true)
+}
+
+/// Why a table made on demand has no rows, where more can be said than what it is made from.
+fn emptiness_of(table: &str) -> Option<&'static str> {
+    match table {
+        "iterations" => Some("no process repeats a sequence of kernels at least three times"),
+        "ranges" => Some("no ROCTx range was recorded; `rocprofv3 --marker-trace` records them"),
+        _ => None,
+    }
+}
+
+/// Tables that have no rows where GPUs never waited, recording never stopped, nothing ran beside anything or all
+/// dispatches took as long as others of their kind.
+const EMPTY_WHERE_ALL_IS_WELL: &[&str] = &["idle_gaps", "profiler_pauses", "kernel_overlaps", "slow_dispatches"];
+
+fn has_rows(trace: &Trace, table: &'static str, column: &'static str) -> Result<bool, Failure> {
+    let frame = trace.unfiltered(table, &[column])?.collect().map_err(anyhow::Error::from)?;
+    Ok(frame.height() > 0)
 }
 
 fn list(registry: &Registry) -> Result<Answer, Failure> {

@@ -6,7 +6,7 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::trace::Request;
-use crate::trace::schema::{Table, tables};
+use crate::trace::schema::{Origin, Table, tables};
 
 /// Words by which a statement means columns that it does not name: `NATURAL JOIN`, `COLUMNS('…')`, `TABLE kernels`.
 const MEANS_ALL_COLUMNS: &[&str] = &["natural", "columns", "table"];
@@ -29,7 +29,7 @@ pub fn mentions(sql: &str, table: &str) -> bool {
 
 fn columns_of(table: &'static Table, words: &BTreeSet<String>, star: bool) -> BTreeSet<&'static str> {
     let mut columns: BTreeSet<&'static str> =
-        table.column_names().filter(|name| star || table.origin.is_derived() || words.contains(*name)).collect();
+        table.column_names().filter(|name| star || table.origin == Origin::Derived || words.contains(*name)).collect();
     // A column of its own gives a frame its height, even when only rows are counted.
     columns.extend(table.column_names().nth(2));
     columns

@@ -5,6 +5,8 @@ mod front_matter;
 #[cfg(feature = "tables")]
 mod groups;
 #[cfg(feature = "tables")]
+mod links;
+#[cfg(feature = "tables")]
 mod mentions;
 #[cfg(feature = "tables")]
 mod numbers;

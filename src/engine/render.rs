@@ -7,6 +7,7 @@ use minijinja::{Environment, UndefinedBehavior};
 
 use super::error::QueryError;
 use super::front_matter::{Bounds, Parameter, ParameterType};
+use super::links::{Links, links};
 use super::registry::Query;
 use crate::trace::similar::closest;
 
@@ -62,6 +63,7 @@ pub fn render(query: &Query, options: &QueryOptions) -> Result<String, QueryErro
     }
     context.insert("columns".to_owned(), Value::from(columns(query, options, &by)?));
     context.insert("by".to_owned(), Value::from(by));
+    context.insert("links".to_owned(), Value::from(links().iter().map(Links::value).collect::<Vec<_>>()));
     context.insert("name".to_owned(), Value::from(options.name.word()));
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);

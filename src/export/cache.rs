@@ -103,7 +103,7 @@ fn write_entry(
     };
     for member in members {
         let (recorded, recording) = Recording::of(member);
-        let (mut stored, _) = write_process(trace, &recorded, temporary.path(), TableFormat::Parquet, observer)?;
+        let (mut stored, _) = write_process(trace, &recorded, temporary.path(), TableFormat::Parquet, &[], observer)?;
         let heard = recording.heard();
         if heard.damaged {
             return Ok(None);

@@ -73,7 +73,7 @@ pub fn selection(trace: &Trace) -> Vec<String> {
         .chain(Filter::OF_ROWS)
         .filter_map(|filter| Some(format!("{} {}", filter.flag(), choice.written(filter)?)))
         .collect();
-    if choice.has(Filter::Window) {
+    if choice.is_windowed() {
         options.push(format!("--window-mode {}", choice.window_mode.word()));
     }
     options

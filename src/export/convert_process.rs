@@ -23,7 +23,7 @@ use crate::trace::{Member, Request, Trace, all_columns, derived};
 
 const ANOMALIES: &str = "anomalies";
 
-/// Writes every table of a process below `directory`.
+/// Writes every table of a process below `directory`; of those that are made on demand the ones in `with`.
 ///
 /// # Errors
 /// When a table cannot be built, or a file cannot be written.
@@ -32,12 +32,13 @@ pub fn write_process(
     member: &Member,
     directory: &Path,
     format: TableFormat,
+    with: &[&'static Table],
     observer: &dyn Observer,
 ) -> Result<(StoredProcess, Written)> {
-    let writer = ProcessWriter { trace, member, directory, format, observer };
+    let writer = ProcessWriter { trace, member, directory, format, with, observer };
     let mut parts = Vec::new();
     if trace.choice().chooses_rows() {
-        for table in tables() {
+        for table in writer.tables() {
             parts.push(writer.put(table, writer.chosen(table)?)?);
         }
     } else {
@@ -77,10 +78,16 @@ struct ProcessWriter<'a> {
     member: &'a Member,
     directory: &'a Path,
     format: TableFormat,
+    with: &'a [&'static Table],
     observer: &'a dyn Observer,
 }
 
 impl ProcessWriter<'_> {
+    /// The tables that are written.
+    fn tables(&self) -> impl Iterator<Item = &'static Table> {
+        tables().iter().copied().filter(|table| table.origin != Origin::OnDemand || self.with.contains(table))
+    }
+
     /// Writes all rows, one source table after the other. While a table is read, one that was read before is checked and
     /// written, or one is built and written that is derived from those; then its columns are dropped.
     fn write_whole(&self, parts: &mut Vec<Part>) -> Result<()> {
@@ -88,7 +95,7 @@ impl ProcessWriter<'_> {
         let checks_now = || checks.lock().unwrap_or_else(PoisonError::into_inner);
         let mut kept = Kept::new(self)?;
         let mut waiting: VecDeque<Work> = VecDeque::new();
-        for table in tables().iter().filter(|table| table.origin == Origin::Source) {
+        for table in self.tables().filter(|table| table.origin == Origin::Source) {
             let next = waiting.pop_front();
             let (read, done) = rayon::join(
                 || {
@@ -110,7 +117,7 @@ impl ProcessWriter<'_> {
         let rest = rest.into_par_iter().map(|work| self.work_off(work, &checks)).collect::<Result<Vec<Part>>>()?;
         parts.extend(rest);
         let mut checks = checks.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for table in tables().iter().filter(|table| table.origin == Origin::Derived) {
+        for table in self.tables().filter(|table| table.origin.is_derived()) {
             if let Some(frame) = self.trace.stored(self.member, table)? {
                 let frame = frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?;
                 parts.push(self.put(table, frame)?);
@@ -225,7 +232,7 @@ impl Kept {
     /// Waits for all derived tables that did not come with the input.
     fn new(writer: &ProcessWriter<'_>) -> Result<Self> {
         let mut waiting = Vec::new();
-        for table in tables().iter().filter(|table| table.origin == Origin::Derived && table.name != ANOMALIES) {
+        for table in writer.tables().filter(|table| table.origin.is_derived() && table.name != ANOMALIES) {
             if writer.trace.stored(writer.member, table)?.is_none() {
                 waiting.push(Ready { table, tables: BTreeMap::new() });
             }

@@ -254,7 +254,8 @@ impl Source for DatasetSource {
             "pass" => context.process.pass != self.stored.pass,
             _ => false,
         };
-        if columns.is_empty() || columns.iter().any(|column| changed(column.name)) {
+        let missing = table.origin.is_derived() && !self.holds(table.name);
+        if missing || columns.is_empty() || columns.iter().any(|column| changed(column.name)) {
             return Ok(None);
         }
         let pieces = row_groups(&self.path(table.name), columns)?;

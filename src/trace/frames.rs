@@ -135,3 +135,26 @@ pub fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> PolarsResul
         Err(_) => texts.physical().iter().map(|code| verdict(code?)).collect_ca(name),
     })
 }
+
+/// What `value` gives for the text of each row of a `cat` column; it is asked once for each text.
+///
+/// # Errors
+/// When the column holds no texts.
+pub fn values_by_text<T: Copy>(column: &Column, value: impl Fn(&str) -> T) -> PolarsResult<Vec<Option<T>>> {
+    let series = column.as_materialized_series().cast(&categorical())?;
+    let texts = series.cat32()?;
+    let mapping = texts.get_mapping();
+    let mut known: Vec<Option<T>> = Vec::new();
+    let mut value_of = |code: CatSize| {
+        let place = code as usize;
+        if place >= known.len() {
+            known.resize(place + 1, None);
+        }
+        let slot = known.get_mut(place)?;
+        if slot.is_none() {
+            *slot = mapping.cat_to_str(code).map(&value);
+        }
+        *slot
+    };
+    Ok(texts.physical().iter().map(|code| value_of(code?)).collect())
+}

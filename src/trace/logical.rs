@@ -308,7 +308,7 @@ impl Trace {
             match table.origin {
                 Origin::Source => base.entry(table.name).or_default().extend(columns.iter().copied()),
                 // Self times within a window are those of the cut calls, which nobody can have stored.
-                Origin::Derived | Origin::OnDemand if clipped.is_some() && table.name == derived::SELF_TIMES => {
+                Origin::Derived | Origin::OnDemand if clipped.is_some() && derived::is_of_cut_calls(table.name) => {
                     derived.push(table)
                 }
                 Origin::Derived | Origin::OnDemand => match member.source.read_derived(&context, table)? {
@@ -342,9 +342,13 @@ impl Trace {
         for table in derived {
             let needed: BTreeMap<&'static str, DataFrame> = derived::needs(table.name)
                 .into_iter()
-                .filter_map(|(name, _)| Some((name, tables.get(name)?.clone())))
+                .filter_map(|(name, columns)| {
+                    let columns: Vec<Expr> =
+                        columns.into_iter().filter(|column| !is_identity(column)).map(col).collect();
+                    Some((name, tables.get(name)?.clone().select(columns)))
+                })
                 .map(|(name, frame)| match clipped {
-                    Some(resolved) if table.name == derived::SELF_TIMES => {
+                    Some(resolved) if name == "regions" && derived::is_of_cut_calls(table.name) => {
                         Ok((name, selection::clipped_regions(resolved, frame).collect()?))
                     }
                     _ => Ok((name, frame.collect()?)),
@@ -359,7 +363,7 @@ impl Trace {
             } else {
                 derived::derive(table.name, &member.process, &needed)?
             };
-            tables.insert(table.name, frame.lazy());
+            tables.insert(table.name, only_requested(frame, request.get(table.name))?.lazy());
         }
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)
@@ -492,6 +496,18 @@ pub fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
 /// Names of the columns of a table that a request for `columns` gives, in canonical order.
 pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> impl Iterator<Item = &'static str> {
     table.column_names().filter(move |name| wanted(name, columns))
+}
+
+/// A built table without the columns that nobody asked for, which may take more memory than all others.
+fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'static str>>) -> PolarsResult<DataFrame> {
+    let names = frame.get_column_names();
+    let kept: Vec<_> = names
+        .into_iter()
+        .filter(|name| columns.is_some_and(|columns| columns.contains(name.as_str())))
+        .cloned()
+        .collect();
+    // Without any column the number of rows would be lost.
+    if kept.is_empty() { Ok(frame) } else { frame.select(kept) }
 }
 
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {

@@ -1,15 +1,21 @@
 //! The canonical tables, the logical trace over all processes, and what is derived from it.
 
+pub mod allocations;
 pub mod anomaly;
+pub mod api_classes;
 #[cfg(feature = "tables")]
 pub mod arrow_bridge;
+pub mod by_id;
 pub mod categories;
+pub mod category_overlaps;
+pub mod coverage;
 #[cfg(feature = "tables")]
 pub mod derived;
 pub mod domain;
 pub mod facts;
 #[cfg(feature = "tables")]
 pub mod frames;
+pub mod gallop;
 #[cfg(feature = "tables")]
 pub mod gpu_activities;
 pub mod gpu_segments;
@@ -20,24 +26,37 @@ pub mod gpu_times;
 #[cfg(feature = "tables")]
 pub mod health;
 pub mod identity;
+pub mod idle_causes;
+pub mod idle_stretches;
 #[cfg(feature = "tables")]
 pub mod info_tables;
+pub mod innermost;
 pub mod intervals;
 #[cfg(feature = "tables")]
 pub mod jobs;
 pub mod kernel_names;
 #[cfg(feature = "tables")]
 pub mod logical;
+pub mod markers;
 pub mod natural_order;
+pub mod nesting;
+pub mod profiler_pauses;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
+pub mod queue_depth;
+pub mod queue_order;
+pub mod range_paths;
+pub mod range_tree;
+pub mod repetitions;
 pub mod schema;
 pub mod selection;
 pub mod self_time;
 pub mod similar;
 #[cfg(feature = "tables")]
 pub mod source;
+pub mod steadiness;
 mod tables;
+pub mod telemetry;
 pub mod validity;
 #[cfg(feature = "tables")]
 pub mod values;

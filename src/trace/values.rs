@@ -21,12 +21,15 @@ impl Integers {
         self.0.iter().map(|value| value.copied())
     }
 
+    /// The value of a row.
+    pub fn get(&self, row: usize) -> Option<i64> {
+        let is_null = self.0.validity().is_some_and(|valid| valid.len() > row && !valid.get_bit(row));
+        self.0.values().get(row).copied().filter(|_| !is_null)
+    }
+
     /// Row by row, for those who cannot keep the column.
     pub fn into_rows(self) -> impl ExactSizeIterator<Item = Option<i64>> {
-        (0..self.0.len()).map(move |row| {
-            let is_null = self.0.validity().is_some_and(|valid| !valid.get_bit(row));
-            self.0.values().get(row).copied().filter(|_| !is_null)
-        })
+        (0..self.0.len()).map(move |row| self.get(row))
     }
 }
 
@@ -70,6 +73,7 @@ mod tests {
         column.append(&Int64Chunked::from_slice("a".into(), &[3])).unwrap();
         assert_eq!(Integers::of(&column).iter().collect::<Vec<_>>(), [Some(1), None, Some(3)]);
         assert_eq!(Integers::of(&column).into_rows().collect::<Vec<_>>(), [Some(1), None, Some(3)]);
+        assert_eq!([0, 1, 2, 3].map(|row| Integers::of(&column).get(row)), [Some(1), None, Some(3), None]);
         let truths = BooleanChunked::from_slice_options("a".into(), &[Some(true), None, Some(false)]);
         assert_eq!(Truths::of(&truths).iter().collect::<Vec<_>>(), [Some(true), None, Some(false)]);
         assert_eq!(Integers::of(&Int64Chunked::from_slice("a".into(), &[])).iter().len(), 0);

@@ -1,6 +1,6 @@
 //! Every dialect of rocpd, each as a small database that is built here.
 
-mod databases;
+pub mod databases;
 mod logs;
 mod newer;
 mod sampled;

@@ -3,9 +3,11 @@
 import argparse
 import json
 import os
+import sqlite3
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import datafusion
@@ -22,7 +24,17 @@ NUMBERS = range(65_536)
 # Values of parameters to try beside their defaults.
 PARAMETER_SETS = {
     "threshold_us": [["--threshold-us", "100"], ["--threshold-us", "12.34"], ["--threshold-us", "0"]],
-    "bins": [["--bins", "1"], ["--bins", "7", "--threshold-us", "1000"]],
+    "bins": [["--bins", "1"], ["--bins", "7"], ["--bins", "7", "--threshold-us", "1000"]],
+    "full": [["--full", "2"]],
+    "launch_bound_pct": [["--launch-bound-pct", "0"]],
+    "least": [["--least", "2"]],
+    "least_calls": [["--least-calls", "9", "--least-drift-pct", "0", "--least-gap-pct", "5"]],
+    "least_excess_us": [["--least-excess-us", "0", "--least-ratio", "1"]],
+    "least_z": [["--least-z", "3", "--least-ratio", "1.1"]],
+    "low_pct": [["--low-pct", "99", "--power-pct", "10"]],
+    "short_us": [["--short-us", "100", "--pause-us", "100", "--least", "2"]],
+    "small_bytes": [["--small-bytes", "4096"]],
+    "stretches": [["--stretches", "1"], ["--stretches", "7"]],
 }
 
 
@@ -67,7 +79,9 @@ def option_sets(query):
     parameters = [parameter.split()[0] for parameter in keys.get("param", [])]
     for parameter in parameters:
         for options in PARAMETER_SETS.get(parameter, []):
-            sets += [options, [*options, "--by", "rank"]]
+            flags = [option[2:].replace("-", "_") for option in options if option.startswith("--")]
+            if all(flag in parameters for flag in flags):
+                sets += [options, [*options, "--by", "rank"]]
     if "top" in parameters:
         sets.append(["--top", "5"])
         if "rank" in dimensions:
@@ -162,10 +176,24 @@ def compare_query(tally, binary, source, dataset, engines, query, options):
     return len(direct)
 
 
+def sampled(folder):
+    """A database with telemetry, which no fixture has."""
+    suffix = "_00000135_fbe0_7be0_9db7_25c2efbbca00"
+    words = {"{suffix}": suffix, "{guid}": suffix.strip("_").replace("_", "-"), "{version}": "3.0.0"}
+    path = Path(folder) / "sampled_results.db"
+    with closing(sqlite3.connect(path)) as connection:
+        for script in ("examples/generate_trace/schema.sql", "tests/cli/dialects/base.sql", "tests/cli/quality/clocks.sql"):
+            sql = (REPOSITORY / script).read_text()
+            for word, text in words.items():
+                sql = sql.replace(word, text)
+            connection.executescript(sql)
+    return path
+
+
 def compare_input(tally, binary, source, dataset, queries, rows_seen):
     """Converts an input to a dataset and compares every query over both."""
     try:
-        if run_binary(binary, ["convert", source, "-o", dataset]) is None:
+        if run_binary(binary, ["convert", source, "-o", dataset, "--with", "all"]) is None:
             raise BinaryError("convert found no trace")
         engines = [DuckDb(dataset), DataFusion(dataset)]
     except Exception as error:
@@ -179,7 +207,7 @@ def compare_input(tally, binary, source, dataset, queries, rows_seen):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", type=Path, required=True)
-    parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent")
+    parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent. One with telemetry is added")
     parser.add_argument("--queries", nargs="+", help="only these")
     parser.add_argument("--work", type=Path, help="folder for the datasets")
     arguments = parser.parse_args()
@@ -194,7 +222,7 @@ def main():
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             comparisons = [
                 pool.submit(compare_input, tally, arguments.binary, source, Path(work) / f"dataset-{n}", queries, rows_seen)
-                for n, source in enumerate(arguments.inputs or default_inputs())
+                for n, source in enumerate([*(arguments.inputs or default_inputs()), sampled(work)])
             ]
         for comparison in comparisons:
             comparison.result()

@@ -186,8 +186,9 @@ impl Parts<'_> {
     }
 }
 
+/// A table whose rows are read, or made, process by process and needed once.
 fn source_table(name: &str) -> Option<&'static Table> {
-    schema::table(name).filter(|table| table.origin == Origin::Source)
+    schema::table(name).filter(|table| table.origin != Origin::Derived)
 }
 
 fn of_table(table: &'static Table, name: &str) -> Option<&'static str> {

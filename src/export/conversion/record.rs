@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::export::convert::{TableFormat, selection};
 use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess};
+use crate::trace::schema::Table;
 use crate::trace::{Member, Trace};
 
 /// Name of the file in a directory that `convert` wrote. Programs that read whole directories of tables leave out names
@@ -29,17 +30,21 @@ pub struct Key {
     pub categories_hash: String,
     /// The filters in force, as options.
     pub selection: Vec<String>,
+    /// The tables made on demand that are kept.
+    #[serde(default)]
+    pub with: Vec<String>,
 }
 
 impl Key {
     /// That of a conversion of `trace` by this program.
-    pub fn of(trace: &Trace, format: TableFormat) -> Self {
+    pub fn of(trace: &Trace, format: TableFormat, with: &[&'static Table]) -> Self {
         Self {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             build: env!("WAVESIEVE_BUILD").to_owned(),
             format,
             categories_hash: trace.categories().hash(),
             selection: selection(trace),
+            with: with.iter().map(|table| table.name.to_owned()).collect(),
         }
     }
 }

@@ -13,6 +13,7 @@ use super::recording::Recording;
 use crate::export::convert::{Observer, TableFormat, Written, selection};
 use crate::export::convert_process::write_process;
 use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess, part_path};
+use crate::trace::schema::Table;
 use crate::trace::{Member, Trace};
 
 /// Where to write, and what of an earlier conversion may be used.
@@ -21,6 +22,8 @@ pub struct Plan<'a> {
     pub output: &'a Path,
     /// Format of the files.
     pub format: TableFormat,
+    /// Tables made on demand that are kept too, in the order of their declaration.
+    pub with: Vec<&'static Table>,
     /// Convert everything and replace whatever conversion is there.
     pub overwrite: bool,
 }
@@ -73,7 +76,7 @@ impl Candidate<'_> {
 /// # Errors
 /// [`Refused`], or when a file cannot be written. Processes that were finished until then are kept for the next time.
 pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Result<Outcome> {
-    let key = Key::of(trace, plan.format);
+    let key = Key::of(trace, plan.format, &plan.with);
     let known_damage: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
     let describe =
         |member: &Member| -> Result<(String, Vec<FileIdentity>)> { Ok((identity(trace, member)?, inputs(member)?)) };
@@ -120,7 +123,7 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
     for candidate in candidates.iter().filter(|candidate| here.contains_key(&candidate.number())) {
         observer.taken_over(candidate.member);
     }
-    let write = |candidate: &&Candidate<'_>| write_one(trace, candidate, &partial, plan.format, observer);
+    let write = |candidate: &&Candidate<'_>| write_one(trace, candidate, &partial, plan, observer);
     let written = trace.jobs().run(&missing, |candidate| candidate.member.memory_bytes, write);
     let written = match written {
         Ok(written) => written,
@@ -166,15 +169,15 @@ fn write_one(
     trace: &Trace,
     candidate: &Candidate<'_>,
     partial: &Partial,
-    format: TableFormat,
+    plan: &Plan<'_>,
     observer: &dyn Observer,
 ) -> Result<(Record, bool)> {
     let (member, recording) = Recording::of(candidate.member);
     let directory = partial.tables();
-    let (process, written) = write_process(trace, &member, &directory, format, observer)?;
+    let (process, written) = write_process(trace, &member, &directory, plan.format, &plan.with, observer)?;
     let mut parts = BTreeMap::new();
     for table in process.rows.keys() {
-        let path = part_path(table, process.rank, process.process).with_extension(format.extension());
+        let path = part_path(table, process.rank, process.process).with_extension(plan.format.extension());
         let bytes = fs::metadata(directory.join(&path)).with_context(|| format!("{} vanished", path.display()))?.len();
         parts.insert(path.to_string_lossy().into_owned(), bytes);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::{Frames, Needs, column, needed};
+use super::{Frames, Needs, column, needed, repeated};
 use crate::trace::gpu_activities;
 use crate::trace::gpu_segments::{Segment, each_segment};
 use crate::trace::identity::Process;
@@ -71,19 +71,4 @@ impl SegmentColumns {
             column("copies", self.copies),
         ])?)
     }
-}
-
-/// A column of values that are each repeated a number of times; a single one takes no memory.
-fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> Result<Column> {
-    let mut column = Column::new_empty(name.into(), &DataType::Int64);
-    for (value, times) in values {
-        let value = Scalar::new(DataType::Int64, value.map_or(AnyValue::Null, AnyValue::Int64));
-        let part = Column::new_scalar(name.into(), value, times);
-        if column.is_empty() {
-            column = part;
-        } else {
-            column.append(&part)?;
-        }
-    }
-    Ok(column)
 }

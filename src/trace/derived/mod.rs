@@ -1,8 +1,33 @@
 //! Derived tables, built from the whole source tables of one process.
 
+mod allocation_lifetimes;
+mod allocation_pairs;
+mod api_calls;
+mod columns;
+mod dispatch_groups;
+mod dispatch_launches;
+mod gap_columns;
+mod gap_sweep;
 mod gpu_segments;
+mod graph_work;
+mod host_threads;
+mod idle_gaps;
+mod iterations;
+mod kernel_clocks;
+mod kernel_overlaps;
+mod launch_shapes;
+mod launched_work;
+mod launches;
+mod launching_calls;
+mod memory_live;
+mod profiler_pauses;
+mod queue_depths;
+mod range_forest;
+mod ranges;
 mod region_self_times;
 mod registry;
+mod slow_dispatches;
 
-pub use registry::{Frames, Needs, SELF_TIMES, derive, needs};
+use columns::repeated;
+pub use registry::{Frames, Needs, derive, is_of_cut_calls, needs};
 use registry::{column, needed};

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use super::{gpu_segments, region_self_times};
+use super::{
+    allocation_lifetimes, api_calls, dispatch_groups, dispatch_launches, gpu_segments, graph_work, idle_gaps,
+    iterations, kernel_clocks, kernel_overlaps, launches, memory_live, profiler_pauses, queue_depths, range_forest,
+    ranges, region_self_times, slow_dispatches,
+};
 use crate::trace::health;
 use crate::trace::identity::Process;
 
@@ -14,8 +18,13 @@ pub type Needs = Vec<(&'static str, Vec<&'static str>)>;
 /// Source tables of one process by name, with all rows and the needed columns.
 pub type Frames = BTreeMap<&'static str, DataFrame>;
 
-/// The derived table of self times, which depends on where calls are cut.
-pub const SELF_TIMES: &str = "region_self_times";
+/// Whether a derived table depends on where calls are cut.
+pub fn is_of_cut_calls(derived: &str) -> bool {
+    [SELF_TIMES, API_CALLS].contains(&derived)
+}
+
+const SELF_TIMES: &str = "region_self_times";
+const API_CALLS: &str = "api_calls";
 
 /// How a derived table comes about.
 struct Derivation {
@@ -26,10 +35,28 @@ struct Derivation {
 
 const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "gpu_segments", needs: gpu_segments::needs, build: gpu_segments::build },
+    Derivation { name: "launches", needs: launches::needs, build: launches::build },
+    Derivation { name: "dispatch_launches", needs: dispatch_launches::needs, build: dispatch_launches::build },
+    Derivation { name: "queue_depths", needs: queue_depths::needs, build: queue_depths::build },
+    Derivation { name: "graph_work", needs: graph_work::needs, build: graph_work::build },
+    Derivation { name: API_CALLS, needs: api_calls::needs, build: api_calls::build },
     Derivation { name: SELF_TIMES, needs: region_self_times::needs, build: region_self_times::build },
+    Derivation { name: "dispatch_groups", needs: dispatch_groups::needs, build: dispatch_groups::build },
+    Derivation { name: "slow_dispatches", needs: slow_dispatches::needs, build: slow_dispatches::build },
+    Derivation { name: "memory_live", needs: memory_live::needs, build: memory_live::build },
+    Derivation { name: "allocation_lifetimes", needs: allocation_lifetimes::needs, build: allocation_lifetimes::build },
+    Derivation { name: "kernel_clocks", needs: kernel_clocks::needs, build: kernel_clocks::build },
+    Derivation { name: "idle_gaps", needs: idle_gaps::needs, build: idle_gaps::build },
+    Derivation { name: "profiler_pauses", needs: profiler_pauses::needs, build: profiler_pauses::build },
+    Derivation { name: "kernel_overlaps", needs: kernel_overlaps::needs, build: kernel_overlaps::build },
+    Derivation { name: "iterations", needs: iterations::needs, build: iterations::build },
+    Derivation { name: "ranges", needs: range_forest::needs, build: ranges::build },
+    Derivation { name: "range_self_times", needs: range_forest::needs, build: ranges::build_self_times },
+    Derivation { name: "range_work", needs: range_forest::needs_of_work, build: ranges::build_work },
 ];
 
-/// The source columns that a derived table is built from. The checks, which see every table as it is read, build
+/// The source columns that a derived table is built from, first those of the table that it is about: without rows there it
+/// has none either. The checks, which see every table as it is read, build
 /// `anomalies`.
 pub fn needs(derived: &str) -> Needs {
     let derivation = DERIVATIONS.iter().find(|derivation| derivation.name == derived);

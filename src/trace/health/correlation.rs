@@ -3,11 +3,10 @@
 use anyhow::Result;
 use polars::prelude::DataFrame;
 
+use crate::trace::by_id::ById;
 use crate::trace::source::{Anomaly, Severity};
 use crate::trace::values::{Integers, Truths};
 
-/// Ids spread over at most this many times their number are looked up in a table, wider ones by a search.
-const WIDEST_TABLE: u64 = 8;
 const NO_CALL: i64 = i64::MAX;
 
 /// Rows of `kernels` or `memory_copies`, which share the memory of the table's columns.
@@ -66,12 +65,19 @@ impl Correlations {
 
     /// Compares both sides. Without any call there is nothing to compare with, and nothing is said.
     pub fn check(self) -> Vec<Anomaly> {
-        let Some(earliest) = EarliestStarts::of(&self.calls) else { return Vec::new() };
+        let each = || {
+            let calls = self.calls.iter().flat_map(|(ids, starts)| ids.iter().zip(starts.iter()));
+            calls.filter_map(|(id, start)| Some((id?, start?.min(NO_CALL - 1))))
+        };
+        let earliest = ById::of(each, NO_CALL, i64::min);
+        if earliest.is_empty() {
+            return Vec::new();
+        }
         let mut anomalies = Vec::new();
         for activities in &self.activities {
             let [mut without, mut unmatched, mut early] = [(0, i64::MAX); 3];
             for (key, id, start_ns) in activities.rows() {
-                let tally = match id.map(|id| earliest.start_ns(id)) {
+                let tally = match id.map(|id| earliest.get(id)) {
                     None => &mut without,
                     Some(None) => &mut unmatched,
                     Some(Some(call_ns)) if start_ns < call_ns => &mut early,
@@ -99,57 +105,5 @@ impl Correlations {
             note("starts_before_launch", Severity::Warning, early, detail);
         }
         anomalies
-    }
-}
-
-/// The earliest start of the calls of each correlation id.
-enum EarliestStarts {
-    /// By `id - first`; `NO_CALL` where there is none.
-    Table { first: i64, starts_ns: Vec<i64> },
-    /// Sorted by id.
-    Sorted(Vec<(i64, i64)>),
-}
-
-impl EarliestStarts {
-    fn of(calls: &[(Integers, Integers)]) -> Option<Self> {
-        let each = || {
-            calls.iter().flat_map(|(ids, starts)| ids.iter().zip(starts.iter())).filter_map(|(id, start)| id.zip(start))
-        };
-        let (mut number, mut least, mut greatest) = (0_u64, i64::MAX, i64::MIN);
-        for (id, _) in each() {
-            number += 1;
-            least = least.min(id);
-            greatest = greatest.max(id);
-        }
-        if number == 0 {
-            return None;
-        }
-        let spread = greatest.abs_diff(least);
-        if spread < number.saturating_mul(WIDEST_TABLE).saturating_add(1024) {
-            let mut starts_ns = vec![NO_CALL; usize::try_from(spread).ok()?.checked_add(1)?];
-            for (id, start_ns) in each() {
-                if let Some(earliest) = starts_ns.get_mut(id.abs_diff(least) as usize) {
-                    *earliest = start_ns.min(*earliest).min(NO_CALL - 1);
-                }
-            }
-            return Some(Self::Table { first: least, starts_ns });
-        }
-        let mut sorted: Vec<(i64, i64)> = each().collect();
-        sorted.sort_unstable();
-        sorted.dedup_by_key(|(id, _)| *id);
-        Some(Self::Sorted(sorted))
-    }
-
-    fn start_ns(&self, id: i64) -> Option<i64> {
-        match self {
-            Self::Table { first, starts_ns } => {
-                let place = usize::try_from(id.checked_sub(*first)?).ok()?;
-                starts_ns.get(place).copied().filter(|start_ns| *start_ns != NO_CALL)
-            }
-            Self::Sorted(sorted) => {
-                let at = sorted.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-                sorted.get(at).map(|(_, start_ns)| *start_ns)
-            }
-        }
     }
 }

@@ -17,8 +17,8 @@ struct Owner {
     table: &'static str,
     /// Columns here and there.
     keys: &'static [(&'static str, &'static str)],
-    /// Value of the column `owner` for rows of this owner, where there is such a column.
-    word: Option<&'static str>,
+    /// The column that tells the owners apart and its value for rows of this one, where there are several.
+    word: Option<(&'static str, &'static str)>,
 }
 
 const DISPATCHES: Owner =
@@ -28,14 +28,31 @@ const DISPATCHES: Owner =
 fn owners(table: &str) -> &'static [Owner] {
     match table {
         "counters" | "counter_instances" => &[DISPATCHES],
-        "region_self_times" => &[Owner { table: "regions", keys: &[("region_id", "region_id")], word: None }],
+        "region_self_times" | "api_calls" => {
+            &[Owner { table: "regions", keys: &[("region_id", "region_id")], word: None }]
+        }
+        "range_self_times" => &[Owner { table: "ranges", keys: &[("range_id", "range_id")], word: None }],
         "args" => &[
-            Owner { table: "regions", keys: &[("owner_id", "region_id")], word: Some("region") },
-            Owner { table: "kernels", keys: &[("owner_id", "dispatch_id")], word: Some("kernel") },
-            Owner { table: "memory_copies", keys: &[("owner_id", "copy_id")], word: Some("copy") },
+            Owner { table: "regions", keys: &[("owner_id", "region_id")], word: Some(("owner", "region")) },
+            Owner { table: "kernels", keys: &[("owner_id", "dispatch_id")], word: Some(("owner", "kernel")) },
+            Owner { table: "memory_copies", keys: &[("owner_id", "copy_id")], word: Some(("owner", "copy")) },
         ],
+        "launches" | "graph_work" | "range_work" => &[
+            Owner { table: "kernels", keys: &[("target_id", "dispatch_id")], word: Some(("kind", "kernel")) },
+            Owner { table: "memory_copies", keys: &[("target_id", "copy_id")], word: Some(("kind", "copy")) },
+        ],
+        "dispatch_launches" => &[Owner { table: "kernels", keys: &[("dispatch_id", "dispatch_id")], word: None }],
         _ => &[],
     }
+}
+
+/// Derived tables whose rows are events: a window keeps or leaves them as it does those of source tables, and what they
+/// count stays that of the whole event.
+const DERIVED_EVENTS: &[&str] = &["iterations", "range_work", "ranges"];
+
+/// Whether rows are time accounting, which is cut at a window whatever its mode.
+fn is_accounting(table: &Table) -> bool {
+    table.origin.is_derived() && !DERIVED_EVENTS.contains(&table.name)
 }
 
 /// Whether a table has a start and an end that a window can be compared with.
@@ -48,9 +65,10 @@ fn acts_on(choice: &Choice, filter: Filter, table: &Table) -> bool {
     let has = |name: &str| table.column(name).is_some();
     choice.has(filter)
         && match filter {
-            Filter::Window => has_extent(table) || has("time_ns") || table.name == "processes",
+            Filter::Window | Filter::Iterations => has_extent(table) || has("time_ns") || table.name == "processes",
             Filter::Rank => false,
-            Filter::Gpu => has("gpu"),
+            // A copy between two GPUs is of both, which only its own table tells.
+            Filter::Gpu => has("gpu") && owners(table.name).is_empty(),
             Filter::Kernel | Filter::Category => has("kernel_id"),
             Filter::Stream => has("stream_id"),
             Filter::Queue => has("queue_id"),
@@ -74,7 +92,9 @@ fn filter_columns(choice: &Choice, table: &'static Table) -> BTreeSet<&'static s
     let mut names: Vec<&str> = Vec::new();
     for filter in choice.row_filters().filter(|filter| acts_on(choice, *filter, table)) {
         match filter {
-            Filter::Window => names.extend(["start_ns", "end_ns", "time_ns", "duration_ns", "valid"]),
+            Filter::Window | Filter::Iterations => {
+                names.extend(["start_ns", "end_ns", "time_ns", "duration_ns", "valid"])
+            }
             Filter::Gpu => names.extend(["gpu", "peer_gpu"]),
             Filter::Kernel | Filter::Category => names.push("kernel_id"),
             Filter::Stream => names.push("stream_id"),
@@ -101,7 +121,7 @@ pub fn extend_request(choice: &Choice, request: &Request) -> Request {
             }
             let own = extended.entry(table.name).or_default();
             own.extend(owner.keys.iter().map(|(here, _)| *here));
-            own.extend(owner.word.map(|_| "owner"));
+            own.extend(owner.word.map(|(column, _)| column));
             let theirs = extended.entry(owning.name).or_default();
             theirs.extend(owner.keys.iter().map(|(_, there)| *there));
             theirs.extend(filter_columns(choice, owning));
@@ -132,7 +152,7 @@ pub fn apply(
         let mut parts = Vec::new();
         for owner in owners(name) {
             let owned = match owner.word {
-                Some(word) => chosen.clone().filter(col("owner").eq(lit(word))),
+                Some((column, word)) => chosen.clone().filter(col(column).eq(lit(word))),
                 None => chosen.clone(),
             };
             let owning = schema::table(owner.table)
@@ -168,7 +188,7 @@ fn choose(choice: &Choice, resolved: &Resolved, process: &Process, table: &Table
     let mut frame = frame;
     for filter in acting {
         frame = match filter {
-            Filter::Window => frame.filter(in_window(choice, resolved, table)),
+            Filter::Window | Filter::Iterations => frame.filter(in_window(choice, resolved, table)),
             Filter::Rank => frame,
             Filter::Gpu => keep(frame, gpu_condition(choice, table)),
             Filter::Kernel | Filter::Category => keep(frame, resolved.kernel_ids.as_deref().map(kernel_condition)),
@@ -191,7 +211,7 @@ fn choose(choice: &Choice, resolved: &Resolved, process: &Process, table: &Table
             }
         };
     }
-    if choice.window.is_some() { cut(choice, resolved, table, frame) } else { frame }
+    if choice.is_windowed() { cut(choice, resolved, table, frame) } else { frame }
 }
 
 fn keep(frame: LazyFrame, condition: Option<Expr>) -> LazyFrame {
@@ -246,11 +266,11 @@ fn in_window(choice: &Choice, resolved: &Resolved, table: &Table) -> Expr {
     let within =
         |column: &str| both(from.map(|from| col(column).gt_eq(lit(from))), to.map(|to| col(column).lt_eq(lit(to))));
     let inside = within("start_ns").and(within("end_ns"));
-    if choice.window_mode == WindowMode::Inside && table.origin == Origin::Source {
+    if choice.window_mode == WindowMode::Inside && !is_accounting(table) {
         return inside;
     }
     let touching = both(from.map(|from| col("end_ns").gt(lit(from))), to.map(|to| col("start_ns").lt(lit(to))));
-    if table.origin.is_derived() {
+    if is_accounting(table) {
         // What is accounted for has a length; in a window without one there is nothing of it.
         let empty = from.zip(to).is_some_and(|(from, to)| from >= to);
         return if empty { lit(false) } else { touching };
@@ -275,7 +295,7 @@ fn cut(choice: &Choice, resolved: &Resolved, table: &Table, frame: LazyFrame) ->
     if !has_extent(table) || resolved.nothing {
         return frame;
     }
-    let (start, end) = if table.origin.is_derived() {
+    let (start, end) = if is_accounting(table) || choice.clips() && table.column("valid").is_none() {
         (later("start_ns"), sooner("end_ns"))
     } else if choice.clips() {
         // Times that cannot be true are left as they are.

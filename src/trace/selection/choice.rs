@@ -3,6 +3,7 @@
 use regex::Regex;
 
 use super::condition::Condition;
+use super::iteration_set::IterationSet;
 use super::number_set::NumberSet;
 use super::window::Window;
 use super::window_mode::WindowMode;
@@ -12,6 +13,8 @@ use super::window_mode::WindowMode;
 pub struct Choice {
     /// Stretch of time.
     pub window: Option<Window>,
+    /// Iterations: the time from the start of the first to the end of the last of them.
+    pub iterations: Option<IterationSet>,
     /// Which events the window keeps.
     pub window_mode: WindowMode,
     /// Ranks.
@@ -39,6 +42,8 @@ pub struct Choice {
 pub enum Filter {
     /// `--window`
     Window,
+    /// `--iter`
+    Iterations,
     /// `--rank`
     Rank,
     /// `--gpu`
@@ -61,8 +66,9 @@ pub enum Filter {
 
 impl Filter {
     /// All filters but the one of ranks, which leaves out processes as a whole.
-    pub const OF_ROWS: [Self; 9] = [
+    pub const OF_ROWS: [Self; 10] = [
         Self::Window,
+        Self::Iterations,
         Self::Gpu,
         Self::Kernel,
         Self::Category,
@@ -77,6 +83,7 @@ impl Filter {
     pub fn flag(self) -> &'static str {
         match self {
             Self::Window => "--window",
+            Self::Iterations => "--iter",
             Self::Rank => "--rank",
             Self::Gpu => "--gpu",
             Self::Kernel => "--kernel",
@@ -97,6 +104,7 @@ impl Choice {
         let words = |words: &[String]| (!words.is_empty()).then(|| words.join(","));
         match filter {
             Filter::Window => self.window.as_ref().map(ToString::to_string),
+            Filter::Iterations => self.iterations.as_ref().map(ToString::to_string),
             Filter::Rank => numbers(&self.ranks),
             Filter::Gpu => numbers(&self.gpus),
             Filter::Kernel => self.kernel.as_ref().map(ToString::to_string),
@@ -113,6 +121,7 @@ impl Choice {
     pub fn has(&self, filter: Filter) -> bool {
         match filter {
             Filter::Window => self.window.is_some(),
+            Filter::Iterations => self.iterations.is_some(),
             Filter::Rank => self.ranks.is_some(),
             Filter::Gpu => self.gpus.is_some(),
             Filter::Kernel => self.kernel.is_some(),
@@ -135,8 +144,13 @@ impl Choice {
         self.row_filters().next().is_some()
     }
 
+    /// Whether only a stretch of time was chosen.
+    pub fn is_windowed(&self) -> bool {
+        self.has(Filter::Window) || self.has(Filter::Iterations)
+    }
+
     /// Whether the events at the sides of the window are cut.
     pub fn clips(&self) -> bool {
-        self.window.is_some() && self.window_mode == WindowMode::Clip
+        self.is_windowed() && self.window_mode == WindowMode::Clip
     }
 }

@@ -8,6 +8,7 @@ mod choice;
 #[cfg(feature = "tables")]
 mod condition;
 mod duration;
+mod iteration_set;
 #[cfg(feature = "tables")]
 mod number_condition;
 mod number_set;
@@ -26,6 +27,7 @@ pub use choice::{Choice, Filter};
 #[cfg(feature = "tables")]
 pub use condition::Condition;
 pub use duration::parse_duration_ns;
+pub use iteration_set::IterationSet;
 pub use number_set::NumberSet;
 #[cfg(feature = "tables")]
 pub use resolve::{Resolved, resolve};

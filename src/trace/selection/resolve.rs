@@ -7,6 +7,7 @@ use polars::prelude::*;
 
 use super::bound::MarkerName;
 use super::choice::Choice;
+use super::iteration_set::IterationSet;
 use super::window::WindowSpan;
 use crate::trace::logical::WholeTables;
 use crate::trace::source::ScanHint;
@@ -18,6 +19,8 @@ pub struct Resolved {
     pub window: (Option<i64>, Option<i64>),
     /// The window cannot be told in this process or ends before it begins, so that nothing is in it.
     pub nothing: bool,
+    /// The process has none of the iterations that were asked for.
+    pub without_iterations: bool,
     /// The window ends before it begins.
     pub reversed: bool,
     /// Kernels whose name and category were asked for.
@@ -60,6 +63,18 @@ pub fn resolve(choice: &Choice, whole: &WholeTables<'_>) -> Result<Resolved> {
             None => resolved.nothing = true,
         }
     }
+    if let Some(iterations) = &choice.iterations {
+        match extent_of(iterations, whole)? {
+            Some(extent) => {
+                let (from, to) = resolved.window;
+                let from = from.map_or(extent.start_ns, |from| from.max(extent.start_ns));
+                let to = to.map_or(extent.end_ns, |to| to.min(extent.end_ns));
+                resolved.nothing |= to < from;
+                resolved.window = (Some(from), Some(to));
+            }
+            None => (resolved.nothing, resolved.without_iterations) = (true, true),
+        }
+    }
     if choice.kernel.is_some() || !choice.categories.is_empty() {
         let chosen = kernels(whole)?.into_iter().filter(|kernel| is_chosen(choice, kernel));
         resolved.kernel_ids = Some(chosen.map(|kernel| kernel.kernel_id).collect());
@@ -91,6 +106,23 @@ fn span(whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
         }
     }
     Ok(None)
+}
+
+/// From the start of the first to the end of the last of the chosen iterations.
+fn extent_of(chosen: &IterationSet, whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
+    let mut tables = whole.read(&[("iterations", &["iteration", "phase", "start_ns", "end_ns"])])?;
+    let iterations = tables.remove("iterations").unwrap_or_default().collect()?;
+    let integers = |name: &str| iterations.column(name)?.i64();
+    let phases = iterations.column("phase")?.cast(&DataType::String)?;
+    let rows = integers("iteration")?.iter().zip(phases.str()?.iter());
+    let times = integers("start_ns")?.iter().zip(integers("end_ns")?.iter());
+    Ok(rows
+        .zip(times)
+        .filter(|((iteration, phase), _)| {
+            iteration.zip(*phase).is_some_and(|(iteration, phase)| chosen.contains(iteration, phase))
+        })
+        .filter_map(|(_, (start, end))| Some(WindowSpan { start_ns: start?, end_ns: end? }))
+        .reduce(|all, one| WindowSpan { start_ns: all.start_ns.min(one.start_ns), end_ns: all.end_ns.max(one.end_ns) }))
 }
 
 /// Start and end of the range or mark with that text, in the order of start, then end.

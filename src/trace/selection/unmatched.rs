@@ -29,14 +29,17 @@ pub fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     }
     let unknown = trace.resolved().iter().all(|resolved| resolved.nothing);
     let no_kernel = trace.resolved().iter().all(|resolved| resolved.kernel_ids.as_ref().is_some_and(Vec::is_empty));
+    let no_iteration = trace.resolved().iter().all(|resolved| resolved.without_iterations);
     for filter in choice.row_filters() {
         let sentence = match filter {
+            Filter::Window if no_iteration => None,
+            Filter::Iterations if no_iteration => iterations(trace, choice)?,
             Filter::Window if thorough || unknown => window(trace, choice)?,
             Filter::Gpu => gpu(trace, choice),
             Filter::Kernel if thorough || no_kernel => kernel(trace, choice)?,
             Filter::Category if thorough || no_kernel => category(trace, choice)?,
             _ if !thorough => None,
-            Filter::Window | Filter::Kernel | Filter::Category => None,
+            Filter::Window | Filter::Iterations | Filter::Kernel | Filter::Category => None,
             Filter::Stream => number(trace, choice, filter, "streams", "stream_id")?,
             Filter::Queue => number(trace, choice, filter, "queues", "queue_id")?,
             Filter::Domain => domain(trace, choice)?,
@@ -84,6 +87,17 @@ fn window(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
     let sentence = format!("no process has a range or mark {counted}with the text {}", names.join(" and "));
     let other = texts.iter().map(String::as_str).filter(|text| text != name);
     Ok(Some(or_closest(sentence, if counted.is_empty() { closest(name, other) } else { None })))
+}
+
+fn iterations(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
+    let Some(written) = choice.written(Filter::Iterations) else { return Ok(None) };
+    let known = trace.unfiltered("iterations", &["iteration"])?.select([col("iteration").unique()]).collect()?;
+    let known: BTreeSet<i64> = known.column("iteration")?.i64()?.iter().flatten().collect();
+    Ok(Some(if known.is_empty() {
+        "no process repeats a sequence of kernels, so that there are no iterations for --iter".to_owned()
+    } else {
+        format!("no process has the iterations {written}; there are {}", list(known.into_iter()))
+    }))
 }
 
 /// First and last valid time over all kernels, copies and regions.

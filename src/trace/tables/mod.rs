@@ -3,7 +3,13 @@
 mod activity;
 mod derived;
 mod hardware;
+mod idling;
+mod launching;
+mod memory;
 mod process;
+mod ranging;
+mod steadiness;
+mod telemetry;
 
 use super::schema::{Column, Table, id};
 
@@ -37,5 +43,22 @@ pub(super) static TABLES: &[&Table] = &[
     &activity::HIP_EVENTS,
     &derived::GPU_SEGMENTS,
     &derived::REGION_SELF_TIMES,
+    &launching::LAUNCHES,
+    &launching::DISPATCH_LAUNCHES,
+    &launching::QUEUE_DEPTHS,
+    &launching::GRAPH_WORK,
+    &launching::API_CALLS,
+    &idling::IDLE_GAPS,
+    &idling::PROFILER_PAUSES,
+    &idling::KERNEL_OVERLAPS,
+    &ranging::RANGES,
+    &ranging::RANGE_SELF_TIMES,
+    &ranging::RANGE_WORK,
+    &ranging::ITERATIONS,
     &derived::ANOMALIES,
+    &steadiness::DISPATCH_GROUPS,
+    &steadiness::SLOW_DISPATCHES,
+    &memory::MEMORY_LIVE,
+    &memory::ALLOCATION_LIFETIMES,
+    &telemetry::KERNEL_CLOCKS,
 ];

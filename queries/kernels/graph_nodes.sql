@@ -1,0 +1,89 @@
+-- title: Graph nodes
+-- about: What the nodes of HIP graphs ran, over all replays, longest first. Where no node was recorded, node_id is null and the position in the replay by start stands for the node, which branches that run side by side may exchange.
+-- kind: summary
+-- needs: graph_work processes
+-- by: rank
+-- dimensions: rank, process, node, hostname
+-- param: top int = 0 -- first N nodes of each group, 0 = all
+-- column: rank id -- rank
+-- column: graph id -- number of the graph in its process; a grouping without processes gathers equal numbers
+-- column: node_id id -- node, as recorded
+-- column: position count -- position in the replay where no node was recorded, from 0
+-- column: name name -- kernel, or direction of a copy
+-- column: kind name -- kernel or copy
+-- column: runs count -- times it ran
+-- column: total_ns ns -- sum of the durations
+-- column: mean_ns ns -- mean duration
+-- column: min_ns ns -- shortest
+-- column: max_ns ns -- longest
+-- column: pct pct -- share of the work of its graph
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH nodes AS (
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
+        {%- endfor %}
+        g.graph,
+        g.node_id,
+        CASE WHEN g.node_id IS NULL THEN g.position END AS position,
+        CAST(g.name AS VARCHAR) AS name,
+        CAST(g.kind AS VARCHAR) AS kind,
+        g.work_ns
+    FROM graph_work AS g
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = g.process
+    {%- endif %}
+),
+summed AS (
+    SELECT
+        {{ keys }}graph,
+        node_id,
+        position,
+        name,
+        kind,
+        CAST(COUNT(*) AS BIGINT) AS runs,
+        CAST(SUM(work_ns) AS BIGINT) AS total_ns,
+        MIN(work_ns) AS min_ns,
+        MAX(work_ns) AS max_ns
+    FROM nodes
+    GROUP BY {{ keys }}graph, node_id, position, name, kind
+),
+shared AS (
+    SELECT
+        {{ keys }}graph,
+        node_id,
+        position,
+        name,
+        kind,
+        runs,
+        total_ns,
+        min_ns,
+        max_ns,
+        CAST(SUM(total_ns) OVER (PARTITION BY {{ keys }}graph) AS BIGINT) AS graph_ns,
+        ROW_NUMBER() OVER (
+            {{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}
+            ORDER BY -total_ns NULLS LAST, graph NULLS LAST, node_id NULLS LAST, position NULLS LAST, name NULLS LAST, kind NULLS LAST
+        ) AS place
+    FROM summed
+)
+SELECT
+    {{ keys }}graph,
+    node_id,
+    position,
+    name,
+    kind,
+    runs,
+    total_ns,
+    CAST(total_ns AS DOUBLE) / CAST(runs AS DOUBLE) AS mean_ns,
+    min_ns,
+    max_ns,
+    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(graph_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+FROM shared
+{%- if top > 0 %}
+WHERE place <= {{ top }}
+{%- endif %}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    place NULLS LAST

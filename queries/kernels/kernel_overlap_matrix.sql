@@ -1,0 +1,91 @@
+-- title: Kernel overlap matrix
+-- about: How long kernels of each two categories ran at the same time on a GPU; of a category with itself, how long two of its kernels did. A coarser grouping adds the GPUs up.
+-- kind: summary
+-- needs: kernel_overlaps processes
+-- by:
+-- dimensions: rank, gpu, process, device, node, hostname
+-- column: category name -- kernel category
+-- column: other_category name -- the other one; every pair is there in both orders
+-- column: overlap_ns ns -- time with kernels of both running
+-- column: stretches count -- stretches of that
+-- column: category_ns ns -- time with kernels of category running
+-- column: other_ns ns -- time with kernels of other_category running
+-- column: pct pct -- share of category_ns during which the other runs too
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH stretches AS (
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'o.' }}{{ column }},
+        {%- endfor %}
+        CAST(o.category AS VARCHAR) AS category,
+        CAST(o.other_category AS VARCHAR) AS other_category,
+        o.duration_ns
+    FROM kernel_overlaps AS o
+    JOIN processes AS p ON p.process = o.process
+    WHERE p.role <> 'counters'
+),
+summed AS (
+    SELECT
+        {%- for column in by %}
+        {{ column }},
+        {%- endfor %}
+        category,
+        other_category,
+        CAST(COUNT(*) AS BIGINT) AS stretches,
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns
+    FROM stretches
+    GROUP BY {{ keys }}category, other_category
+),
+-- Both orders of each pair, every category with itself, and on either side what each ran at all, for windows to find.
+every_side AS (
+    SELECT {{ keys }}category, other_category, stretches, total_ns
+    FROM summed
+    UNION ALL
+    SELECT {{ keys }}other_category AS category, category AS other_category, stretches, total_ns
+    FROM summed
+    WHERE other_category IS NULL OR other_category <> category
+    UNION ALL
+    SELECT
+        {{ keys }}category,
+        category AS other_category,
+        CAST(0 AS BIGINT) AS stretches,
+        CAST(0 AS BIGINT) AS total_ns
+    FROM summed
+    WHERE other_category IS NULL
+),
+sides AS (
+    SELECT
+        {{ keys }}category,
+        other_category,
+        CAST(SUM(stretches) AS BIGINT) AS stretches,
+        CAST(SUM(total_ns) AS BIGINT) AS total_ns
+    FROM every_side
+    GROUP BY {{ keys }}category, other_category
+),
+joined AS (
+    SELECT
+        {{ keys }}category,
+        other_category,
+        stretches,
+        total_ns,
+        MAX(CASE WHEN other_category IS NULL THEN total_ns END) OVER (PARTITION BY {{ keys }}category) AS category_ns,
+        MAX(CASE WHEN category IS NULL THEN total_ns END) OVER (PARTITION BY {{ keys }}other_category) AS other_ns
+    FROM sides
+)
+SELECT
+    {{ keys }}category,
+    other_category,
+    total_ns AS overlap_ns,
+    stretches,
+    category_ns,
+    other_ns,
+    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(category_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+FROM joined
+WHERE category IS NOT NULL AND other_category IS NOT NULL
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    total_ns DESC NULLS LAST,
+    category NULLS LAST,
+    other_category NULLS LAST

@@ -1,0 +1,152 @@
+-- title: Kernel pace
+-- about: Whether dispatches of the same kernel, GPU and launch shape keep their duration over the whole trace: drift from the first third of them to the last, change from one to the next, and two modes. The kernels with most time come first; a window leaves the numbers as they are.
+-- kind: pace
+-- needs: dispatch_groups kernel_symbols processes
+-- by:
+-- dimensions: rank, gpu, process, device, node, hostname, category
+-- param: least_drift_pct float = 10 [0, 1000000] -- change of the median from which a kernel drifts, if it is 4 standard errors at least
+-- param: least_gap_pct float = 50 [0, 100] -- share of the distance between the modes that is empty, from which a kernel has two
+-- param: least_mode_ratio float = 1.2 [1, 1000000] -- and how many times the shorter mode the longer one takes at least
+-- param: least_calls int = 30 [9, 1000000000] -- calls below which there is no verdict
+-- param: top int = 0 -- first N rows of each group, 0 = all
+-- column: process id -- process
+-- column: gpu id -- GPU of the process
+-- column: kernel_name name -- kernel, in the name form that was asked for
+-- column: grid_x count -- work-items of the grid in x
+-- column: grid_y count -- work-items of the grid in y
+-- column: grid_z count -- work-items of the grid in z
+-- column: workgroup_x count -- work-items of a workgroup in x
+-- column: workgroup_y count -- work-items of a workgroup in y
+-- column: workgroup_z count -- work-items of a workgroup in z
+-- column: calls count -- dispatches
+-- column: total_ns ns -- sum of their durations
+-- column: median_ns ns -- median duration
+-- column: spread_pct pct -- 1.4826 times the median absolute deviation over the median
+-- column: jitter_pct pct -- median change of the duration from one dispatch to the next over the median
+-- column: early_median_ns ns -- median of the first third of the dispatches, null under 9
+-- column: late_median_ns ns -- median of the last third
+-- column: drift_pct pct -- change from the one to the other
+-- column: drift_errors number -- the change in standard errors of the difference of two medians
+-- column: low_mode_ns ns -- median of the shorter side of the best split in two, null under 10
+-- column: high_mode_ns ns -- median of the longer side
+-- column: high_mode_pct pct -- share of the dispatches on the longer side
+-- column: mode_gap_pct pct -- share of the distance between the two that is empty: about 20 for one mode, near 100 for two
+-- column: verdict text -- drifting, two modes, both, steady, or too few calls
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set shape = 'grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z' %}
+{%- set others = ['process', 'gpu'] | reject('in', by) | join(', ') %}
+{%- set others = others ~ (', ' if others else '') %}
+WITH groups_of_work AS (
+    SELECT
+        {%- for column in by if column not in ['process', 'gpu'] %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
+        {%- endfor %}
+        g.process,
+        g.gpu,
+        {%- if name == 'short' %}
+        CAST(g.short_name AS VARCHAR) AS kernel_name,
+        {%- elif name == 'base' %}
+        COALESCE(CAST(s.base_name AS VARCHAR), CAST(g.short_name AS VARCHAR)) AS kernel_name,
+        {%- elif name == 'mangled' %}
+        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(g.kernel_name AS VARCHAR)) AS kernel_name,
+        {%- else %}
+        CAST(g.kernel_name AS VARCHAR) AS kernel_name,
+        {%- endif %}
+        g.grid_x, g.grid_y, g.grid_z, g.workgroup_x, g.workgroup_y, g.workgroup_z,
+        g.first_dispatch_id,
+        g.calls,
+        g.total_ns,
+        g.median_ns,
+        g.mad_ns,
+        g.jitter_ns,
+        g.early_median_ns,
+        g.late_median_ns,
+        g.drift_noise_ns,
+        g.low_mode_ns,
+        g.high_mode_ns,
+        g.high_mode_calls,
+        g.mode_gap
+    FROM dispatch_groups AS g
+    {%- if name in ['base', 'mangled'] %}
+    LEFT JOIN kernel_symbols AS s ON s.process = g.process AND s.kernel_id = g.kernel_id
+    {%- endif %}
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = g.process
+    {%- endif %}
+),
+measured AS (
+    SELECT
+        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, calls, total_ns, median_ns,
+        CAST(148.26 AS DOUBLE) * mad_ns / NULLIF(median_ns, CAST(0 AS DOUBLE)) AS spread_pct,
+        CAST(100 AS DOUBLE) * jitter_ns / NULLIF(median_ns, CAST(0 AS DOUBLE)) AS jitter_pct,
+        early_median_ns,
+        late_median_ns,
+        CAST(100 AS DOUBLE) * (late_median_ns - early_median_ns) / NULLIF(early_median_ns, CAST(0 AS DOUBLE)) AS drift_pct,
+        (late_median_ns - early_median_ns) / NULLIF(drift_noise_ns, CAST(0 AS DOUBLE)) AS drift_errors,
+        low_mode_ns,
+        high_mode_ns,
+        CAST(100 AS DOUBLE) * CAST(high_mode_calls AS DOUBLE) / CAST(calls AS DOUBLE) AS high_mode_pct,
+        CAST(100 AS DOUBLE) * mode_gap AS mode_gap_pct
+    FROM groups_of_work
+),
+judged AS (
+    SELECT
+        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, calls, total_ns, median_ns, spread_pct, jitter_pct,
+        early_median_ns, late_median_ns, drift_pct, drift_errors, low_mode_ns, high_mode_ns, high_mode_pct, mode_gap_pct,
+        -total_ns AS less_total,
+        CASE WHEN ABS(drift_pct) >= CAST({{ least_drift_pct }} AS DOUBLE) AND ABS(drift_errors) >= CAST(4 AS DOUBLE) THEN 1 ELSE 0 END AS drifting,
+        CASE
+            WHEN mode_gap_pct >= CAST({{ least_gap_pct }} AS DOUBLE)
+                AND high_mode_ns >= CAST({{ least_mode_ratio }} AS DOUBLE) * low_mode_ns THEN 1 ELSE 0
+        END AS two_modes
+    FROM measured
+){%- if top > 0 and by %},
+ranked AS (
+    SELECT
+        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, calls, total_ns, median_ns, spread_pct, jitter_pct,
+        early_median_ns, late_median_ns, drift_pct, drift_errors, low_mode_ns, high_mode_ns, high_mode_pct, mode_gap_pct,
+        less_total, drifting, two_modes,
+        ROW_NUMBER() OVER (
+            PARTITION BY {{ by | join(', ') }}
+            ORDER BY less_total NULLS LAST, process NULLS LAST, first_dispatch_id NULLS LAST
+        ) AS place
+    FROM judged
+)
+{%- endif %}
+SELECT
+    {{ keys }}{{ others }}kernel_name,
+    {{ shape }},
+    calls,
+    total_ns,
+    median_ns,
+    spread_pct,
+    jitter_pct,
+    early_median_ns,
+    late_median_ns,
+    drift_pct,
+    drift_errors,
+    low_mode_ns,
+    high_mode_ns,
+    high_mode_pct,
+    mode_gap_pct,
+    CASE
+        WHEN calls < {{ least_calls }} THEN 'too few calls'
+        WHEN drifting = 1 AND two_modes = 1 THEN 'drifting, two modes'
+        WHEN drifting = 1 THEN 'drifting'
+        WHEN two_modes = 1 THEN 'two modes'
+        ELSE 'steady'
+    END AS verdict
+FROM {{ 'ranked' if top > 0 and by else 'judged' }}
+{%- if top > 0 and by %}
+WHERE place <= {{ top }}
+{%- endif %}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    less_total NULLS LAST,
+    process NULLS LAST,
+    first_dispatch_id NULLS LAST
+{%- if top > 0 and not by %}
+LIMIT {{ top }}
+{%- endif %}

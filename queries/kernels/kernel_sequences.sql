@@ -1,0 +1,154 @@
+-- title: Frequent chains of short kernels
+-- about: Two to four short kernels that follow one another on a queue time and again, with only short pauses between them: what could be fused or captured in a graph. A chain that begins as it ends is left out, because it would overlap itself, but for one kernel repeated. Chains overlap one another: their times do not add up.
+-- kind: summary
+-- needs: kernels kernel_symbols processes
+-- by:
+-- dimensions: rank, gpu, process, device, node, hostname, queue_id
+-- param: short_us float = 10 [0, 1000000000] -- a short kernel takes at most this long
+-- param: pause_us float = 10 [0, 1000000000] -- a longer pause ends a chain
+-- param: launch_us float = 5 [0, 1000000000] -- time of the host that a launch is reckoned to take
+-- param: least int = 10 [2, 1000000000] -- occurrences that make a chain frequent
+-- param: top int = 50 -- first N chains of each group, 0 = all
+-- column: chain name -- kernels in the order of their starts
+-- column: length count -- kernels of the chain; the same kernel twice stands for any number in a row, of which each pair is an occurrence
+-- column: occurrences count -- how often it occurs
+-- column: kernel_ns ns -- time of its kernels; of one kernel repeated, all but the first in a row
+-- column: pause_ns ns -- time between its kernels: what one kernel or a graph in its place could save on the GPU at best
+-- column: mean_pause_ns ns -- mean pause
+-- column: launch_ns ns -- time of the host for all launches but one of each occurrence, as reckoned by --launch-us: saved on top where the host is what limits, else hidden
+-- column: first_dispatch_id id -- least number of a dispatch that begins one
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set queue = 'process, gpu, queue_id' %}
+{%- set order = 'start_ns NULLS FIRST, dispatch_id NULLS FIRST' %}
+WITH dispatches AS (
+    SELECT
+        {%- for column in by if column not in ['process', 'gpu', 'queue_id'] %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
+        {%- endfor %}
+        k.process,
+        k.gpu,
+        k.queue_id,
+        k.dispatch_id,
+        {%- if name == 'short' %}
+        k.short_name AS kernel_name,
+        {%- elif name == 'base' %}
+        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
+        {%- elif name == 'mangled' %}
+        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
+        {%- else %}
+        k.kernel_name,
+        {%- endif %}
+        k.start_ns,
+        k.end_ns,
+        k.duration_ns
+    FROM kernels AS k
+    {%- if name in ['base', 'mangled'] %}
+    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
+    {%- endif %}
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = k.process
+    {%- endif %}
+    WHERE k.valid
+),
+followed AS (
+    SELECT
+        {{ keys }}dispatch_id,
+        kernel_name AS name_1,
+        duration_ns AS duration_1,
+        end_ns AS end_1
+        {%- for place in [2, 3, 4] %},
+        LEAD(kernel_name, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS name_{{ place }},
+        LEAD(start_ns, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS start_{{ place }},
+        LEAD(end_ns, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS end_{{ place }},
+        LEAD(duration_ns, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS duration_{{ place }}
+        {%- endfor %}
+    FROM dispatches
+),
+-- How many kernels follow one another closely from here on, four at most. Kernels that overlap have no pause.
+measured AS (
+    SELECT
+        {{ keys }}dispatch_id, name_1, name_2, name_3, name_4, duration_1, duration_2, duration_3, duration_4,
+        {%- for place in [2, 3, 4] %}
+        CASE WHEN start_{{ place }} > end_{{ place - 1 }} THEN start_{{ place }} - end_{{ place - 1 }} ELSE 0 END AS pause_{{ place }},
+        CASE
+            WHEN CAST(duration_{{ place }} AS DOUBLE) <= CAST({{ short_us }} AS DOUBLE) * CAST(1000 AS DOUBLE)
+                AND CAST(start_{{ place }} - end_{{ place - 1 }} AS DOUBLE) <= CAST({{ pause_us }} AS DOUBLE) * CAST(1000 AS DOUBLE)
+            THEN 1 ELSE 0
+        END AS close_{{ place }}{{ ',' if not loop.last }}
+        {%- endfor %}
+    FROM followed
+    WHERE CAST(duration_1 AS DOUBLE) <= CAST({{ short_us }} AS DOUBLE) * CAST(1000 AS DOUBLE)
+),
+{%- for length in [2, 3, 4] %}
+chains_{{ length }} AS (
+    SELECT
+        {{ keys }}
+        {%- for place in range(1, length + 1) %}name_{{ place }}, {% endfor %}
+        CAST(COUNT(*) AS BIGINT) AS occurrences,
+        CAST(SUM({% for place in range(2, length + 1) %}duration_{{ place }} + {% endfor %}{{ 'CASE WHEN name_1 = name_2 THEN 0 ELSE duration_1 END' if length == 2 else 'duration_1' }}) AS BIGINT) AS kernel_ns,
+        CAST(SUM({% for place in range(2, length + 1) %}{{ ' + ' if place > 2 }}pause_{{ place }}{% endfor %}) AS BIGINT) AS pause_ns,
+        MIN(dispatch_id) AS first_dispatch_id
+    FROM measured
+    WHERE {% for place in range(2, length + 1) %}{{ ' AND ' if place > 2 }}close_{{ place }} = 1{% endfor %}
+        {%- if length > 2 %} AND name_1 <> name_{{ length }}{% endif %}
+        {%- if length == 4 %} AND (name_1 <> name_3 OR name_2 <> name_4){% endif %}
+    GROUP BY {{ keys }}{% for place in range(1, length + 1) %}{{ ', ' if place > 1 }}name_{{ place }}{% endfor %}
+),
+{%- endfor %}
+chains AS (
+    {%- for length in [2, 3, 4] %}
+    SELECT
+        {{ keys }}
+        {%- for place in range(1, length + 1) %}{{ " || ' > ' || " if place > 1 }}CAST(name_{{ place }} AS VARCHAR){% endfor %} AS chain,
+        {{ length }} AS length,
+        occurrences,
+        kernel_ns,
+        pause_ns,
+        first_dispatch_id
+    FROM chains_{{ length }}
+    WHERE occurrences >= {{ least }}
+    {%- if not loop.last %}
+    UNION ALL
+    {%- endif %}
+    {%- endfor %}
+){%- if top > 0 and by %},
+turned AS (
+    SELECT
+        {{ keys }}chain, length, occurrences, kernel_ns, pause_ns, first_dispatch_id,
+        -pause_ns AS least_pause,
+        -occurrences AS least_occurrences
+    FROM chains
+),
+ranked AS (
+    SELECT
+        {{ keys }}chain, length, occurrences, kernel_ns, pause_ns, first_dispatch_id,
+        ROW_NUMBER() OVER (
+            PARTITION BY {{ by | join(', ') }}
+            ORDER BY least_pause NULLS LAST, least_occurrences NULLS LAST, chain NULLS LAST
+        ) AS place
+    FROM turned
+)
+{%- endif %}
+SELECT
+    {{ keys }}chain,
+    length,
+    occurrences,
+    kernel_ns,
+    pause_ns,
+    CAST(pause_ns AS DOUBLE) / CAST(occurrences * (length - 1) AS DOUBLE) AS mean_pause_ns,
+    CAST(occurrences * (length - 1) AS DOUBLE) * CAST({{ launch_us }} AS DOUBLE) * CAST(1000 AS DOUBLE) AS launch_ns,
+    first_dispatch_id
+FROM {{ 'ranked' if top > 0 and by else 'chains' }}
+{%- if top > 0 and by %}
+WHERE place <= {{ top }}
+{%- endif %}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    pause_ns DESC NULLS LAST,
+    occurrences DESC NULLS LAST,
+    chain NULLS LAST
+{%- if top > 0 and not by %}
+LIMIT {{ top }}
+{%- endif %}

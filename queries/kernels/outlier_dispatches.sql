@@ -1,0 +1,94 @@
+-- title: Outlying dispatches
+-- about: Dispatches that took much longer than others of the same kernel, GPU and launch shape, one by one, most time lost first. The measure is that of `kernel_outliers`.
+-- kind: trace
+-- needs: slow_dispatches kernel_symbols processes
+-- by:
+-- dimensions: rank, gpu, process, device, node, hostname, category, queue_id, stream_id
+-- param: least_z float = 5 [3, 1000000] -- robust z-score from which a dispatch is an outlier
+-- param: least_ratio float = 1.5 [1, 1000000] -- and how many times the median it takes at least
+-- param: top int = 100 -- first N dispatches of each group, 0 = all
+-- column: process id -- process
+-- column: dispatch_id id -- dispatch, see the table `kernels`
+-- column: kernel_name name -- kernel, in the name form that was asked for
+-- column: gpu id -- GPU of the process
+-- column: queue_id id -- hardware queue
+-- column: start_ns ns -- start on the process's clock
+-- column: duration_ns ns -- duration
+-- column: median_ns ns -- median duration of the same kernel, GPU and shape
+-- column: ordinal count -- place among these by their starts; the first ones are those of `kernel_warmup`
+-- column: calls count -- dispatches that the median is of
+-- column: robust_z number -- distance from the median in units of noise
+-- column: excess_ns ns -- duration above the median
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set others = ['process', 'gpu', 'queue_id'] | reject('in', by) | join(', ') %}
+{%- set others = others ~ (', ' if others else '') %}
+WITH outliers AS (
+    SELECT
+        {%- for column in by if column not in ['process', 'gpu', 'queue_id'] %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'd.' }}{{ column }},
+        {%- endfor %}
+        d.process,
+        d.gpu,
+        d.queue_id,
+        d.dispatch_id,
+        {%- if name == 'short' %}
+        CAST(d.short_name AS VARCHAR) AS kernel_name,
+        {%- elif name == 'base' %}
+        COALESCE(CAST(s.base_name AS VARCHAR), CAST(d.short_name AS VARCHAR)) AS kernel_name,
+        {%- elif name == 'mangled' %}
+        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(d.kernel_name AS VARCHAR)) AS kernel_name,
+        {%- else %}
+        CAST(d.kernel_name AS VARCHAR) AS kernel_name,
+        {%- endif %}
+        d.time_ns AS start_ns,
+        d.took_ns AS duration_ns,
+        d.median_ns,
+        d.ordinal,
+        d.calls,
+        d.robust_z,
+        d.excess_ns,
+        -d.excess_ns AS less_excess
+    FROM slow_dispatches AS d
+    {%- if name in ['base', 'mangled'] %}
+    LEFT JOIN kernel_symbols AS s ON s.process = d.process AND s.kernel_id = d.kernel_id
+    {%- endif %}
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = d.process
+    {%- endif %}
+    WHERE d.robust_z >= CAST({{ least_z }} AS DOUBLE)
+        AND CAST(d.took_ns AS DOUBLE) >= CAST({{ least_ratio }} AS DOUBLE) * d.median_ns
+){%- if top > 0 and by %},
+ranked AS (
+    SELECT
+        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, median_ns, ordinal, calls, robust_z, excess_ns, less_excess,
+        ROW_NUMBER() OVER (
+            PARTITION BY {{ by | join(', ') }}
+            ORDER BY less_excess NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST
+        ) AS place
+    FROM outliers
+)
+{%- endif %}
+SELECT
+    {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id,
+    kernel_name,
+    {{ 'gpu, ' if 'gpu' not in by }}{{ 'queue_id, ' if 'queue_id' not in by }}start_ns,
+    duration_ns,
+    median_ns,
+    ordinal,
+    calls,
+    robust_z,
+    excess_ns
+FROM {{ 'ranked' if top > 0 and by else 'outliers' }}
+{%- if top > 0 and by %}
+WHERE place <= {{ top }}
+{%- endif %}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    less_excess NULLS LAST,
+    process NULLS LAST,
+    dispatch_id NULLS LAST
+{%- if top > 0 and not by %}
+LIMIT {{ top }}
+{%- endif %}

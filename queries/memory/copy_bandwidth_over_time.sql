@@ -1,0 +1,193 @@
+-- title: Copy bandwidth over time
+-- about: Bytes copied in equal stretches of the activity of each process, by direction. The bytes of a copy are spread evenly over its duration; stretches without copies give no row.
+-- kind: pace
+-- needs: memory_copies kernels processes
+-- by: rank, gpu
+-- dimensions: rank, gpu, process, device, node, hostname, peer_gpu, stream_id, tid, graph_exec_id
+-- param: stretches int = 50 [1, 10000] -- stretches between the first start and the last end of the kernels and copies of a process
+-- column: rank id -- rank
+-- column: gpu id -- GPU of the process
+-- column: direction name -- H2D, D2H, D2D, P2P, H2H or NONE
+-- column: bin count -- stretch, from 0
+-- column: start_ns ns -- start of the stretch on the process's clock; null when the row is of several processes
+-- column: end_ns ns -- end of the stretch
+-- column: copies count -- copies that touch the stretch
+-- column: bytes bytes -- bytes copied in it, null when no copy has a size
+-- column: busy_ns ns -- time in it with at least one copy running, added up over process, GPU and direction
+-- column: gb_per_s gb_per_s -- bytes over busy_ns, in 10^9 bytes per second
+-- column: busy_pct pct -- share of the stretch with at least one copy running, of a process and GPU on the average
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set others = by | reject('in', ['process', 'gpu']) | join(', ') %}
+{%- set columns = others ~ (', ' if others else '') ~ 'process, gpu, direction' %}
+{%- set lane = by | reject('in', ['rank', 'gpu', 'process', 'node', 'hostname']) | join(', ') %}
+{%- set lane = 'process, gpu, direction, bin' ~ (', ' if lane else '') ~ lane %}
+WITH extents AS (
+    SELECT process, MIN(start_ns) AS from_ns, MAX(end_ns) AS to_ns
+    FROM kernels
+    WHERE valid
+    GROUP BY process
+    UNION ALL
+    SELECT process, MIN(start_ns) AS from_ns, MAX(end_ns) AS to_ns
+    FROM memory_copies
+    WHERE valid
+    GROUP BY process
+),
+spans AS (
+    SELECT process, MIN(from_ns) AS from_ns, MAX(to_ns) AS to_ns
+    FROM extents
+    GROUP BY process
+),
+-- Edges are whole nanoseconds, so that stretches add up; the last one is cut, and a short span has fewer.
+counts AS (
+    SELECT process, from_ns, to_ns, 0 * process + {{ stretches }} AS bin_count
+    FROM spans
+),
+widths AS (
+    SELECT process, from_ns, to_ns, CEIL(CAST(to_ns - from_ns AS DOUBLE) / CAST(bin_count AS DOUBLE)) AS width_ns
+    FROM counts
+),
+grids AS (
+    SELECT process, from_ns, to_ns, CASE WHEN width_ns < CAST(1 AS DOUBLE) THEN 1 ELSE CAST(width_ns AS BIGINT) END AS width_ns
+    FROM widths
+),
+copies AS (
+    SELECT
+        {%- for column in by if column not in ['process', 'gpu'] %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'c.' }}{{ column }},
+        {%- endfor %}
+        c.process,
+        c.gpu,
+        c.direction,
+        c.copy_id,
+        c.bytes,
+        c.start_ns,
+        c.end_ns,
+        g.from_ns,
+        g.to_ns,
+        g.width_ns
+    FROM memory_copies AS c
+    JOIN grids AS g ON g.process = c.process
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = c.process
+    {%- endif %}
+    WHERE c.valid
+),
+placed AS (
+    SELECT
+        {{ columns }}, copy_id, bytes, start_ns, end_ns, from_ns, to_ns, width_ns,
+        CAST(FLOOR(CAST(start_ns - from_ns AS DOUBLE) / CAST(width_ns AS DOUBLE)) AS BIGINT) AS first_bin,
+        CAST(FLOOR(CAST(CASE WHEN end_ns > start_ns THEN end_ns - from_ns - 1 ELSE start_ns - from_ns END AS DOUBLE)
+            / CAST(width_ns AS DOUBLE)) AS BIGINT) AS last_bin
+    FROM copies
+),
+crossing AS (
+    SELECT {{ columns }}, copy_id, bytes, start_ns, end_ns, from_ns, to_ns, width_ns, first_bin, last_bin
+    FROM placed
+    WHERE first_bin < last_bin
+),
+edges AS (
+    SELECT n
+    FROM numbers
+    WHERE n < {{ stretches }} + 1
+),
+-- Few copies cross an edge: only those are looked for in every stretch.
+pieces AS (
+    SELECT {{ columns }}, copy_id, bytes, start_ns, end_ns, from_ns, to_ns, width_ns, first_bin AS bin
+    FROM placed
+    WHERE first_bin = last_bin
+    UNION ALL
+    SELECT {{ columns }}, copy_id, bytes, start_ns, end_ns, from_ns, to_ns, width_ns, n AS bin
+    FROM crossing
+    CROSS JOIN edges
+    WHERE CASE WHEN n < first_bin OR n > last_bin THEN 0 ELSE 1 END = 1
+),
+cut AS (
+    SELECT
+        {{ columns }}, copy_id, bytes, from_ns, to_ns, width_ns,
+        CASE WHEN bin * width_ns >= to_ns - from_ns AND bin > 0 THEN bin - 1 ELSE bin END AS bin,
+        end_ns - start_ns AS copy_ns,
+        GREATEST(start_ns, from_ns + bin * width_ns) AS piece_start_ns,
+        LEAST(end_ns, from_ns + (bin + 1) * width_ns) AS piece_end_ns
+    FROM pieces
+),
+reached AS (
+    SELECT
+        {{ columns }}, copy_id, bytes, from_ns, to_ns, width_ns, bin, copy_ns, piece_start_ns, piece_end_ns,
+        MAX(piece_end_ns) OVER (
+            PARTITION BY {{ lane }}
+            ORDER BY piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        ) AS reach_ns
+    FROM cut
+),
+followed AS (
+    SELECT
+        {{ columns }}, bytes, from_ns, to_ns, width_ns, bin, copy_ns, piece_start_ns, piece_end_ns,
+        LAG(reach_ns) OVER (
+            PARTITION BY {{ lane }}
+            ORDER BY piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST
+        ) AS before_ns
+    FROM reached
+),
+per_lane AS (
+    SELECT
+        {{ columns }}, bin,
+        MIN(from_ns + bin * width_ns) AS bin_start_ns,
+        MIN(LEAST(to_ns, from_ns + (bin + 1) * width_ns)) AS bin_end_ns,
+        CAST(COUNT(*) AS BIGINT) AS copies,
+        CAST(COUNT(bytes) AS BIGINT) AS sized,
+        SUM(
+            CASE
+                WHEN copy_ns = 0 THEN CAST(bytes AS DOUBLE)
+                ELSE CAST(bytes AS DOUBLE) * CAST(piece_end_ns - piece_start_ns AS DOUBLE)
+                    / CAST(NULLIF(copy_ns, 0) AS DOUBLE)
+            END
+        ) AS bytes,
+        CAST(SUM(
+            CASE
+                WHEN before_ns IS NULL OR before_ns <= piece_start_ns THEN piece_end_ns - piece_start_ns
+                WHEN before_ns < piece_end_ns THEN piece_end_ns - before_ns
+                ELSE 0
+            END
+        ) AS BIGINT) AS busy_ns
+    FROM followed
+    GROUP BY {{ columns }}, bin
+),
+summed AS (
+    SELECT
+        {{ keys }}direction, bin,
+        MIN(process) AS first_process,
+        MAX(process) AS last_process,
+        MIN(bin_start_ns) AS bin_start_ns,
+        MAX(bin_end_ns) AS bin_end_ns,
+        CAST(SUM(bin_end_ns - bin_start_ns) AS BIGINT) AS bin_ns,
+        CAST(SUM(copies) AS BIGINT) AS copies,
+        CAST(SUM(sized) AS BIGINT) AS sized,
+        SUM(bytes) AS bytes,
+        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns
+    FROM per_lane
+    GROUP BY {{ keys }}direction, bin
+),
+labelled AS (
+    SELECT
+        {{ keys }}CAST(direction AS VARCHAR) AS direction,
+        bin, first_process, last_process, bin_start_ns, bin_end_ns, bin_ns, copies, sized, bytes, busy_ns
+    FROM summed
+)
+SELECT
+    {{ keys }}direction,
+    bin,
+    CASE WHEN first_process = last_process THEN bin_start_ns END AS start_ns,
+    CASE WHEN first_process = last_process THEN bin_end_ns END AS end_ns,
+    copies,
+    CASE WHEN sized > 0 THEN bytes END AS bytes,
+    busy_ns,
+    CASE WHEN sized > 0 THEN bytes END / NULLIF(CAST(busy_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS gb_per_s,
+    CAST(100 AS DOUBLE) * CAST(busy_ns AS DOUBLE) / NULLIF(CAST(bin_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS busy_pct
+FROM labelled
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    direction NULLS LAST,
+    bin NULLS LAST

@@ -1,0 +1,164 @@
+-- title: Copy size histogram
+-- about: How many copies have which size, in bins that double: from a power of two bytes to the next, with what one copy of that size achieves. Empty copies have a bin of their own, copies whose size is not recorded a row without bounds.
+-- kind: histogram
+-- needs: memory_copies processes
+-- by: direction
+-- dimensions: direction, rank, gpu, process, device, node, hostname, peer_gpu, stream_id, tid, graph_exec_id
+-- column: direction name -- H2D, D2H, D2D, P2P, H2H or NONE
+-- column: bin_start_bytes bytes -- least size of the bin
+-- column: bin_end_bytes bytes -- end of the bin, not included
+-- column: copies count -- copies
+-- column: total_bytes bytes -- sum of their sizes
+-- column: total_ns ns -- sum of their durations
+-- column: median_ns ns -- median duration of a copy
+-- column: median_gb_per_s gb_per_s -- median over the copies of bytes over duration; null when none has a length
+-- column: pct pct -- share of the copies of the group
+-- column: pct_of_bytes pct -- share of the bytes of the group
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH copies AS (
+    SELECT
+        {%- for column in by %}
+        {%- if column == 'direction' %}
+        CAST(c.direction AS VARCHAR) AS direction,
+        {%- else %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'c.' }}{{ column }},
+        {%- endif %}
+        {%- endfor %}
+        1 AS every_row,
+        c.bytes,
+        c.duration_ns,
+        CAST(c.bytes AS DOUBLE) / CAST(NULLIF(c.duration_ns, 0) AS DOUBLE) AS copy_gb_per_s,
+        CASE
+            WHEN c.bytes IS NULL OR c.bytes < 0 THEN CAST(-2 AS DOUBLE)
+            WHEN c.bytes = 0 THEN CAST(-1 AS DOUBLE)
+            ELSE FLOOR(LOG2(CAST(NULLIF(c.bytes, 0) AS DOUBLE)))
+        END AS guess
+    FROM memory_copies AS c
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = c.process
+    {%- endif %}
+    WHERE c.valid
+),
+-- Bin -2 holds what has no size, bin -1 what is empty. The powers are whole numbers, the last one cut to the greatest.
+powers AS (
+    SELECT
+        n - 2 AS bin,
+        CASE
+            WHEN n = 0 THEN NULL
+            WHEN n = 1 THEN 0
+            ELSE CAST(POWER(CAST(2 AS DOUBLE), CAST(CASE WHEN n > 1 THEN n - 2 ELSE 0 END AS DOUBLE)) AS BIGINT)
+        END AS bin_start_bytes,
+        CASE
+            WHEN n = 0 THEN NULL
+            WHEN n = 64 THEN 9223372036854775807
+            ELSE CAST(POWER(CAST(2 AS DOUBLE), CAST(CASE WHEN n > 0 AND n < 64 THEN n - 1 ELSE 0 END AS DOUBLE)) AS BIGINT)
+        END AS bin_end_bytes
+    FROM numbers
+    WHERE n < 65
+),
+guessed AS (
+    SELECT
+        {{ keys }}every_row,
+        bytes,
+        duration_ns,
+        copy_gb_per_s,
+        CAST(CASE WHEN guess > CAST(62 AS DOUBLE) THEN CAST(62 AS DOUBLE) ELSE guess END AS BIGINT) AS guess
+    FROM copies
+),
+-- The logarithm rounds, so that a size beside a power may be one bin off: the powers themselves decide.
+placed AS (
+    SELECT
+        {%- for column in by %}
+        g.{{ column }},
+        {%- endfor %}
+        g.every_row,
+        g.bytes,
+        g.duration_ns,
+        g.copy_gb_per_s,
+        CASE
+            WHEN g.guess < 0 THEN g.guess
+            WHEN g.bytes < w.bin_start_bytes THEN g.guess - 1
+            WHEN g.bytes >= w.bin_end_bytes AND g.guess < 62 THEN g.guess + 1
+            ELSE g.guess
+        END AS bin
+    FROM guessed AS g
+    JOIN powers AS w ON w.bin = g.guess
+),
+counted AS (
+    SELECT
+        {{ keys }}every_row,
+        bin,
+        CAST(COUNT(*) AS BIGINT) AS copies,
+        CAST(SUM(CASE WHEN bytes > 0 THEN bytes ELSE 0 END) AS BIGINT) AS total_bytes,
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
+        MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns,
+        MEDIAN(copy_gb_per_s) AS median_gb_per_s
+    FROM placed
+    GROUP BY {{ keys }}every_row, bin
+),
+value_ranges AS (
+    SELECT
+        {{ keys }}every_row,
+        MIN(bin) AS first_bin,
+        MIN(CASE WHEN bin >= 0 THEN bin ELSE 63 END) AS first_size,
+        MAX(bin) AS last_bin,
+        MAX(CASE WHEN bin = -1 THEN 1 ELSE 0 END) AS has_empty,
+        CAST(SUM(copies) AS BIGINT) AS group_copies,
+        CAST(SUM(total_bytes) AS BIGINT) AS group_bytes
+    FROM counted
+    GROUP BY {{ keys }}every_row
+),
+bins AS (
+    SELECT
+        {%- for column in by %}
+        r.{{ column }},
+        {%- endfor %}
+        r.group_copies,
+        r.group_bytes,
+        w.bin,
+        w.bin_start_bytes,
+        w.bin_end_bytes
+    FROM value_ranges AS r
+    CROSS JOIN powers AS w
+    WHERE (w.bin >= r.first_size AND w.bin <= r.last_bin)
+        OR (w.bin = -1 AND r.has_empty = 1)
+        OR (w.bin = -2 AND r.first_bin = -2)
+),
+filled AS (
+    SELECT
+        {%- for column in by %}
+        b.{{ column }},
+        {%- endfor %}
+        b.bin,
+        b.bin_start_bytes,
+        b.bin_end_bytes,
+        b.group_copies,
+        b.group_bytes,
+        COALESCE(c.copies, 0) AS copies,
+        COALESCE(c.total_bytes, 0) AS total_bytes,
+        COALESCE(c.total_ns, 0) AS total_ns,
+        c.median_ns,
+        c.median_gb_per_s
+    FROM bins AS b
+    LEFT JOIN counted AS c
+        ON c.bin = b.bin
+        {%- for column in by %}
+        AND COALESCE(CAST(c.{{ column }} AS VARCHAR), '(none)') = COALESCE(CAST(b.{{ column }} AS VARCHAR), '(none)')
+        {%- endfor %}
+)
+SELECT
+    {{ keys }}bin_start_bytes,
+    bin_end_bytes,
+    copies,
+    CASE WHEN bin >= -1 THEN total_bytes END AS total_bytes,
+    total_ns,
+    median_ns,
+    median_gb_per_s,
+    CAST(100 AS DOUBLE) * CAST(copies AS DOUBLE) / NULLIF(CAST(group_copies AS DOUBLE), CAST(0 AS DOUBLE)) AS pct,
+    CAST(100 AS DOUBLE) * CAST(total_bytes AS DOUBLE) / NULLIF(CAST(group_bytes AS DOUBLE), CAST(0 AS DOUBLE)) AS pct_of_bytes
+FROM filled
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    bin NULLS FIRST

@@ -1,0 +1,141 @@
+-- title: Leak candidates
+-- about: Allocations that nothing gave back until the end of the trace, by size and by the call that made them, most bytes first. Memory that is kept for the whole run on purpose is among them; what grows is told by how it is spread over time. With a window, the allocations made in it.
+-- kind: summary
+-- needs: allocation_lifetimes regions processes
+-- by: rank, gpu
+-- dimensions: rank, gpu, process, node, hostname, tid
+-- param: top int = 0 -- first N rows of each group, 0 = all
+-- column: rank id -- rank
+-- column: gpu id -- GPU of the process; null is host memory
+-- column: api_name name -- outermost call with the allocation's correlation id, null where none is recorded
+-- column: bytes bytes -- size of one allocation
+-- column: level name -- REAL or VIRTUAL
+-- column: fate name -- live: never given back; replaced: another allocation got its address, so that its release is not recorded; unpaired: no address is recorded, so that no release can be found
+-- column: allocations count -- how many of this size from this call
+-- column: leaked_bytes bytes -- sum of their sizes
+-- column: of_size count -- all allocations of this size from this call, given back or not
+-- column: first_time_ns ns -- when the first of those never given back was made; null when the row is of several processes
+-- column: last_time_ns ns -- when the last was made
+-- column: verdict text -- growing when three or more are spread over more than half of the time from the first of them to the end of the process, else kept
+-- column: first_alloc_id id -- first of them, see the table `memory_allocations`
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH calls AS (
+    SELECT
+        a.process,
+        a.alloc_id,
+        CAST(r.name AS VARCHAR) AS api_name,
+        ROW_NUMBER() OVER (
+            PARTITION BY a.process, a.alloc_id
+            ORDER BY r.start_ns NULLS LAST, -r.end_ns NULLS LAST, r.region_id NULLS LAST
+        ) AS place
+    FROM allocation_lifetimes AS a
+    JOIN regions AS r ON r.process = a.process AND r.correlation_id = a.correlation_id
+    WHERE r.valid AND r.domain <> 'marker'
+),
+outermost AS (
+    SELECT process, alloc_id, api_name
+    FROM calls
+    WHERE place = 1
+),
+lasts AS (
+    SELECT process, MAX(time_ns) AS last_ns
+    FROM allocation_lifetimes
+    GROUP BY process
+),
+ends AS (
+    SELECT l.process, CASE WHEN p.end_ns > l.last_ns THEN p.end_ns ELSE l.last_ns END AS process_end_ns
+    FROM lasts AS l
+    JOIN processes AS p ON p.process = l.process
+),
+listed AS (
+    SELECT
+        {%- for column in by if column not in ['process'] %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'a.' }}{{ column }},
+        {%- endfor %}
+        a.process,
+        a.alloc_id,
+        o.api_name,
+        a.bytes,
+        CAST(a.level AS VARCHAR) AS level,
+        CAST(a.fate AS VARCHAR) AS fate,
+        a.time_ns,
+        e.process_end_ns
+    FROM allocation_lifetimes AS a
+    JOIN ends AS e ON e.process = a.process
+    LEFT JOIN outermost AS o ON o.process = a.process AND o.alloc_id = a.alloc_id
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = a.process
+    {%- endif %}
+    WHERE a.fate <> 'unmatched_free'
+),
+of_sizes AS (
+    SELECT
+        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, process_end_ns,
+        COUNT(*) OVER (PARTITION BY {{ keys }}api_name, bytes, level) AS of_size
+    FROM listed
+),
+summed AS (
+    SELECT
+        {{ keys }}api_name, bytes, level, fate,
+        CAST(COUNT(*) AS BIGINT) AS allocations,
+        CAST(SUM(bytes) AS BIGINT) AS leaked_bytes,
+        CAST(MAX(of_size) AS BIGINT) AS of_size,
+        MIN(process) AS first_process,
+        MAX(process) AS last_process,
+        MIN(time_ns) AS first_time_ns,
+        MAX(time_ns) AS last_time_ns,
+        MAX(process_end_ns) AS process_end_ns,
+        MIN(alloc_id) AS first_alloc_id
+    FROM of_sizes
+    WHERE fate IN ('live', 'replaced', 'unpaired')
+    GROUP BY {{ keys }}api_name, bytes, level, fate
+),
+turned AS (
+    SELECT
+        {{ keys }}api_name, bytes, level, fate, allocations, leaked_bytes, of_size, first_process, last_process,
+        first_time_ns, last_time_ns, process_end_ns, first_alloc_id, -leaked_bytes AS less_leaked
+    FROM summed
+){%- if top > 0 and by %},
+ranked AS (
+    SELECT
+        {{ keys }}api_name, bytes, level, fate, allocations, leaked_bytes, of_size, first_process, last_process,
+        first_time_ns, last_time_ns, process_end_ns, first_alloc_id, less_leaked,
+        ROW_NUMBER() OVER (
+            PARTITION BY {{ by | join(', ') }}
+            ORDER BY less_leaked NULLS LAST, bytes NULLS LAST, api_name NULLS LAST, level NULLS LAST, fate NULLS LAST
+        ) AS place
+    FROM turned
+)
+{%- endif %}
+SELECT
+    {{ keys }}api_name,
+    bytes,
+    level,
+    fate,
+    allocations,
+    leaked_bytes,
+    of_size,
+    CASE WHEN first_process = last_process THEN first_time_ns END AS first_time_ns,
+    CASE WHEN first_process = last_process THEN last_time_ns END AS last_time_ns,
+    CASE
+        WHEN first_process <> last_process OR fate <> 'live' THEN NULL
+        WHEN allocations >= 3 AND 2 * (last_time_ns - first_time_ns) > process_end_ns - first_time_ns THEN 'growing'
+        ELSE 'kept'
+    END AS verdict,
+    first_alloc_id
+FROM {{ 'ranked' if top > 0 and by else 'turned' }}
+{%- if top > 0 and by %}
+WHERE place <= {{ top }}
+{%- endif %}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    leaked_bytes DESC NULLS LAST,
+    bytes NULLS LAST,
+    api_name NULLS LAST,
+    level NULLS LAST,
+    fate NULLS LAST
+{%- if top > 0 and not by %}
+LIMIT {{ top }}
+{%- endif %}

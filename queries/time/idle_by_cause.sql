@@ -1,0 +1,71 @@
+-- title: Idle time by cause
+-- about: Time without kernels on each GPU by what the host did about the work that came next. Inside the span of the process all causes but `copy_only` add up to the idle time of `time_breakdown`; `paused` is part of it there, and no idleness here.
+-- kind: summary
+-- needs: idle_gaps processes
+-- by: rank, gpu
+-- dimensions: rank, gpu, process, device, node, hostname, tid, api_name, range, kernel_before, kernel_after, next_kind
+-- column: rank id -- rank
+-- column: gpu id -- GPU of the process
+-- column: cause name -- host_bound, sync, launch_delay or no_record; and what is no idleness: paused, copy_only, lead, tail
+-- column: stretches count -- stretches with this cause
+-- column: total_ns ns -- sum of their lengths
+-- column: idle_ns ns -- the same where it is idle time, else 0
+-- column: mean_ns ns -- mean length
+-- column: max_ns ns -- the longest
+-- column: idle_pct pct -- share of the idle time of the group
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH stretches AS (
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
+        {%- endfor %}
+        g.cause,
+        g.duration_ns
+    FROM idle_gaps AS g
+    JOIN processes AS p ON p.process = g.process
+    WHERE p.role <> 'counters'
+),
+summed AS (
+    SELECT
+        {{ keys }}cause,
+        CAST(COUNT(*) AS BIGINT) AS stretches,
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
+        MAX(duration_ns) AS max_ns
+    FROM stretches
+    GROUP BY {{ keys }}cause
+),
+labelled AS (
+    SELECT
+        {{ keys }}CAST(cause AS VARCHAR) AS cause,
+        stretches,
+        total_ns,
+        CASE WHEN cause IN ('paused', 'copy_only', 'lead', 'tail') THEN 0 ELSE total_ns END AS idle_ns,
+        max_ns
+    FROM summed
+),
+shared AS (
+    SELECT
+        {{ keys }}cause,
+        stretches,
+        total_ns,
+        idle_ns,
+        max_ns,
+        CAST(SUM(idle_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns
+    FROM labelled
+)
+SELECT
+    {{ keys }}cause,
+    stretches,
+    total_ns,
+    idle_ns,
+    CAST(total_ns AS DOUBLE) / CAST(stretches AS DOUBLE) AS mean_ns,
+    max_ns,
+    CAST(100 AS DOUBLE) * CAST(idle_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS idle_pct
+FROM shared
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    idle_ns DESC NULLS LAST,
+    total_ns DESC NULLS LAST,
+    cause NULLS LAST

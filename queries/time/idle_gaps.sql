@@ -1,0 +1,179 @@
+-- title: Idle gaps
+-- about: Stretches of each GPU in which nothing ran inside the span of its process, longest first, with the kernels around each, what the host did, and its main cause.
+-- kind: trace
+-- needs: idle_gaps kernel_symbols processes
+-- by:
+-- dimensions: rank, gpu, process, device, node, hostname, tid, cause, next_kind
+-- param: top int = 50 -- longest N gaps of each group, 0 = all
+-- column: rank id -- rank
+-- column: process id -- process
+-- column: gpu id -- GPU of the process
+-- column: gap_id id -- number of the stretch on its GPU
+-- column: start_ns ns -- start, in the clock of the trace
+-- column: duration_ns ns -- length
+-- column: cause name -- cause of most of it: host_bound, sync, launch_delay, no_record or paused
+-- column: cause_pct pct -- share of the length with that cause
+-- column: host_bound_ns ns -- part before the call that launches the next work returned, while the thread did not wait
+-- column: sync_ns ns -- part in which that thread was inside a call that waits
+-- column: launch_delay_ns ns -- part after the launch
+-- column: next_kind name -- what ends it: kernel or copy
+-- column: kernel_before name -- kernel that ended last before it
+-- column: kernel_after name -- first kernel after it
+-- column: tid id -- thread that launches what comes next
+-- column: api_name name -- call of that thread with the largest overlap, in the longest part with the main cause
+-- column: api_pct pct -- share of that part inside of that call; the rest of it the thread was elsewhere
+-- column: range name -- ROCTx range of that thread that is the innermost for most of that part
+{%- set details = ['rank', 'process', 'gpu', 'gap_id', 'start_ns', 'duration_ns', 'cause', 'cause_pct', 'host_bound_ns', 'sync_ns', 'launch_delay_ns', 'next_kind', 'kernel_before', 'kernel_after', 'tid', 'api_name', 'api_pct', 'range'] %}
+{%- set facts = ['next_kind', 'kernel_before', 'kernel_after', 'tid', 'api_name', 'range'] %}
+{%- set key = 'process, gpu, gap_id' %}
+WITH parts AS (
+    SELECT
+        g.process,
+        g.rank,
+        g.gpu,
+        g.device,
+        g.gap_id,
+        g.start_ns,
+        g.duration_ns,
+        g.cause,
+        g.api_ns,
+        {%- for column in facts %}
+        g.{{ column }},
+        {%- endfor %}
+        p.node,
+        p.hostname
+    FROM idle_gaps AS g
+    JOIN processes AS p ON p.process = g.process
+    WHERE p.role <> 'counters' AND g.cause NOT IN ('copy_only', 'lead', 'tail')
+),
+by_cause AS (
+    SELECT
+        {{ key }},
+        cause,
+        CAST(SUM(duration_ns) AS BIGINT) AS cause_ns,
+        MIN(start_ns) AS first_ns
+    FROM parts
+    GROUP BY {{ key }}, cause
+),
+summed AS (
+    SELECT
+        {{ key }},
+        MIN(first_ns) AS start_ns,
+        CAST(SUM(cause_ns) AS BIGINT) AS duration_ns,
+        MAX(cause_ns) AS most_ns,
+        CAST(SUM(CASE WHEN cause = 'host_bound' THEN cause_ns ELSE 0 END) AS BIGINT) AS host_bound_ns,
+        CAST(SUM(CASE WHEN cause = 'sync' THEN cause_ns ELSE 0 END) AS BIGINT) AS sync_ns,
+        CAST(SUM(CASE WHEN cause = 'launch_delay' THEN cause_ns ELSE 0 END) AS BIGINT) AS launch_delay_ns
+    FROM by_cause
+    GROUP BY {{ key }}
+),
+main_cause AS (
+    SELECT c.process, c.gpu, c.gap_id, MIN(CAST(c.cause AS VARCHAR)) AS cause
+    FROM by_cause AS c
+    JOIN summed AS s ON s.process = c.process AND s.gpu = c.gpu AND s.gap_id = c.gap_id
+    WHERE c.cause_ns = s.most_ns
+    GROUP BY c.process, c.gpu, c.gap_id
+),
+main_part AS (
+    SELECT
+        a.process,
+        a.gpu,
+        a.gap_id,
+        a.rank,
+        a.device,
+        a.node,
+        a.hostname,
+        m.cause,
+        -- A window cuts parts and leaves overlaps as they are.
+        CASE WHEN a.api_ns > a.duration_ns THEN a.duration_ns ELSE a.api_ns END AS api_ns,
+        a.duration_ns AS part_ns,
+        {%- for column in facts %}
+        a.{{ column }},
+        {%- endfor %}
+        ROW_NUMBER() OVER (
+            PARTITION BY a.process, a.gpu, a.gap_id
+            ORDER BY -a.duration_ns NULLS LAST, a.start_ns NULLS LAST
+        ) AS place
+    FROM parts AS a
+    JOIN main_cause AS m ON m.process = a.process AND m.gpu = a.gpu AND m.gap_id = a.gap_id
+    WHERE CAST(a.cause AS VARCHAR) = m.cause
+),
+gaps AS (
+    SELECT
+        {%- for column in ['device', 'node', 'hostname'] %}
+        a.{{ column }},
+        {%- endfor %}
+        a.rank,
+        s.process,
+        s.gpu,
+        s.gap_id,
+        s.start_ns,
+        s.duration_ns,
+        a.cause,
+        CAST(100 AS DOUBLE) * CAST(s.most_ns AS DOUBLE) / CAST(s.duration_ns AS DOUBLE) AS cause_pct,
+        s.host_bound_ns,
+        s.sync_ns,
+        s.launch_delay_ns,
+        CAST(100 AS DOUBLE) * CAST(a.api_ns AS DOUBLE) / CAST(a.part_ns AS DOUBLE) AS api_pct,
+        {%- for column in facts %}
+        a.{{ column }}{{ '' if loop.last else ',' }}
+        {%- endfor %}
+    FROM summed AS s
+    JOIN main_part AS a ON a.process = s.process AND a.gpu = s.gpu AND a.gap_id = s.gap_id
+    WHERE a.place = 1
+),
+{%- if name != 'full' %}
+-- Kernels of the same full name have the same other names.
+forms AS (
+    SELECT
+        process,
+        kernel_name,
+        MIN(CAST({{ {'short': 'short_name', 'base': 'base_name', 'mangled': 'mangled_name'}[name] }} AS VARCHAR)) AS form
+    FROM kernel_symbols
+    GROUP BY process, kernel_name
+),
+{%- endif %}
+ranked AS (
+    SELECT
+        {%- for column in by if column not in details %}
+        g.{{ column }},
+        {%- endfor %}
+        {%- for column in details %}
+        {%- if column in ['kernel_before', 'kernel_after'] and name != 'full' %}
+        COALESCE({{ 'b' if column == 'kernel_before' else 'n' }}.form, CAST(g.{{ column }} AS VARCHAR)) AS {{ column }},
+        {%- else %}
+        g.{{ column }},
+        {%- endif %}
+        {%- endfor %}
+        ROW_NUMBER() OVER (
+            {%- if by %}
+            PARTITION BY
+            {%- for column in by %} g.{{ column }}{{ '' if loop.last else ',' }}{% endfor %}
+            {%- endif %}
+            ORDER BY -g.duration_ns NULLS LAST, g.process NULLS LAST, g.gpu NULLS LAST, g.start_ns NULLS LAST
+        ) AS place
+    FROM gaps AS g
+    {%- if name != 'full' %}
+    LEFT JOIN forms AS b ON b.process = g.process AND b.kernel_name = g.kernel_before
+    LEFT JOIN forms AS n ON n.process = g.process AND n.kernel_name = g.kernel_after
+    {%- endif %}
+)
+SELECT
+    {%- for column in by %}
+    {{ column }},
+    {%- endfor %}
+    {%- for column in details if column not in by %}
+    {{ column }}{{ '' if loop.last else ',' }}
+    {%- endfor %}
+FROM ranked
+{%- if top > 0 %}
+WHERE place <= {{ top }}
+{%- endif %}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    duration_ns DESC NULLS LAST,
+    process NULLS LAST,
+    gpu NULLS LAST,
+    start_ns NULLS LAST

@@ -1,0 +1,205 @@
+//! Which release ends which allocation, and how much memory is live when.
+
+use std::collections::BTreeMap;
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Takes memory at an address.
+    Allocate,
+    /// Takes memory anew at an address that may have been taken.
+    Reallocate,
+    /// Gives the memory at an address back.
+    Free,
+}
+
+/// One operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation {
+    /// What it does.
+    pub action: Action,
+    /// Address, unless it is not recorded.
+    pub address: Option<i64>,
+    /// Size of what is taken.
+    pub bytes: i64,
+    /// Where the memory is; not looked at of a release, which gives back what was taken wherever that was.
+    pub place: Option<i64>,
+    /// When it takes effect: the end of an allocation's call, the start of a release's. Memory that is given back and
+    /// taken again is then given back first whatever threads do it, because a call takes what was free before it ended.
+    pub time_ns: i64,
+}
+
+/// How an allocation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It was live at the end of the trace.
+    Live,
+    /// This operation gave it back.
+    Freed(usize),
+    /// This reallocation took its address over.
+    Reallocated(usize),
+    /// This allocation got the same address, so that its release was not recorded.
+    Replaced(usize),
+    /// It has no address, so that no release can be told to be its own.
+    Unpaired,
+    /// A release of an address where nothing is known to be live.
+    UnmatchedFree,
+    /// A release of nothing, which does nothing.
+    Nothing,
+}
+
+/// How much is live after an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level {
+    /// The operation.
+    pub operation: usize,
+    /// Where the memory is.
+    pub place: Option<i64>,
+    /// When.
+    pub time_ns: i64,
+    /// By how much it changed.
+    pub change_bytes: i64,
+    /// Bytes that are live there now.
+    pub live_bytes: i64,
+    /// Allocations that are live there now.
+    pub allocations: i64,
+}
+
+/// Fates of the operations in their order, and the levels in the order of time.
+#[derive(Debug, Default)]
+pub struct Pairing {
+    /// What became of each operation's memory.
+    pub fates: Vec<Fate>,
+    /// Levels of live memory.
+    pub levels: Vec<Level>,
+}
+
+/// Pairs the operations of *one* address space, given in any order; those of the same time are taken in the given order,
+/// releases first.
+#[must_use]
+pub fn pair(operations: &[Operation]) -> Pairing {
+    let mut order: Vec<usize> = (0..operations.len()).collect();
+    let rank = |index: &usize| {
+        operations.get(*index).map(|operation| (operation.time_ns, operation.action != Action::Free, *index))
+    };
+    order.sort_unstable_by_key(rank);
+
+    let mut fates = vec![Fate::Nothing; operations.len()];
+    let mut live: BTreeMap<i64, usize> = BTreeMap::new();
+    let mut ledger = Ledger::default();
+    for index in order {
+        let Some(operation) = operations.get(index) else { continue };
+        let freeing = operation.action == Action::Free;
+        let Some(address) = operation.address.filter(|address| !freeing || *address != 0) else {
+            set(&mut fates, index, if freeing { Fate::Nothing } else { Fate::Unpaired });
+            continue;
+        };
+        if let Some(ended) = live.remove(&address)
+            && let Some(allocation) = operations.get(ended)
+        {
+            let fate = match operation.action {
+                Action::Allocate => Fate::Replaced(index),
+                Action::Reallocate => Fate::Reallocated(index),
+                Action::Free => Fate::Freed(index),
+            };
+            set(&mut fates, ended, fate);
+            ledger.book(index, allocation.place, operation.time_ns, allocation.bytes.saturating_neg(), -1);
+        } else if freeing {
+            set(&mut fates, index, Fate::UnmatchedFree);
+        }
+        if !freeing {
+            live.insert(address, index);
+            set(&mut fates, index, Fate::Live);
+            ledger.book(index, operation.place, operation.time_ns, operation.bytes, 1);
+        }
+    }
+    Pairing { fates, levels: ledger.levels }
+}
+
+fn set(fates: &mut [Fate], index: usize, fate: Fate) {
+    if let Some(slot) = fates.get_mut(index) {
+        *slot = fate;
+    }
+}
+
+#[derive(Default)]
+struct Ledger {
+    places: BTreeMap<Option<i64>, (i64, i64)>,
+    levels: Vec<Level>,
+}
+
+impl Ledger {
+    fn book(&mut self, operation: usize, place: Option<i64>, time_ns: i64, change_bytes: i64, change: i64) {
+        let (live_bytes, allocations) = self.places.entry(place).or_default();
+        *live_bytes = live_bytes.saturating_add(change_bytes);
+        *allocations = allocations.saturating_add(change);
+        let (live_bytes, allocations) = (*live_bytes, *allocations);
+        self.levels.push(Level { operation, place, time_ns, change_bytes, live_bytes, allocations });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn operation((action, address, bytes, time_ns): (u8, i64, i64, i64)) -> Operation {
+        let action = match action {
+            0 => Action::Allocate,
+            1 => Action::Reallocate,
+            _ => Action::Free,
+        };
+        let place = Some(address % 2);
+        Operation { action, address: (address < 5).then_some(address), bytes, place, time_ns }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+        /// At every time, what is live is what was taken and is not yet ended.
+        #[test]
+        fn levels_are_sums_of_the_living(raw in prop::collection::vec((0_u8..4, 0_i64..6, 1_i64..9, 0_i64..12), 0..30)) {
+            let operations: Vec<Operation> = raw.into_iter().map(operation).collect();
+            let pairing = pair(&operations);
+            for place in [Some(0), Some(1)] {
+                for time in 0..13 {
+                    let living: Vec<&Operation> = operations
+                        .iter()
+                        .zip(&pairing.fates)
+                        .filter(|(taken, fate)| taken.place == place && taken.time_ns <= time && match fate {
+                            Fate::Live => true,
+                            Fate::Freed(by) | Fate::Reallocated(by) | Fate::Replaced(by) => operations[*by].time_ns > time,
+                            Fate::Unpaired | Fate::UnmatchedFree | Fate::Nothing => false,
+                        })
+                        .map(|(taken, _)| taken)
+                        .collect();
+                    let last = pairing.levels.iter().rev().find(|level| level.place == place && level.time_ns <= time);
+                    let (bytes, count) = last.map_or((0, 0), |level| (level.live_bytes, level.allocations));
+                    prop_assert_eq!(bytes, living.iter().map(|taken| taken.bytes).sum::<i64>());
+                    prop_assert_eq!(count, i64::try_from(living.len()).unwrap());
+                }
+            }
+            for (fate, ended) in pairing.fates.iter().zip(&operations) {
+                if let Fate::Freed(by) = fate {
+                    prop_assert_eq!(operations[*by].address, ended.address);
+                    prop_assert!(operations[*by].time_ns >= ended.time_ns);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rules() {
+        let of = |raw: &[(u8, i64, i64, i64)]| pair(&raw.iter().copied().map(operation).collect::<Vec<_>>()).fates;
+        assert_eq!(
+            of(&[(0, 1, 8, 1), (2, 1, 0, 2), (2, 1, 0, 3)]),
+            [Fate::Freed(1), Fate::Nothing, Fate::UnmatchedFree]
+        );
+        assert_eq!(of(&[(0, 1, 8, 1), (0, 1, 4, 2)]), [Fate::Replaced(1), Fate::Live]);
+        assert_eq!(of(&[(0, 1, 8, 1), (1, 1, 4, 2)]), [Fate::Reallocated(1), Fate::Live]);
+        assert_eq!(of(&[(0, 5, 8, 1), (2, 0, 0, 2)]), [Fate::Unpaired, Fate::Nothing]);
+        // Given back and taken again at the same time.
+        assert_eq!(of(&[(0, 1, 8, 1), (0, 1, 4, 5), (2, 1, 0, 5)]), [Fate::Freed(2), Fate::Live, Fate::Nothing]);
+    }
+}

@@ -1,0 +1,178 @@
+//! What API calls are for: launching, waiting, copying and so on, by rules over their names; which calls stop and start
+//! the recording, and which domains hold no calls.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+const RULES: &str = include_str!("../../share/api_classes.toml");
+/// Class of calls that no rule knows.
+const OTHER: &str = "other";
+/// Ends the names of variants for the default stream of a thread.
+const PER_THREAD: &str = "_spt";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    annotations: Vec<String>,
+    pause: Vec<String>,
+    resume: Vec<String>,
+    rule: Vec<Rule>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    class: String,
+    #[serde(rename = "doc")]
+    _doc: String,
+    #[serde(default)]
+    waits: bool,
+    #[serde(default)]
+    prefixes: Vec<String>,
+    #[serde(default)]
+    contains: Vec<String>,
+    #[serde(default)]
+    all: Vec<String>,
+}
+
+/// The rules in order, and the names that stand beside them.
+#[derive(Debug, Default)]
+pub struct ApiClasses {
+    rules: Vec<Rule>,
+    annotations: Vec<String>,
+    pause: Vec<String>,
+    resume: Vec<String>,
+}
+
+impl ApiClasses {
+    /// Those of `share/api_classes.toml`; a test reads them, so that they are never without rules.
+    pub fn builtin() -> &'static Self {
+        static BUILTIN: OnceLock<ApiClasses> = OnceLock::new();
+        BUILTIN.get_or_init(|| {
+            let file = toml::from_str::<RuleFile>(RULES);
+            file.map_or_else(
+                |_| Self::default(),
+                |RuleFile { annotations, pause, resume, rule: rules }| Self { rules, annotations, pause, resume },
+            )
+        })
+    }
+
+    /// The class of a call, as its place among [`ApiClasses::names`].
+    pub fn class(&self, name: &str) -> u8 {
+        let name = name.to_ascii_lowercase();
+        let name = name.strip_suffix(PER_THREAD).unwrap_or(&name);
+        let matches = |rule: &Rule| {
+            let begins = rule.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()));
+            let has = |part: &String| name.contains(part.as_str());
+            (begins || rule.contains.iter().any(has)) && rule.all.iter().all(has)
+        };
+        let place = self.rules.iter().position(matches).unwrap_or(self.rules.len());
+        u8::try_from(place).unwrap_or(u8::MAX)
+    }
+
+    /// The classes in order, the one without rule last.
+    pub fn names(&self) -> Vec<String> {
+        self.rules.iter().map(|rule| rule.class.clone()).chain([OTHER.to_owned()]).collect()
+    }
+
+    /// Whether calls of a class return only after work of the GPU is done.
+    pub fn waits(&self, class: u8) -> bool {
+        self.rules.get(usize::from(class)).is_some_and(|rule| rule.waits)
+    }
+
+    /// Whether a call returns only when something on the GPU is done.
+    pub fn synchronises(&self, name: &str) -> bool {
+        self.waits(self.class(name))
+    }
+
+    /// Whether a call stops the recording.
+    pub fn pauses(&self, name: &str) -> bool {
+        self.pause.iter().any(|other| other == name)
+    }
+
+    /// Whether a call starts the recording again.
+    pub fn resumes(&self, name: &str) -> bool {
+        self.resume.iter().any(|other| other == name)
+    }
+
+    /// Whether the regions of a domain are annotations or functions of the program, and no calls of an interface.
+    pub fn annotates(&self, domain: &str) -> bool {
+        self.annotations.iter().any(|other| other == domain)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_rules_are_whole() {
+        let rules = toml::from_str::<RuleFile>(RULES).unwrap().rule;
+        let classes: BTreeSet<&str> = rules.iter().map(|rule| rule.class.as_str()).collect();
+        assert_eq!(classes.len(), rules.len(), "every class has one rule");
+        for rule in &rules {
+            assert!(!rule.prefixes.is_empty() || !rule.contains.is_empty(), "{}", rule.class);
+            let parts = rule.prefixes.iter().chain(&rule.contains).chain(&rule.all);
+            assert!(parts.into_iter().all(|part| !part.is_empty() && *part == part.to_lowercase()), "{}", rule.class);
+        }
+    }
+
+    #[test]
+    fn calls_are_known() {
+        let classes = ApiClasses::builtin();
+        let names = classes.names();
+        for (call, class, waits) in [
+            ("hipLaunchKernel", "launch", false),
+            ("hipLaunchKernel_spt", "launch", false),
+            ("hipExtModuleLaunchKernel", "launch", false),
+            ("hipLaunchCooperativeKernelMultiDevice", "launch", false),
+            ("hipGraphLaunch", "launch", false),
+            ("hipGraphInstantiate", "graph", false),
+            ("hipGraphAddMemcpyNode", "graph", false),
+            ("hipDrvGraphAddMemcpyNode", "graph", false),
+            ("hipDeviceSynchronize", "synchronise", true),
+            ("hipEventSynchronize", "synchronise", true),
+            ("hsa_signal_wait_scacquire", "synchronise", true),
+            ("hipStreamWaitEvent", "order", false),
+            ("hipMemcpyAsync", "copy", false),
+            ("hipMemcpy2DAsync_spt", "copy", false),
+            ("hsa_amd_memory_async_copy_on_engine", "copy", false),
+            ("hipMemcpy", "blocking_copy", true),
+            ("hipMemcpyWithStream", "blocking_copy", true),
+            ("hipMemcpyDtoH", "blocking_copy", true),
+            ("hipMemcpyFromSymbol_spt", "blocking_copy", true),
+            ("hipMemcpyDtoHAsync", "copy", false),
+            ("hsa_memory_copy", "blocking_copy", true),
+            ("hipMemsetAsync", "memset", false),
+            ("hipMalloc", "allocate", false),
+            ("hipMallocAsync", "allocate", false),
+            ("hsa_amd_memory_pool_allocate", "allocate", false),
+            ("hipFree", "free", false),
+            ("hipFreeAsync", "free", false),
+            ("hipGetDevicePropertiesR0600", "query", false),
+            ("hipPointerGetAttribute", "query", false),
+            ("hipEventQuery", "query", false),
+            ("hipEventRecord", "order", false),
+            ("hipModuleLoadData", "module", false),
+            ("__hipRegisterFatBinary", "module", false),
+            ("ncclAllReduce", "communicate", false),
+            ("MPI_Allreduce", "communicate", false),
+            ("aten::mm", "other", false),
+        ] {
+            let found = classes.class(call);
+            assert_eq!((names[usize::from(found)].as_str(), classes.waits(found)), (class, waits), "{call}");
+            assert_eq!(classes.synchronises(call), waits, "{call}");
+        }
+    }
+
+    #[test]
+    fn what_controls_the_recording_and_what_annotates() {
+        let classes = ApiClasses::builtin();
+        assert!(classes.pauses("roctxProfilerPause") && !classes.pauses("roctxProfilerResume"));
+        assert!(classes.resumes("roctxProfilerResume") && !classes.resumes("roctxProfilerPause"));
+        assert!(classes.annotates("marker") && classes.annotates("host") && !classes.annotates("hip"));
+    }
+}

@@ -1,0 +1,69 @@
+//! How much of a stretch of time is covered by others.
+
+use super::intervals::Interval;
+
+/// Merged intervals, ready to be asked many times.
+#[derive(Debug, Default)]
+pub struct Coverage {
+    intervals: Vec<Interval>,
+    /// Time covered before each of them.
+    before_ns: Vec<i64>,
+}
+
+impl Coverage {
+    /// The time covered by at least one of some intervals, given in the merged form of [`union`].
+    ///
+    /// [`union`]: super::intervals::union
+    #[must_use]
+    pub fn of_merged(intervals: Vec<Interval>) -> Self {
+        let mut sum_ns = 0_i64;
+        let before_ns = intervals
+            .iter()
+            .map(|interval| {
+                let before_ns = sum_ns;
+                sum_ns = sum_ns.saturating_add(interval.length_ns());
+                before_ns
+            })
+            .collect();
+        Self { intervals, before_ns }
+    }
+
+    /// Covered nanoseconds between two times, 0 unless the first is the earlier one. Takes `O(log n)`.
+    #[must_use]
+    pub fn between_ns(&self, start_ns: i64, end_ns: i64) -> i64 {
+        if start_ns < end_ns { self.until_ns(end_ns).saturating_sub(self.until_ns(start_ns)) } else { 0 }
+    }
+
+    fn until_ns(&self, time_ns: i64) -> i64 {
+        let begun = self.intervals.partition_point(|interval| interval.start_ns < time_ns);
+        let Some(last) = begun.checked_sub(1) else { return 0 };
+        match (self.intervals.get(last), self.before_ns.get(last)) {
+            (Some(interval), Some(before_ns)) => {
+                let within = Interval::new(interval.start_ns, interval.end_ns.min(time_ns));
+                before_ns.saturating_add(within.length_ns())
+            }
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::intervals::{intersection, total_length_ns, union};
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn it_is_the_length_of_what_is_common(
+            intervals in prop::collection::vec((0_i64..40, 0_i64..9), 0..12),
+            (start_ns, end_ns) in (-5_i64..50, -5_i64..50),
+        ) {
+            let merged = union(intervals.iter().map(|(start, length)| Interval::new(*start, start + length)));
+            let asked = Interval::new(start_ns, end_ns);
+            let common = if asked.is_empty() { Vec::new() } else { intersection(&merged, &[asked]) };
+            prop_assert_eq!(Coverage::of_merged(merged).between_ns(start_ns, end_ns), total_length_ns(&common));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The table `api_calls`: what every call was for, and what the GPUs did meanwhile.
+
+use anyhow::Result;
+use polars::prelude::*;
+use rayon::prelude::*;
+
+use super::{Frames, Needs, column, gpu_segments, needed, region_self_times};
+use crate::trace::api_classes::ApiClasses;
+use crate::trace::coverage::Coverage;
+use crate::trace::frames::{dictionary_column, rows_named, values_by_text};
+use crate::trace::gpu_activities;
+use crate::trace::identity::Process;
+use crate::trace::intervals::{Interval, union};
+use crate::trace::values::Integers;
+
+/// The source columns that it is built from.
+pub fn needs() -> Needs {
+    let mut needs = gpu_segments::needs();
+    for (table, mut columns) in region_self_times::needs() {
+        columns.push("domain");
+        needs.push((table, columns));
+    }
+    needs
+}
+
+/// Classifies every valid call, and measures how much of it was covered by kernels and copies on any GPU of the process.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let regions = needed(tables, "regions")?;
+    let classes = ApiClasses::builtin();
+    let calls = regions.filter(
+        &(regions.column("valid")?.bool()?
+            & &!rows_named(regions.column("domain")?, |domain| classes.annotates(domain))?),
+    )?;
+    let calls = calls.sort(["region_id"], SortMultipleOptions::default())?;
+
+    let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;
+    let busy = activities.into_iter().map(|activity| Interval::new(activity.start_ns, activity.end_ns));
+    let busy = Coverage::of_merged(union(busy));
+    let integer = |name: &str| -> Result<Vec<i64>> {
+        Ok(Integers::of(calls.column(name)?.i64()?).into_rows().map(Option::unwrap_or_default).collect())
+    };
+    let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
+    let busy_ns: Vec<i64> =
+        starts.par_iter().zip(&ends).map(|(start_ns, end_ns)| busy.between_ns(*start_ns, *end_ns)).collect();
+    let call_ns: Vec<i64> =
+        starts.iter().zip(&ends).map(|(start_ns, end_ns)| end_ns.saturating_sub(*start_ns)).collect();
+    let idle_ns = call_ns.iter().zip(&busy_ns).map(|(call_ns, busy_ns)| call_ns.saturating_sub(*busy_ns)).collect();
+
+    let class_of = values_by_text(calls.column("name")?, |name| classes.class(name))?;
+    let class = class_of.iter().map(|class| class.map(usize::from));
+    let waits = class_of.iter().map(|class| class.is_some_and(|class| classes.waits(class)));
+    Ok(DataFrame::new_infer_height(vec![
+        calls.column("region_id")?.clone(),
+        calls.column("domain")?.clone(),
+        dictionary_column("class", &classes.names().into_iter().map(Some).collect::<Vec<_>>(), class)?,
+        calls.column("name")?.clone(),
+        calls.column("tid")?.clone(),
+        BooleanChunked::from_iter_values("waits".into(), waits).into_series().into_column(),
+        column("call_ns", call_ns),
+        self_times(process, tables, &calls)?,
+        column("gpu_busy_ns", busy_ns),
+        column("gpu_idle_ns", idle_ns),
+    ])?)
+}
+
+/// The self times of calls that are sorted by their ids, as those of all regions are.
+fn self_times(process: &Process, tables: &Frames, calls: &DataFrame) -> Result<Column> {
+    let of_all = region_self_times::build(process, tables)?;
+    let ids = Integers::of(of_all.column("region_id")?.i64()?);
+    let self_ns = Integers::of(of_all.column("self_ns")?.i64()?);
+    let mut all = ids.iter().zip(self_ns.iter());
+    let wanted = Integers::of(calls.column("region_id")?.i64()?);
+    let found: Vec<i64> = wanted
+        .iter()
+        .map(|wanted| all.find(|(id, _)| *id == wanted).and_then(|(_, self_ns)| self_ns).unwrap_or_default())
+        .collect();
+    Ok(column("self_ns", found))
+}

@@ -1,0 +1,174 @@
+//! The table `dispatch_launches`: every dispatch with the times of its launch, ready to be grouped.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
+use super::{Frames, Needs, column, needed};
+use crate::trace::identity::Process;
+use crate::trace::queue_order::{Dispatch, free_before};
+use crate::trace::values::{Integers, Truths, integers};
+
+/// Columns of `kernels` that are taken as they are.
+const TAKEN: [&str; 10] = [
+    "dispatch_id",
+    "kernel_id",
+    "kernel_name",
+    "short_name",
+    "category",
+    "gpu",
+    "device",
+    "queue_id",
+    "stream_id",
+    "tid",
+];
+
+/// The source columns that it is built from.
+pub fn needs() -> Needs {
+    let kernels = [&TAKEN[..], &["correlation_id", "start_ns", "end_ns", "valid"]].concat();
+    let copies = vec!["gpu", "start_ns", "end_ns", "valid"];
+    vec![
+        ("kernels", kernels),
+        ("memory_copies", copies),
+        ("regions", CALL_COLUMNS.to_vec()),
+        ("marks", MARK_COLUMNS.to_vec()),
+    ]
+}
+
+/// Looks up the call of every valid dispatch, and when its queue and its GPU were done with what came before.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
+    let kernels = needed(tables, "kernels")?;
+    let valid = kernels.column("valid")?.bool()?;
+    let kernels = if valid.all() { kernels.clone() } else { kernels.filter(valid)? };
+    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
+    let (starts, ends, ids) = (integer("start_ns")?, integer("end_ns")?, integer("correlation_id")?);
+    let lanes = Lanes { gpus: integer("gpu")?, queues: integer("queue_id")?, streams: integer("stream_id")? };
+
+    let dispatches = || {
+        lanes.iter().zip(starts.iter()).zip(ends.iter()).map(|((lane, start), end)| Dispatch {
+            lane,
+            start_ns: start.unwrap_or_default(),
+            end_ns: end.unwrap_or_default(),
+        })
+    };
+    let queue_free = free_before(dispatches);
+    let copies = copies_by_gpu(needed(tables, "memory_copies")?)?;
+    let on_gpu = |dispatch: Dispatch<Lane>| Dispatch {
+        lane: dispatch.lane.0,
+        start_ns: dispatch.start_ns,
+        end_ns: dispatch.end_ns,
+    };
+    let gpu_free = free_before(|| dispatches().map(on_gpu).chain(copies.iter().copied()));
+    let mut columns = LaunchColumns::with_capacity(kernels.height());
+    for (((dispatch, id), queue_free), gpu_free) in dispatches().zip(ids.iter()).zip(queue_free).zip(gpu_free) {
+        let launch = calls.get(id).map(|call| {
+            let prequeued = queue_free.is_some_and(|free_ns| free_ns > call.end_ns);
+            let kernel_ns = dispatch.end_ns.saturating_sub(dispatch.start_ns);
+            let idle_from_ns = gpu_free.map_or(call.start_ns, |free_ns| free_ns.max(call.start_ns));
+            let exposed_ns = dispatch.start_ns.saturating_sub(idle_from_ns).max(0);
+            Launch {
+                call: call.row,
+                api_ns: call.end_ns.saturating_sub(call.start_ns),
+                queue_delay_ns: dispatch.start_ns.saturating_sub(call.end_ns),
+                prequeued,
+                exposed_ns,
+                bound: !prequeued && kernel_ns < exposed_ns,
+            }
+        });
+        columns.push(&dispatch, launch);
+    }
+    columns.into_frame(&kernels, &calls)
+}
+
+/// The valid copies of known GPUs.
+fn copies_by_gpu(copies: &DataFrame) -> Result<Vec<Dispatch<Option<i64>>>> {
+    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(copies.column(name)?.i64()?)) };
+    let (gpus, starts, ends) = (integer("gpu")?, integer("start_ns")?, integer("end_ns")?);
+    let valid = Truths::of(copies.column("valid")?.bool()?);
+    let rows = gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
+    let copies = rows.filter_map(|(((gpu, start), end), valid)| {
+        let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true) && gpu.is_some())?;
+        Some(Dispatch { lane: gpu, start_ns, end_ns })
+    });
+    Ok(copies.collect())
+}
+
+/// What dispatches wait in: the queue of a GPU, or its stream where no queue is known.
+type Lane = (Option<i64>, Option<i64>, Option<i64>);
+
+struct Lanes {
+    gpus: Integers,
+    queues: Integers,
+    streams: Integers,
+}
+
+impl Lanes {
+    fn iter(&self) -> impl Iterator<Item = Lane> {
+        let rows = self.gpus.iter().zip(self.queues.iter()).zip(self.streams.iter());
+        rows.map(|((gpu, queue), stream)| (gpu, queue, stream.filter(|_| queue.is_none())))
+    }
+}
+
+struct Launch {
+    call: u32,
+    api_ns: i64,
+    queue_delay_ns: i64,
+    prequeued: bool,
+    exposed_ns: i64,
+    bound: bool,
+}
+
+/// The columns that are not taken from `kernels`, filled row by row.
+struct LaunchColumns {
+    calls: Vec<Option<u32>>,
+    api_ns: Vec<Option<i64>>,
+    queue_delays: Vec<Option<i64>>,
+    prequeued: Vec<Option<bool>>,
+    exposed_ns: Vec<Option<i64>>,
+    bound: Vec<Option<bool>>,
+    kernel_ns: Vec<i64>,
+}
+
+impl LaunchColumns {
+    fn with_capacity(rows: usize) -> Self {
+        Self {
+            calls: Vec::with_capacity(rows),
+            api_ns: Vec::with_capacity(rows),
+            queue_delays: Vec::with_capacity(rows),
+            prequeued: Vec::with_capacity(rows),
+            exposed_ns: Vec::with_capacity(rows),
+            bound: Vec::with_capacity(rows),
+            kernel_ns: Vec::with_capacity(rows),
+        }
+    }
+
+    fn push(&mut self, dispatch: &Dispatch<Lane>, launch: Option<Launch>) {
+        self.calls.push(launch.as_ref().map(|launch| launch.call));
+        self.api_ns.push(launch.as_ref().map(|launch| launch.api_ns));
+        self.queue_delays.push(launch.as_ref().map(|launch| launch.queue_delay_ns));
+        self.prequeued.push(launch.as_ref().map(|launch| launch.prequeued));
+        self.exposed_ns.push(launch.as_ref().map(|launch| launch.exposed_ns));
+        self.bound.push(launch.as_ref().map(|launch| launch.bound));
+        self.kernel_ns.push(dispatch.end_ns.saturating_sub(dispatch.start_ns));
+    }
+
+    fn into_frame(self, kernels: &DataFrame, calls: &LaunchingCalls) -> Result<DataFrame> {
+        let mut columns: Vec<Column> =
+            TAKEN.iter().map(|name| kernels.column(name).cloned()).collect::<PolarsResult<_>>()?;
+        columns.push(calls.names("api_name", self.calls.iter().copied())?);
+        columns.push(column("launched", self.calls.iter().map(|call| i64::from(call.is_some())).collect()));
+        let flag = |truth: Option<bool>| truth.map(i64::from);
+        let mut push = |values: Int64Chunked| columns.push(values.into_series().into_column());
+        push(integers("api_ns", self.api_ns.into_iter()));
+        push(integers("queue_delay_ns", self.queue_delays.into_iter()));
+        push(integers("prequeued", self.prequeued.into_iter().map(flag)));
+        push(integers("exposed_launch_ns", self.exposed_ns.into_iter()));
+        push(integers("launch_bound", self.bound.into_iter().map(flag)));
+        columns.push(column("kernel_ns", self.kernel_ns));
+        Ok(DataFrame::new_infer_height(columns)?)
+    }
+}

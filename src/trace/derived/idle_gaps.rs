@@ -1,0 +1,127 @@
+//! The table `idle_gaps`: when each GPU ran no kernel, and why.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use polars::prelude::*;
+use rayon::prelude::*;
+
+use super::gap_columns::GapColumns;
+use super::gap_sweep::{GapSweep, ProcessTimes};
+use super::host_threads::{self, HostThreads};
+use super::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
+use super::{Frames, Needs, needed, profiler_pauses};
+use crate::trace::identity::Process;
+use crate::trace::idle_stretches::Work;
+use crate::trace::intervals::Interval;
+use crate::trace::values::{Integers, Truths};
+
+/// The source columns that it is built from.
+pub fn needs() -> Needs {
+    let of_both = ["correlation_id", "end_ns", "gpu", "start_ns", "tid", "valid"];
+    let mut regions: Vec<&str> = [host_threads::REGIONS, CALL_COLUMNS].concat();
+    regions.sort_unstable();
+    regions.dedup();
+    vec![
+        ("kernels", [&of_both[..], &["dispatch_id", "kernel_name"]].concat()),
+        ("memory_copies", [&of_both[..], &["copy_id", "peer_gpu"]].concat()),
+        ("regions", regions),
+        ("marks", MARK_COLUMNS.to_vec()),
+    ]
+}
+
+/// Finds the stretches without kernels of each GPU and splits them by cause.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let [kernels, copies, regions, marks] =
+        ["kernels", "memory_copies", "regions", "marks"].map(|name| needed(tables, name));
+    let (kernels, copies, regions, marks) = (kernels?, copies?, regions?, marks?);
+    let mut by_gpu: BTreeMap<i64, Vec<Work>> = BTreeMap::new();
+    add_work(kernels, "gpu", false, &mut by_gpu)?;
+    add_work(copies, "gpu", true, &mut by_gpu)?;
+    add_work(copies, "peer_gpu", true, &mut by_gpu)?;
+    let all = || by_gpu.values().flatten();
+    let span = all().map(|work| work.start_ns).min().zip(all().map(|work| work.end_ns).max());
+    let span = span.map(|(start_ns, end_ns)| Interval::new(start_ns, end_ns));
+
+    let kernel_ids = Integers::of(kernels.column("dispatch_id")?.i64()?);
+    let copy_ids = Integers::of(copies.column("copy_id")?.i64()?);
+    // Ids break ties, so that the order in which rows were read does not matter.
+    let order = |work: &Work| {
+        let id = if work.is_copy { copy_ids.get(work.row as usize) } else { kernel_ids.get(work.row as usize) };
+        (work.start_ns, work.is_copy, id, work.row)
+    };
+    let times = ProcessTimes {
+        span: span.unwrap_or(Interval::new(0, 0)),
+        start_ns: process.facts.start_ns,
+        end_ns: process.facts.end_ns,
+        pauses: profiler_pauses::of_tables(process, regions, marks, span)?,
+    };
+    let threads = HostThreads::of(regions)?;
+    let sweep = GapSweep {
+        times: &times,
+        kernels: Launched::of(kernels)?,
+        copies: Launched::of(copies)?,
+        calls: LaunchingCalls::of(regions, marks)?,
+        threads: &threads,
+    };
+    let swept = by_gpu.into_par_iter().map(|(gpu, mut work)| {
+        if !work.is_sorted_by_key(order) {
+            work.par_sort_unstable_by_key(order);
+        }
+        (gpu, sweep.gaps(&work))
+    });
+    let swept: Vec<(i64, GapColumns)> = swept.collect();
+    let device_of = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
+    GapColumns::into_frame(
+        swept,
+        &device_of,
+        kernels.column("kernel_name")?,
+        regions.column("name")?,
+        threads.range_names(),
+    )
+}
+
+/// What tells which call launched each row of `kernels` or `memory_copies`.
+pub struct Launched {
+    /// Correlation ids.
+    pub ids: Integers,
+    /// Threads, where they are recorded with the work.
+    pub threads: Integers,
+}
+
+impl Launched {
+    fn of(frame: &DataFrame) -> Result<Self> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+        Ok(Self { ids: integers("correlation_id")?, threads: integers("tid")? })
+    }
+}
+
+/// Adds the valid rows whose GPU is known.
+fn add_work(frame: &DataFrame, key: &str, is_copy: bool, by_gpu: &mut BTreeMap<i64, Vec<Work>>) -> Result<()> {
+    u32::try_from(frame.height()).context("more kernels or copies than rows can be counted")?;
+    let gpus = Integers::of(frame.column(key)?.i64()?);
+    let starts = Integers::of(frame.column("start_ns")?.i64()?);
+    let ends = Integers::of(frame.column("end_ns")?.i64()?);
+    let valid = Truths::of(frame.column("valid")?.bool()?);
+    let mut last: (i64, Vec<Work>) = Default::default();
+    let rows = (0_u32..).zip(gpus.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
+    for ((((row, gpu), start), end), valid) in rows {
+        let (Some(gpu), Some(start_ns), Some(end_ns), Some(true)) = (gpu, start, end, valid) else { continue };
+        if last.1.is_empty() || gpu != last.0 {
+            put_back(last, by_gpu);
+            last = (gpu, by_gpu.remove(&gpu).unwrap_or_default());
+        }
+        last.1.push(Work { start_ns, end_ns, row, is_copy });
+    }
+    put_back(last, by_gpu);
+    Ok(())
+}
+
+fn put_back((gpu, work): (i64, Vec<Work>), by_gpu: &mut BTreeMap<i64, Vec<Work>>) {
+    if !work.is_empty() {
+        by_gpu.insert(gpu, work);
+    }
+}

@@ -1,0 +1,245 @@
+//! The table `iterations`: what repeats itself in the kernels of a process, markers or none.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::{Frames, Needs, column, needed};
+use crate::trace::frames::{categorical, dictionary_column};
+use crate::trace::identity::Process;
+use crate::trace::repetitions::{Phase, Repetitions, phases, repetitions};
+use crate::trace::values::{Integers, Truths};
+
+/// Share of a lane's kernels within repetitions, and likeness of these, with which no other lane is tried.
+const ENOUGH: f64 = 0.7;
+const ALIKE: f64 = 0.9;
+
+/// The source columns that it is built from.
+pub fn needs() -> Needs {
+    vec![(
+        "kernels",
+        vec![
+            "dispatch_id",
+            "short_name",
+            "gpu",
+            "queue_id",
+            "stream_id",
+            "grid_x",
+            "grid_y",
+            "grid_z",
+            "start_ns",
+            "end_ns",
+            "valid",
+        ],
+    )]
+}
+
+/// Finds the period of the sequence of kernels and lists its repetitions.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let kernels = Kernels::of(needed(tables, "kernels")?)?;
+    let mut found: Option<Found> = None;
+    for lane in kernels.lanes() {
+        if found.as_ref().is_some_and(|found| found.covered >= ENOUGH && found.repetitions.alike >= ALIKE) {
+            break;
+        }
+        let best = found.as_ref().map_or(0.0, Found::score);
+        found = kernels.repetitions(&lane).filter(|other| other.score() > best).or(found);
+    }
+    let iterations = found.map(|found| kernels.iterations(&found)).unwrap_or_default();
+    let durations: Vec<i64> = iterations.iter().map(|one| one.end_ns.saturating_sub(one.start_ns)).collect();
+    let dictionary = Phase::ALL.map(|phase| Some(phase.word().to_owned()));
+    let phases = phases(&durations);
+    let codes = phases.iter().map(|phase| Phase::ALL.iter().position(|word| word == phase));
+    let whole = |name, value: &dyn Fn(&Iteration) -> i64| column(name, iterations.iter().map(value).collect());
+    Ok(DataFrame::new_infer_height(vec![
+        column("iteration", (0..iterations.len() as i64).collect()),
+        dictionary_column("phase", &dictionary, codes)?,
+        whole("start_ns", &|one| one.start_ns),
+        whole("end_ns", &|one| one.end_ns),
+        column("duration_ns", durations),
+        whole("kernels", &|one| one.kernels),
+        whole("kernel_ns", &|one| one.kernel_ns),
+        whole("period", &|one| one.period),
+    ])?)
+}
+
+/// One repetition.
+struct Iteration {
+    start_ns: i64,
+    end_ns: i64,
+    kernels: i64,
+    kernel_ns: i64,
+    period: i64,
+}
+
+/// The valid kernels of a process in the order of their starts; all but the times as numbers given as they come.
+struct Kernels {
+    start_ns: Vec<i64>,
+    end_ns: Vec<i64>,
+    gpu: Vec<u32>,
+    queue: Vec<u32>,
+    stream: Vec<u32>,
+    name: Vec<u32>,
+    shape: Vec<u32>,
+}
+
+/// Kernels that run one after the other: of a GPU, of one of its streams or queues.
+struct Lane {
+    rows: Vec<u32>,
+    of_gpu: bool,
+    by_shape: bool,
+}
+
+/// The repetitions of a lane.
+struct Found {
+    rows: Vec<u32>,
+    repetitions: Repetitions,
+    covered: f64,
+}
+
+impl Found {
+    /// How well the repetitions explain the lane. Streams side by side repeat themselves together too, but less exactly.
+    fn score(&self) -> f64 {
+        self.covered * self.repetitions.alike
+    }
+}
+
+impl Kernels {
+    fn of(frame: &DataFrame) -> Result<Self> {
+        let valid = Truths::of(frame.column("valid")?.bool()?);
+        let integers = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
+        let (ids, starts) = (integers("dispatch_id")?, integers("start_ns")?);
+        let mut order: Vec<(i64, i64, u32)> = (0_u32..)
+            .zip(starts.iter().zip(ids.iter()).zip(valid.iter()))
+            .filter(|(_, (_, valid))| *valid == Some(true))
+            .filter_map(|(row, ((start, id), _))| Some((start?, id.unwrap_or_default(), row)))
+            .collect();
+        if !order.is_sorted() {
+            order.sort_unstable();
+        }
+        let is_plain = order.len() == frame.height() && order.iter().map(|(_, _, row)| *row).eq(0..order.len() as u32);
+        let rows: IdxCa = order.iter().map(|(_, _, row)| Some(*row as IdxSize)).collect_ca("".into());
+        let start_ns: Vec<i64> = order.into_iter().map(|(start_ns, _, _)| start_ns).collect();
+        let ordered = |name: &str| -> Result<Column> {
+            let column = frame.column(name)?;
+            Ok(if is_plain { column.clone() } else { column.take(&rows)? })
+        };
+        let numbered = |name: &str| -> Result<Vec<u32>> {
+            let mut known = Numbers::default();
+            Ok(Integers::of(ordered(name)?.i64()?).iter().map(|value| known.of(value)).collect())
+        };
+        let names = ordered("short_name")?.as_materialized_series().cast(&categorical())?;
+        let mut known = Numbers::default();
+        let name: Vec<u32> = names.cat32()?.physical().iter().map(|code| known.of(code)).collect();
+        drop(names);
+        let mut shape = name.clone();
+        for side in ["grid_x", "grid_y", "grid_z"] {
+            let mut known = Numbers::default();
+            let side = Integers::of(ordered(side)?.i64()?);
+            shape.iter_mut().zip(side.iter()).for_each(|(shape, side)| *shape = known.of((*shape, side)));
+        }
+        Ok(Self {
+            start_ns,
+            end_ns: Integers::of(ordered("end_ns")?.i64()?).iter().map(Option::unwrap_or_default).collect(),
+            gpu: numbered("gpu")?,
+            queue: numbered("queue_id")?,
+            stream: numbered("stream_id")?,
+            name,
+            shape,
+        })
+    }
+
+    /// Sequences that may repeat themselves, the likeliest first: of the GPU with most kernels all, those of its busiest
+    /// stream and queue, each told apart by name and grid, then by name.
+    fn lanes(&self) -> impl Iterator<Item = Lane> {
+        let all: Vec<u32> = (0..self.start_ns.len() as u32).collect();
+        let of_gpu = busiest(&all, &self.gpu);
+        let of_stream = busiest(&of_gpu, &self.stream);
+        let of_queue = busiest(&of_gpu, &self.queue);
+        let mut lanes = vec![(true, of_gpu)];
+        for rows in [of_stream, of_queue] {
+            if lanes.iter().all(|(_, lane)| lane.len() != rows.len()) {
+                lanes.push((false, rows));
+            }
+        }
+        lanes.into_iter().flat_map(|(of_gpu, rows)| {
+            [Lane { rows: rows.clone(), of_gpu, by_shape: true }, Lane { rows, of_gpu, by_shape: false }]
+        })
+    }
+
+    fn repetitions(&self, lane: &Lane) -> Option<Found> {
+        let symbols = if lane.by_shape { &self.shape } else { &self.name };
+        let mut known = Numbers::default();
+        let sequence: Vec<u32> =
+            lane.rows.iter().filter_map(|row| symbols.get(*row as usize)).map(|symbol| known.of(*symbol)).collect();
+        // The same kernel over and over is a loop, unless others run beside it or it has other work every time.
+        let repetitions = repetitions(&sequence).filter(|found| found.period > 1 || lane.of_gpu && lane.by_shape)?;
+        let within: usize = repetitions.ranges.iter().map(ExactSizeIterator::len).sum();
+        Some(Found { covered: within as f64 / sequence.len() as f64, rows: lane.rows.clone(), repetitions })
+    }
+
+    /// The repetitions as times, with all kernels of the process that start in each.
+    fn iterations(&self, found: &Found) -> Vec<Iteration> {
+        let start_of = |position: u32| {
+            let row = *found.rows.get(position as usize)?;
+            self.start_ns.get(row as usize).copied()
+        };
+        let end_of = |range: &Range<u32>| {
+            let rows = found.rows.get(range.start as usize..range.end as usize)?;
+            rows.iter().filter_map(|row| self.end_ns.get(*row as usize).copied()).max()
+        };
+        let ranges = &found.repetitions.ranges;
+        let mut iterations = Vec::with_capacity(ranges.len());
+        for (place, range) in ranges.iter().enumerate() {
+            let next = ranges.get(place + 1).filter(|next| next.start == range.end);
+            let ends = next.map_or_else(|| end_of(range), |next| start_of(next.start));
+            let (Some(start_ns), Some(end_ns)) = (start_of(range.start), ends) else { continue };
+            // What follows without belonging to a repetition may have begun while its last kernel ran.
+            let begun = self.start_ns.partition_point(|time_ns| *time_ns < start_ns);
+            let over = self.start_ns.partition_point(|time_ns| *time_ns < end_ns);
+            let rows = begun..over.max(begun);
+            let durations = self.start_ns.iter().zip(&self.end_ns).skip(rows.start).take(rows.len());
+            iterations.push(Iteration {
+                start_ns,
+                end_ns,
+                kernels: rows.len() as i64,
+                kernel_ns: durations.fold(0, |sum, (start, end)| sum.saturating_add(end.saturating_sub(*start))),
+                period: i64::from(found.repetitions.period),
+            });
+        }
+        iterations
+    }
+}
+
+/// The rows with the key that most rows have, of several the one that comes first.
+fn busiest(rows: &[u32], keys: &[u32]) -> Vec<u32> {
+    let key = |row: &u32| keys.get(*row as usize).copied();
+    let mut counts: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+    for row in rows {
+        *counts.entry(key(row)).or_insert(0) += 1;
+    }
+    let most = counts.values().max().copied().unwrap_or(0);
+    let chosen = counts.into_iter().find(|(_, count)| *count == most).and_then(|(key, _)| key);
+    rows.iter().copied().filter(|row| key(row) == chosen).collect()
+}
+
+/// Numbers things in the order in which they come.
+struct Numbers<T>(BTreeMap<T, u32>);
+
+impl<T> Default for Numbers<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<T: Ord> Numbers<T> {
+    fn of(&mut self, thing: T) -> u32 {
+        let next = self.0.len() as u32;
+        *self.0.entry(thing).or_insert(next)
+    }
+}

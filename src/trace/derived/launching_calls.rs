@@ -1,0 +1,137 @@
+//! Which API call launched what.
+
+use std::cmp::Reverse;
+
+use anyhow::{Context, Result};
+use polars::prelude::*;
+
+use crate::trace::api_classes::ApiClasses;
+use crate::trace::by_id::ById;
+use crate::trace::frames::rows_named;
+use crate::trace::values::{Integers, Truths};
+
+/// The columns of `regions` that calls are looked up in.
+pub const CALL_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
+/// The columns of `marks`, which has the calls of zero length.
+pub const MARK_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "time_ns"];
+
+const NO_ROW: u32 = u32::MAX;
+
+/// The innermost call of each correlation id. Annotations are no calls, and id 0 stands for none.
+///
+/// Calls have numbers: those of `regions` their rows, those of `marks` their rows behind these.
+pub struct LaunchingCalls {
+    rows: ById<u32>,
+    names: Column,
+    regions: Calls,
+    marks: Calls,
+}
+
+/// Calls of a table, whose columns they share.
+struct Calls {
+    rows: usize,
+    threads: Integers,
+    starts: Integers,
+    ends: Integers,
+}
+
+/// A call that launched something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchingCall {
+    /// Its number.
+    pub row: u32,
+    /// Its thread.
+    pub tid: Option<i64>,
+    /// Its start in raw nanoseconds.
+    pub start_ns: i64,
+    /// Its end in raw nanoseconds.
+    pub end_ns: i64,
+}
+
+impl LaunchingCalls {
+    /// Those of a process, by its `regions` with [`CALL_COLUMNS`] and `marks` with [`MARK_COLUMNS`]. Of several calls with
+    /// an id the one that starts last counts, then the one that ends first, then the one that was recorded last: where they
+    /// nest, the innermost. A call that lasts counts before one of zero length.
+    ///
+    /// # Errors
+    /// When a column is missing or has another type.
+    pub fn of(regions: &DataFrame, marks: &DataFrame) -> Result<Self> {
+        let number = u32::try_from(regions.height().saturating_add(marks.height())).ok();
+        number.filter(|rows| *rows < NO_ROW).context("more calls than can be counted")?;
+        let facts = ApiClasses::builtin();
+        let annotations = |frame: &DataFrame| -> Result<Truths> {
+            Ok(Truths::of(&rows_named(frame.column("domain")?, |domain| facts.annotates(domain))?))
+        };
+        let ids = Integers::of(regions.column("correlation_id")?.i64()?);
+        let valid = Truths::of(regions.column("valid")?.bool()?);
+        let annotated = annotations(regions)?;
+        let mark_ids = Integers::of(marks.column("correlation_id")?.i64()?);
+        let mark_annotated = annotations(marks)?;
+        let mut calls = Self {
+            rows: ById::Sorted(Vec::new()),
+            names: regions.column("name")?.clone(),
+            regions: Calls::of(regions, "start_ns", "end_ns")?,
+            marks: Calls::of(marks, "time_ns", "time_ns")?,
+        };
+        if marks.height() > 0 {
+            calls.names.append(marks.column("name")?)?;
+        }
+        let each = || {
+            let lasting = ids.iter().zip(valid.iter()).zip(annotated.iter());
+            let lasting = lasting.map(|((id, valid), annotated)| (id, valid == Some(true) && annotated != Some(true)));
+            let marked =
+                mark_ids.iter().zip(mark_annotated.iter()).map(|(id, annotated)| (id, annotated != Some(true)));
+            let rows = (0_u32..).zip(lasting.chain(marked));
+            rows.filter_map(|(row, (id, is_call))| id.filter(|id| is_call && *id != 0).map(|id| (id, row)))
+        };
+        let depth = |row: u32| {
+            let lasts = (row as usize) < calls.regions.rows;
+            calls.at(row).map(|call| (lasts, call.start_ns, Reverse(call.end_ns), row))
+        };
+        let rows = ById::of(each, NO_ROW, |one, other| if depth(one) > depth(other) { one } else { other });
+        calls.rows = rows;
+        Ok(calls)
+    }
+
+    /// The call that launched what has this correlation id.
+    pub fn get(&self, correlation_id: Option<i64>) -> Option<LaunchingCall> {
+        self.at(self.rows.get(correlation_id?)?)
+    }
+
+    /// The call with a number.
+    pub fn at(&self, row: u32) -> Option<LaunchingCall> {
+        let place = row as usize;
+        let (calls, place) = match place.checked_sub(self.regions.rows) {
+            None => (&self.regions, place),
+            Some(place) => (&self.marks, place),
+        };
+        let (start_ns, end_ns) = (calls.starts.get(place)?, calls.ends.get(place)?);
+        Some(LaunchingCall { row, tid: calls.threads.get(place), start_ns, end_ns })
+    }
+
+    /// How many numbers there are: one for each row of `regions` and `marks`.
+    pub fn numbers(&self) -> usize {
+        self.regions.rows.saturating_add(self.marks.rows)
+    }
+
+    /// The names of all calls by their numbers.
+    pub fn all_names(&self) -> &Column {
+        &self.names
+    }
+
+    /// The names of calls by their numbers; null without number.
+    ///
+    /// # Errors
+    /// When a number is out of range, which is a defect.
+    pub fn names(&self, name: &str, rows: impl Iterator<Item = Option<u32>>) -> Result<Column> {
+        let rows: IdxCa = rows.collect();
+        Ok(self.names.take(&rows)?.with_name(name.into()))
+    }
+}
+
+impl Calls {
+    fn of(frame: &DataFrame, start: &str, end: &str) -> Result<Self> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+        Ok(Self { rows: frame.height(), threads: integers("tid")?, starts: integers(start)?, ends: integers(end)? })
+    }
+}

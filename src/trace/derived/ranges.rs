@@ -1,0 +1,91 @@
+//! The tables `ranges`, `range_self_times` and `range_work`: ROCTx ranges and what was launched in them.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use super::range_forest::{Range, RangeForest, own_times};
+use super::{Frames, column};
+use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
+use crate::trace::identity::Process;
+use crate::trace::values::integers;
+
+/// Builds `ranges`: every range with all that was launched in it and in the ranges that lie in it.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let mut forest = RangeForest::of(tables)?;
+    forest.add_up();
+    let RangeForest { ranges, messages, paths, .. } = forest;
+    let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());
+    let maybe = |name, value: &dyn Fn(&Range) -> Option<i64>| integers(name, ranges.iter().map(value)).into_column();
+    let kinds = [Some("thread".to_owned()), Some("process".to_owned())];
+    Ok(DataFrame::new_infer_height(vec![
+        whole("range_id", &|range| range.region_id),
+        dictionary_column("message", &messages, ranges.iter().map(|range| Some(range.message as usize)))?,
+        text_column_from_dictionary("path", &paths, ranges.iter().map(|range| Some(range.path as usize)))?,
+        whole("depth", &|range| range.depth),
+        whole("iteration", &|range| range.iteration),
+        dictionary_column("kind", &kinds, ranges.iter().map(|range| Some(usize::from(range.of_process))))?,
+        maybe("tid", &|range| range.tid),
+        whole("start_ns", &|range| range.extent.start_ns),
+        whole("end_ns", &|range| range.extent.end_ns),
+        whole("duration_ns", &|range| range.extent.end_ns.saturating_sub(range.extent.start_ns)),
+        maybe("gpu_start_ns", &|range| range.work.gpu.map(|(first, _)| first)),
+        maybe("gpu_end_ns", &|range| range.work.gpu.map(|(_, last)| last)),
+        whole("kernels", &|range| range.work.kernels),
+        whole("kernel_ns", &|range| range.work.kernel_ns),
+        whole("copy_ns", &|range| range.work.copy_ns),
+    ])?)
+}
+
+/// Builds `range_self_times`: what is left of every range without the ranges that lie in it.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build_self_times(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let RangeForest { ranges, .. } = RangeForest::of(tables)?;
+    let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());
+    let parent = |range: &Range| Some(ranges.get(range.parent? as usize)?.region_id);
+    // A range of the process overlaps those of the threads, which have what was launched in it already.
+    let own = |range: &Range, value: i64| if range.of_process { 0 } else { value };
+    Ok(DataFrame::new_infer_height(vec![
+        whole("range_id", &|range| range.region_id),
+        integers("parent_id", ranges.iter().map(parent)).into_column(),
+        column("self_ns", own_times(&ranges)?),
+        whole("self_kernels", &|range| own(range, range.work.kernels)),
+        whole("self_kernel_ns", &|range| own(range, range.work.kernel_ns)),
+        whole("self_copies", &|range| own(range, range.work.copies)),
+        whole("self_copy_ns", &|range| own(range, range.work.copy_ns)),
+    ])?)
+}
+
+/// Builds `range_work`: the range in which each kernel and copy was launched.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build_work(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let RangeForest { ranges, launched, range_of, .. } = RangeForest::of(tables)?;
+    let words = |words: [&str; 2]| words.map(|word| Some(word.to_owned()));
+    let kinds = words(["kernel", "copy"]);
+    let range_ids = range_of.iter().map(|range| Some(ranges.get((*range)? as usize)?.region_id));
+    let range_ids = integers("range_id", range_ids);
+    let launches = [Some("range".to_owned()), Some("outside".to_owned()), Some("unknown".to_owned())];
+    let launch = launched.iter().zip(&range_of).map(|(launched, range)| match (launched.call, range) {
+        (_, Some(_)) => Some(0),
+        (Some(_), None) => Some(1),
+        (None, None) => Some(2),
+    });
+    let launch = dictionary_column("launch", &launches, launch)?;
+    drop(range_of);
+    Ok(DataFrame::new_infer_height(vec![
+        dictionary_column("kind", &kinds, launched.iter().map(|row| Some(usize::from(row.is_copy))))?,
+        column("target_id", launched.iter().map(|row| row.id).collect()),
+        range_ids.into_column(),
+        launch,
+        integers("gpu", launched.iter().map(|row| row.gpu)).into_column(),
+        column("start_ns", launched.iter().map(|row| row.start_ns).collect()),
+        column("end_ns", launched.iter().map(|row| row.end_ns).collect()),
+        column("duration_ns", launched.iter().map(|row| row.end_ns.saturating_sub(row.start_ns)).collect()),
+    ])?)
+}

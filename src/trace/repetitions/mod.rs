@@ -1,0 +1,14 @@
+//! The period of a sequence: where it repeats itself, in spite of noise, and where each repetition begins and ends.
+
+mod alike;
+mod anchors;
+mod boundaries;
+mod contexts;
+mod detect;
+mod occurrences;
+mod phases;
+#[cfg(test)]
+mod tests;
+
+pub use detect::{Repetitions, repetitions};
+pub use phases::{Phase, phases};

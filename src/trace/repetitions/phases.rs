@@ -1,0 +1,77 @@
+//! Which repetitions warm up, run steadily and cool down.
+
+/// Least distance from the median that counts, as a divisor of it.
+const TENTH: i64 = 10;
+/// Scaled median distances from the median beyond which a repetition is slow: 3 × 1.4826, in thousandths.
+const SCALED_DISTANCES: i64 = 4_448;
+
+/// Part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Slow at the begin.
+    WarmUp,
+    /// Between.
+    Steady,
+    /// Slow at the end.
+    CoolDown,
+}
+
+impl Phase {
+    /// All phases in the order of a run.
+    pub const ALL: [Self; 3] = [Self::WarmUp, Self::Steady, Self::CoolDown];
+
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::WarmUp => "warmup",
+            Self::Steady => "steady",
+            Self::CoolDown => "cooldown",
+        }
+    }
+}
+
+/// Phase of each repetition by their durations in order: those at the begin and at the end that take longer than the
+/// median by more than a tenth of it and more than three times the scaled median distance from it.
+pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
+    let Some(median) = median(durations_ns.to_vec()) else { return Vec::new() };
+    let distances = durations_ns.iter().map(|duration| duration.saturating_sub(median).saturating_abs()).collect();
+    let spread = self::median(distances).unwrap_or(0);
+    let allowed = (median / TENTH)
+        .max(i64::try_from(i128::from(spread) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX));
+    let is_slow = |duration: &&i64| **duration > median.saturating_add(allowed);
+    let warm = durations_ns.iter().take_while(is_slow).count();
+    let cool = durations_ns.iter().rev().take_while(is_slow).count();
+    (0..durations_ns.len())
+        .map(|place| {
+            if place < warm {
+                Phase::WarmUp
+            } else if place >= durations_ns.len() - cool {
+                Phase::CoolDown
+            } else {
+                Phase::Steady
+            }
+        })
+        .collect()
+}
+
+/// The lower of the two middle values where their number is even.
+fn median(mut values: Vec<i64>) -> Option<i64> {
+    let middle = values.len().checked_sub(1)? / 2;
+    Some(*values.select_nth_unstable(middle).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_ends() {
+        use Phase::{CoolDown, Steady, WarmUp};
+        assert_eq!(
+            phases(&[500, 130, 100, 101, 99, 100, 180, 100, 115]),
+            [WarmUp, WarmUp, Steady, Steady, Steady, Steady, Steady, Steady, CoolDown]
+        );
+        assert_eq!(phases(&[100, 104, 108, 112, 116, 120]), [Steady; 6]);
+        assert_eq!(phases(&[]), []);
+    }
+}
