@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use clap::{Parser, ValueEnum};
 
+use crate::planted::Plant;
+
 /// Writes rocpd databases, rocprofv3 JSON or a dataset that look like a training run. The same arguments give the same bytes.
 #[derive(Debug, Clone, Parser)]
 pub struct Arguments {
@@ -59,6 +61,10 @@ pub struct Arguments {
     /// What kind of files to write
     #[arg(long, value_enum, default_value_t = Flavour::Plain)]
     pub flavour: Flavour,
+    /// Instead of a run as they are, one without chance in which this is wrong, with `truth.json` beside the databases, which
+    /// tells what it cost each rank; takes --ranks, --iterations [default: 60] and --seed
+    #[arg(long, value_enum)]
+    pub plant: Option<Plant>,
     /// SQLite page size in bytes
     #[arg(long, default_value_t = 4_096)]
     pub page_size: u32,
@@ -139,6 +145,15 @@ impl Arguments {
         ensure!(
             self.flavour != Flavour::Hostile || self.format.iter().all(|format| *format == Format::Rocpd),
             "--flavour hostile damages databases: only with --format rocpd"
+        );
+        ensure!(
+            self.plant.is_none()
+                || (self.format == [Format::Rocpd] && self.flavour == Flavour::Plain && self.counters == 0),
+            "--plant: only plain databases without counters are made so"
+        );
+        ensure!(
+            self.plant.is_none() || (self.kernels == 20 && self.streams > 1 && self.ranks <= self.gpus_per_node),
+            "--plant needs all 20 kernels, two streams and a GPU for every rank"
         );
         ensure!(
             self.counters == 0 || !self.format.contains(&Format::Dataset),

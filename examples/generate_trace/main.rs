@@ -13,6 +13,7 @@ mod json_records;
 mod json_setup;
 mod json_spool;
 mod model;
+mod planted;
 mod platform;
 mod random;
 mod recorded;
@@ -41,7 +42,10 @@ fn main() -> Result<()> {
     let begin = Instant::now();
     let mut rows = 0;
     // Each format has a run of its own: runs are cheap, and equal because they depend on the arguments only.
-    for format in &arguments.format {
+    if arguments.plant.is_some() {
+        rows += write_planted(&arguments)?;
+    }
+    for format in arguments.format.iter().filter(|_| arguments.plant.is_none()) {
         rows += match (format, arguments.flavour) {
             (Format::Dataset, _) => dataset::write(&arguments)?,
             (_, Flavour::Merged) => write_merged(&arguments, *format)?,
@@ -80,6 +84,31 @@ fn write_separate(arguments: &Arguments, format: Format) -> Result<u64> {
         rows += written.with_context(|| format!("cannot write {}", path.display()))?;
         file.close(arguments)?;
     }
+    Ok(rows)
+}
+
+/// One database per process of a run whose costs are known, and what is known.
+fn write_planted(arguments: &Arguments) -> Result<u64> {
+    let mut setups: Vec<Setup> =
+        (0..arguments.ranks).map(|rank| platform::setup(arguments, rank, Pass::Main)).collect();
+    for setup in &mut setups {
+        setup.names.push("hipEventSynchronize");
+    }
+    let mut rows = 0;
+    let mut truths = Vec::new();
+    for (setup, planted) in setups.iter().zip(planted::run(arguments, &setups)?) {
+        let path = arguments.output.join(&setup.node.hostname).join(format!("{}_results.db", setup.process.pid));
+        let mut file = RocpdFile::create(&path, arguments.page_size)?;
+        let mut writer = file.add_process(setup)?;
+        let end_ns = planted.write(&mut writer)?;
+        rows += writer.finish(end_ns)?;
+        file.add_views()?;
+        file.close(arguments.vacuum)?;
+        truths.push(planted.truth());
+    }
+    let truths = serde_json::to_string_pretty(&truths)?;
+    let path = arguments.output.join("truth.json");
+    std::fs::write(&path, truths + "\n").with_context(|| format!("cannot write {}", path.display()))?;
     Ok(rows)
 }
 

@@ -1,0 +1,390 @@
+//! A training run whose causes of lost time are known: every step is the same seven kernels on every rank, the host is
+//! ahead of the GPU, the collective hides behind compute, memory comes back. A plant changes one thing, and the run tells
+//! in numbers what it has cost.
+
+use anyhow::{Context, Result};
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::catalogue::KERNELS;
+use crate::model::{Activity, Allocation, Dispatch, Region, Setup, Sink, domain};
+use crate::platform::used_agents;
+use crate::random::Random;
+
+/// What is wrong with a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Plant {
+    /// Nothing
+    None,
+    /// Rank 2 takes 20 % longer for every kernel that computes
+    Straggler,
+    /// The host of rank 1 works for 400 µs before every launch of ten steps
+    HostBound,
+    /// The collective of five steps takes 1115 µs longer than it can hide
+    ExposedCollective,
+    /// Rank 0 keeps a MiB of every step from the tenth on
+    Leak,
+    /// A kernel of rank 3 takes ten times as long in five steps
+    Outliers,
+    /// A kernel of rank 1 takes up to 30 % longer towards the end
+    Drift,
+}
+
+/// A kernel of every step.
+#[derive(Debug, Clone, Copy)]
+struct StepKernel {
+    /// Position in the catalogue.
+    position: usize,
+    usual_ns: u64,
+    drifts: bool,
+    bursts: bool,
+}
+
+const fn usual(position: usize, usual_ns: u64) -> StepKernel {
+    StepKernel { position, usual_ns, drifts: false, bursts: false }
+}
+
+/// Kernels of a step before its collective.
+const BEFORE: [StepKernel; 4] = [
+    StepKernel { drifts: true, ..usual(0, 200_000) },
+    usual(9, 12_000),
+    usual(5, 150_000),
+    StepKernel { bursts: true, ..usual(7, 24_000) },
+];
+/// The collective, which runs on a stream of its own.
+const COLLECTIVE: StepKernel = usual(4, 240_000);
+/// Kernels beside the collective.
+const BESIDE: [StepKernel; 2] = [usual(1, 260_000), usual(3, 95_000)];
+const KERNELS_OF_A_STEP: usize = BEFORE.len() + 1 + BESIDE.len();
+/// Steps of a run.
+pub const STEPS: u64 = 60;
+/// Positions in the catalogue of the kernels of the warm-up, in no order that repeats.
+const WARM_UP: [usize; 23] = [10, 16, 2, 17, 2, 2, 18, 10, 19, 16, 16, 17, 10, 2, 8, 8, 19, 18, 18, 2, 16, 10, 17];
+
+/// Length of a launching call, and time to the next one.
+const LAUNCH_NS: u64 = 4_000;
+const BETWEEN_LAUNCHES_NS: u64 = 2_000;
+/// From the end of the call to the start on an idle GPU, and from one kernel to the next.
+const LAUNCH_DELAY_NS: u64 = 2_000;
+const BETWEEN_KERNELS_NS: u64 = 1_000;
+/// What the host does before each launch of the steps in which it is slow.
+const HOST_WORK_NS: u64 = 400_000;
+const MIB: i64 = 1 << 20;
+/// What a process keeps for all of its life.
+const WEIGHTS_BYTES: i64 = 512 * MIB;
+
+/// What one process did, and what its plant cost.
+#[derive(Debug, Default)]
+pub struct Planted {
+    regions: Vec<Region>,
+    dispatches: Vec<Dispatch>,
+    allocations: Vec<Allocation>,
+    end_ns: u64,
+    truth: Truth,
+}
+
+/// Sums over the steps, without the warm-up.
+#[derive(Debug, Default)]
+struct Truth {
+    /// Time the GPU stood idle before the launching call of the next kernel had returned.
+    host_bound_ns: u64,
+    /// Collectives while no kernel computes.
+    exposed_ns: u64,
+    /// From the first kernel of the first step to the first kernel of the last.
+    steps_ns: u64,
+    /// Durations of what computes.
+    compute_ns: u64,
+    /// Durations of collectives, and what they exceed the shortest of their step by.
+    collective_ns: u64,
+    waiting_ns: u64,
+    /// By how much slow dispatches exceed what is usual.
+    excess_ns: u64,
+    leaked_bytes: i64,
+}
+
+/// Where the run is.
+struct Run {
+    plant: Plant,
+    step: u64,
+    steps: u64,
+}
+
+/// One rank while the run goes on.
+struct Rank<'a> {
+    setup: &'a Setup,
+    agent_id: i64,
+    random: Random,
+    host_ns: u64,
+    compute_free_ns: u64,
+    collective_free_ns: u64,
+    /// When the step before the last one was done, and the last one.
+    done_ns: [u64; 2],
+    next_address: i64,
+    /// The collective of this step: its place among the dispatches.
+    collective: usize,
+    done: Planted,
+}
+
+/// Runs all ranks together, since a collective ends on all of them at the same time.
+pub fn run(arguments: &Arguments, setups: &[Setup]) -> Result<Vec<Planted>> {
+    let plant = arguments.plant.unwrap_or(Plant::None);
+    let steps = arguments.iterations.unwrap_or(STEPS);
+    let mut ranks: Vec<Rank<'_>> = setups.iter().map(|setup| Rank::new(arguments, setup)).collect();
+    for rank in &mut ranks {
+        rank.warm_up()?;
+    }
+    for step in 0..steps {
+        let run = Run { plant, step, steps };
+        for rank in &mut ranks {
+            rank.before_collective(&run)?;
+        }
+        let begin_ns = ranks.iter().map(Rank::collective_start_ns).max().unwrap_or(0);
+        let longer_ns = if plant == Plant::ExposedCollective && (30..35).contains(&step) { 1_115_000 } else { 0 };
+        let end_ns = begin_ns + COLLECTIVE.usual_ns + longer_ns;
+        for rank in &mut ranks {
+            rank.end_collective(begin_ns, end_ns);
+            rank.after_collective(&run, end_ns)?;
+        }
+    }
+    Ok(ranks.into_iter().map(Rank::finish).collect())
+}
+
+impl<'a> Rank<'a> {
+    fn new(arguments: &Arguments, setup: &'a Setup) -> Self {
+        let start_ns = setup.process.start_ns + 1_500_000_000;
+        Self {
+            setup,
+            agent_id: used_agents(arguments, setup.process.rank).first().copied().unwrap_or(1),
+            random: Random::new(arguments.seed, 5_000_000 + setup.process.rank),
+            host_ns: start_ns,
+            compute_free_ns: 0,
+            collective_free_ns: 0,
+            done_ns: [0; 2],
+            next_address: 0x7E00_0000_0000,
+            collective: 0,
+            done: Planted::default(),
+        }
+    }
+
+    fn is(&self, rank: u64) -> bool {
+        self.setup.process.rank == rank
+    }
+
+    fn thread_id(&self) -> i64 {
+        self.setup.thread_ids.first().copied().unwrap_or(0)
+    }
+
+    /// A call that begins now and lasts so long; returns its id.
+    fn call(&mut self, domain: &'static str, name: &'static str, duration_ns: u64) -> i64 {
+        let id = self.done.regions.len() as i64 + 1;
+        let start_ns = self.host_ns;
+        self.host_ns += duration_ns;
+        let thread_id = self.thread_id();
+        self.done.regions.push(Region {
+            id,
+            parent_id: 0,
+            thread_id,
+            domain,
+            name,
+            message: None,
+            start_ns,
+            end_ns: self.host_ns,
+            arguments: Vec::new(),
+        });
+        id
+    }
+
+    fn allocate(&mut self, bytes: i64) -> i64 {
+        let address = self.next_address;
+        self.next_address += bytes;
+        self.memory("hipMalloc", "ALLOC", address, bytes);
+        address
+    }
+
+    fn memory(&mut self, name: &'static str, operation: &'static str, address: i64, bytes: i64) {
+        let start_ns = self.host_ns;
+        let correlation_id = self.call(domain::HIP, name, 3_000);
+        let allocation = Allocation {
+            id: self.done.allocations.len() as i64 + 1,
+            correlation_id,
+            thread_id: self.thread_id(),
+            agent_id: (operation == "ALLOC").then(|| self.agent_id),
+            operation,
+            level: "REAL",
+            address,
+            bytes: if operation == "ALLOC" { bytes } else { 0 },
+            queue_id: None,
+            flags: None,
+            start_ns: start_ns + 500,
+            end_ns: start_ns + 2_500,
+        };
+        self.done.allocations.push(allocation);
+        self.host_ns += 1_000;
+    }
+
+    /// Launches a kernel that may start at `ready_ns`; returns its place among the dispatches.
+    fn launch(&mut self, position: usize, duration_ns: u64, ready_ns: u64) -> Result<usize> {
+        let is_collective = position == COLLECTIVE.position;
+        let correlation_id = self.call(domain::HIP, "hipLaunchKernel", LAUNCH_NS);
+        let issued_ns = self.host_ns;
+        self.host_ns += BETWEEN_LAUNCHES_NS;
+        let template = KERNELS.get(position).context("no such kernel")?;
+        let symbol = self.setup.symbols.iter().find(|symbol| std::ptr::eq(symbol.template, template));
+        let free_ns = if is_collective { self.collective_free_ns } else { self.compute_free_ns };
+        let start_ns = (issued_ns + LAUNCH_DELAY_NS).max(ready_ns).max(free_ns + BETWEEN_KERNELS_NS);
+        let end_ns = start_ns + duration_ns;
+        let idle_from_ns = self.compute_free_ns.max(self.collective_free_ns);
+        self.done.truth.host_bound_ns += issued_ns.saturating_sub(idle_from_ns);
+        if is_collective {
+            self.collective_free_ns = end_ns;
+        } else {
+            self.done.truth.compute_ns += duration_ns;
+            self.compute_free_ns = end_ns;
+        }
+        self.done.dispatches.push(Dispatch {
+            id: self.done.dispatches.len() as i64 + 1,
+            correlation_id,
+            thread_id: self.thread_id(),
+            agent_id: self.agent_id,
+            kernel_id: symbol.context("a kernel is not among those of the process; use --kernels 20")?.id,
+            queue_id: if is_collective { 2 } else { 1 },
+            stream_id: i64::from(is_collective),
+            start_ns,
+            end_ns,
+            scratch_bytes: template.scratch_bytes,
+            lds_bytes: template.lds_bytes,
+            workgroup: template.workgroup,
+            grid: template.grid(),
+            counters: Vec::new(),
+        });
+        Ok(self.done.dispatches.len() - 1)
+    }
+
+    fn warm_up(&mut self) -> Result<()> {
+        self.allocate(WEIGHTS_BYTES);
+        for position in WARM_UP {
+            self.launch(position, 20_000, 0)?;
+        }
+        self.wait_until(self.compute_free_ns);
+        self.done_ns = [self.host_ns; 2];
+        self.done.truth = Truth::default();
+        Ok(())
+    }
+
+    /// Waits in a call for what ends then.
+    fn wait_until(&mut self, end_ns: u64) {
+        let waiting_ns = end_ns.saturating_sub(self.host_ns) + 3_000;
+        self.call(domain::HIP, "hipEventSynchronize", waiting_ns);
+        self.host_ns += 1_000;
+    }
+
+    /// A kernel of a step: ±0.4 % by chance, and what the plant does to it.
+    fn step_kernel(&mut self, kernel: &StepKernel, run: &Run, ready_ns: u64) -> Result<usize> {
+        if run.plant == Plant::HostBound && self.is(1) && (20..30).contains(&run.step) {
+            self.host_ns += HOST_WORK_NS;
+        }
+        let usual_ns = kernel.usual_ns;
+        let mut duration_ns = usual_ns * self.random.between(996, 1_005) / 1_000;
+        if run.plant == Plant::Straggler && self.is(2) {
+            duration_ns = duration_ns * 6 / 5;
+        }
+        if run.plant == Plant::Outliers && self.is(3) && kernel.bursts && (40..45).contains(&run.step) {
+            self.done.truth.excess_ns += 9 * usual_ns;
+            duration_ns += 9 * usual_ns;
+        }
+        if run.plant == Plant::Drift && self.is(1) && kernel.drifts {
+            duration_ns += usual_ns * 3 * run.step / (run.steps - 1).max(1) / 10;
+        }
+        self.launch(kernel.position, duration_ns, ready_ns)
+    }
+
+    /// What comes up to the start of the collective.
+    fn before_collective(&mut self, run: &Run) -> Result<()> {
+        // The host is two steps ahead at most.
+        let [before_last_ns, last_ns] = self.done_ns;
+        self.wait_until(before_last_ns);
+        let scratch = self.allocate(4 * MIB);
+        if run.plant == Plant::Leak && self.is(0) && run.step >= 10 {
+            self.allocate(MIB);
+            self.done.truth.leaked_bytes += MIB;
+        }
+        for kernel in &BEFORE {
+            self.step_kernel(kernel, run, last_ns + BETWEEN_KERNELS_NS)?;
+        }
+        self.memory("hipFree", "FREE", scratch, 4 * MIB);
+        // How long it takes is not known before all ranks have come.
+        self.collective = self.launch(COLLECTIVE.position, 0, self.compute_free_ns + BETWEEN_KERNELS_NS)?;
+        Ok(())
+    }
+
+    fn collective_start_ns(&self) -> u64 {
+        self.done.dispatches.get(self.collective).map_or(0, |dispatch| dispatch.start_ns)
+    }
+
+    fn end_collective(&mut self, last_start_ns: u64, end_ns: u64) {
+        self.collective_free_ns = end_ns;
+        if let Some(dispatch) = self.done.dispatches.get_mut(self.collective) {
+            dispatch.end_ns = end_ns;
+            self.done.truth.collective_ns += end_ns - dispatch.start_ns;
+            self.done.truth.waiting_ns += last_start_ns - dispatch.start_ns;
+        }
+    }
+
+    /// What runs beside the collective, and the end of the step.
+    fn after_collective(&mut self, run: &Run, end_ns: u64) -> Result<()> {
+        let begin_ns = self.collective_start_ns();
+        let mut hidden_ns = 0;
+        for kernel in &BESIDE {
+            let at = self.step_kernel(kernel, run, 0)?;
+            if let Some(dispatch) = self.done.dispatches.get(at) {
+                hidden_ns += dispatch.end_ns.min(end_ns).saturating_sub(dispatch.start_ns.max(begin_ns));
+            }
+        }
+        self.done.truth.exposed_ns += (end_ns - begin_ns).saturating_sub(hidden_ns);
+        let [_, last_ns] = self.done_ns;
+        self.done_ns = [last_ns, self.compute_free_ns.max(end_ns)];
+        Ok(())
+    }
+
+    fn finish(mut self) -> Planted {
+        let [_, last_ns] = self.done_ns;
+        self.wait_until(last_ns);
+        self.done.end_ns = self.host_ns;
+        let mut first_kernels = self.done.dispatches.iter().skip(WARM_UP.len()).step_by(KERNELS_OF_A_STEP);
+        let first_ns = first_kernels.next().map_or(0, |dispatch| dispatch.start_ns);
+        self.done.truth.steps_ns = first_kernels.last().map_or(0, |dispatch| dispatch.start_ns - first_ns);
+        self.done
+    }
+}
+
+impl Planted {
+    /// Hands everything to a writer; returns when the process ended.
+    pub fn write(&self, sink: &mut dyn Sink) -> Result<u64> {
+        for region in &self.regions {
+            sink.record(&Activity::Region(region.clone()))?;
+        }
+        for dispatch in &self.dispatches {
+            sink.record(&Activity::Dispatch(dispatch.clone()))?;
+        }
+        for allocation in &self.allocations {
+            sink.record(&Activity::Allocation(allocation.clone()))?;
+        }
+        Ok(self.end_ns)
+    }
+
+    /// What the run knows of itself.
+    pub fn truth(&self) -> Value {
+        let truth = &self.truth;
+        json!({
+            "host_bound_ns": truth.host_bound_ns,
+            "exposed_ns": truth.exposed_ns,
+            "steps_ns": truth.steps_ns,
+            "compute_ns": truth.compute_ns,
+            "collective_ns": truth.collective_ns,
+            "waiting_ns": truth.waiting_ns,
+            "excess_ns": truth.excess_ns,
+            "leaked_bytes": truth.leaked_bytes,
+        })
+    }
+}
