@@ -74,16 +74,16 @@ SELECT
     d.{{ column }},
     {%- endfor %}
     {%- if name == 'short' %}
-    CAST(d.short_name AS VARCHAR) AS kernel_name,
+    d.short_name AS kernel_name,
     {%- elif name == 'base' %}
     COALESCE(CAST(s.base_name AS VARCHAR), CAST(d.short_name AS VARCHAR)) AS kernel_name,
     {%- elif name == 'mangled' %}
     COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(d.kernel_name AS VARCHAR)) AS kernel_name,
     {%- else %}
-    CAST(d.kernel_name AS VARCHAR) AS kernel_name,
+    d.kernel_name,
     {%- endif %}
     {%- for column in details if column not in by %}
-    {{ 'CAST(d.category AS VARCHAR) AS category' if column == 'category' else 'd.' ~ column }}{{ '' if loop.last else ',' }}
+    d.{{ column }}{{ '' if loop.last else ',' }}
     {%- endfor %}
 FROM {{ 'longest' if top > 0 and by else 'dispatches' }} AS d
 {%- if name in ['base', 'mangled'] %}

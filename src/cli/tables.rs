@@ -6,7 +6,6 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use clap::{ArgMatches, Command, FromArgMatches};
-use rayon::prelude::*;
 
 use super::answer::{self, extension};
 use super::arguments::{
@@ -16,9 +15,9 @@ use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::messages;
 use super::table::{explain_emptiness, parameter_argument, with_shared_options};
-use crate::engine::{Answer, Query, QueryOptions, Registry, mentioned, render, run_queries, united};
+use crate::engine::{Answer, Query, QueryError, QueryOptions, Registry, mentioned, render, run_queries, united};
 use crate::export::atomic::{replace_directory, write_directory, write_file};
-use crate::trace::schema;
+use crate::trace::{Trace, schema};
 
 /// The queries whose names stand in a list with commas; `None` for a single name.
 ///
@@ -84,10 +83,14 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     tables.sort_unstable();
     tables.dedup();
     note_untouched(&trace, tables.into_iter(), global);
-    let answers = run_queries(&trace, &asked)?;
-    let empty: Vec<bool> = answers.iter().map(|answer| answer.frame.height() == 0).collect();
+    let empty = if let Some(directory) = output.path() {
+        write_files(&trace, &asked, directory, &output, replaced)?
+    } else {
+        let titled =
+            |query: &Query, answer: Answer| Ok::<_, Failure>((query.declaration.title.clone(), answer.with_texts()?));
+        print(&run_queries(&trace, &asked, titled)?, &output, global)?
+    };
     let all_empty = empty.iter().all(|empty| *empty);
-    write(queries, answers, &output, replaced, global)?;
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
@@ -145,30 +148,44 @@ fn check_output(queries: &[&Query], input: &InputArguments, output: &OutputArgum
     Ok(occupied)
 }
 
-fn write(
-    queries: &[&Query],
-    answers: Vec<Answer>,
+/// Writes a file for each answer as soon as it is there; tells which are empty.
+fn write_files(
+    trace: &Trace,
+    asked: &[(&Query, QueryOptions)],
+    directory: &Path,
     output: &OutputArguments,
     replaced: bool,
+) -> Result<Vec<bool>, Failure> {
+    let fill = |directory: &Path| {
+        run_queries(trace, asked, |query, answer| {
+            let is_empty = answer.frame.height() == 0;
+            let is_of_lines = matches!(output.format(), AnswerFormat::Csv | AnswerFormat::Tsv);
+            let answer = if is_of_lines { answer } else { answer.with_texts()? };
+            let path = directory.join(file_name(query, output.format()));
+            write_file(&path, |out| answer::write_to_file(answer, output, out))?;
+            anyhow::Ok(is_empty)
+        })
+    };
+    let write = if replaced { replace_directory } else { write_directory };
+    write(directory, fill).map_err(|error| match error.downcast::<QueryError>() {
+        Ok(error) => Failure::Query(error),
+        Err(error) => Failure::Other(error),
+    })
+}
+
+/// Prints titled answers one below the other; tells which are empty.
+fn print(
+    answers: &[(String, Answer)],
+    output: &OutputArguments,
     global: &GlobalArguments,
-) -> Result<(), Failure> {
-    if let Some(directory) = output.path() {
-        let fill = |directory: &Path| {
-            let answers: Vec<(&&Query, Answer)> = queries.iter().zip(answers).collect();
-            answers.into_par_iter().try_for_each(|(query, answer)| {
-                let path = directory.join(file_name(query, output.format()));
-                write_file(&path, |out| answer::write_to_file(answer, output, out))
-            })
-        };
-        let write = if replaced { replace_directory } else { write_directory };
-        return Ok(write(directory, fill)?);
-    }
+) -> Result<Vec<bool>, Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
-    for (position, (query, answer)) in queries.iter().zip(answers).enumerate() {
+    for (position, (title, answer)) in answers.iter().enumerate() {
         let blank = if position > 0 { "\n" } else { "" };
         let mark = if output.format() == AnswerFormat::Md { "## " } else { "" };
-        writeln!(out, "{blank}{mark}{}\n", query.declaration.title)?;
-        answer::write_for_people(&answer, output, global, &mut out)?;
+        writeln!(out, "{blank}{mark}{title}\n")?;
+        answer::write_for_people(answer, output, global, &mut out)?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    Ok(answers.iter().map(|(_, answer)| answer.frame.height() == 0).collect())
 }

@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use anyhow::Context as _;
 use polars::prelude::{
-    ChunkApply, DataFrame, DataType, Engine, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame, PlSmallStr,
+    ChunkApply, Column, DataFrame, DataType, Engine, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame, PlSmallStr,
     PolarsError, PolarsResult, col,
 };
 use polars::sql::SQLContext;
@@ -26,10 +26,31 @@ use crate::trace::{Request, Trace, schema};
 
 /// Rows of an answer and what its columns are.
 pub struct Answer {
-    /// The rows; floats are rounded to 12 significant digits, dictionary columns are plain text.
+    /// The rows; floats are rounded to 12 significant digits, dictionary columns are plain text unless it is said that
+    /// they are not.
     pub frame: DataFrame,
     /// Name, unit and documentation of every column in order.
     pub columns: Vec<OutputColumn>,
+}
+
+impl Answer {
+    /// The answer with the texts that its dictionaries stand for.
+    ///
+    /// # Errors
+    /// When polars cannot expand one.
+    pub fn with_texts(mut self) -> Result<Self, QueryError> {
+        let is_dictionary =
+            |data_type: &DataType| matches!(data_type, DataType::Categorical(_, _) | DataType::Enum(_, _));
+        let columns = self.frame.columns().iter().filter(|column| is_dictionary(column.dtype()));
+        let texts: Vec<Column> = columns
+            .map(|column| column.cast(&DataType::String))
+            .collect::<PolarsResult<_>>()
+            .context("cannot expand a dictionary column")?;
+        for text in texts {
+            self.frame.with_column(text).context("cannot replace a column")?;
+        }
+        Ok(self)
+    }
 }
 
 /// Runs a named query.
@@ -43,25 +64,30 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
         with_sums: !query.declaration.sums.is_empty(),
     };
     let answer = quietly(|| run_statement(trace, &render(query, options)?, &way))?;
-    described(answer, query, options)
+    described(answer.with_texts()?, query, options)
 }
 
-/// Runs named queries over a trace that is read once for all of them; the answers come in the order of the queries.
+/// Runs named queries over a trace that is read once for all of them, and hands out each answer as soon as it is there,
+/// with its dictionaries as they are; what is made of the answers comes in the order of the queries.
 ///
 /// # Errors
-/// When the options do not fit a query, or a statement cannot be run.
-pub fn run_queries(trace: &Trace, queries: &[(&Query, QueryOptions)]) -> Result<Vec<Answer>, QueryError> {
+/// When the options do not fit a query, a statement cannot be run, or `take` fails.
+pub fn run_queries<T: Send, E: From<QueryError> + Send>(
+    trace: &Trace,
+    queries: &[(&Query, QueryOptions)],
+    take: impl Fn(&Query, Answer) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
     if let [(query, options)] = queries {
-        return Ok(vec![run_query(trace, query, options)?]);
+        return Ok(vec![take(query, run_query(trace, query, options)?)?]);
     }
     let statements: Vec<String> =
-        queries.iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
-    statements.iter().try_for_each(|sql| unambiguous(sql))?;
-    let requests: Vec<Request> = statements.iter().map(|sql| mentioned(sql)).collect();
-    let frames = trace.frames(&united(&requests))?;
+        queries.par_iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
+    statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
+    let requests: Vec<Request> = statements.par_iter().map(|sql| mentioned(sql)).collect();
+    let frames = trace.frames(&united(&requests)).map_err(QueryError::from)?;
     let run = |((sql, request), (query, options)): ((&String, &Request), &(&Query, QueryOptions))| {
         let way = Way { engine: Engine::InMemory, columns: options.columns.as_deref(), with_sums: false };
-        described(answer(narrowed(&frames, request), sql, &way)?, query, options)
+        take(query, described(answer(narrowed(&frames, request), sql, &way)?, query, options)?)
     };
     quietly(|| statements.par_iter().zip(&requests).zip(queries).map(run).collect())
 }
@@ -102,7 +128,8 @@ fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Resul
 /// # Errors
 /// When the statement cannot be run.
 pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
-    quietly(|| run_statement(trace, sql, &Way { engine: Engine::InMemory, columns: None, with_sums: false }))
+    let way = Way { engine: Engine::InMemory, columns: None, with_sums: false };
+    quietly(|| run_statement(trace, sql, &way))?.with_texts()
 }
 
 /// The order of a named query is total, so that the engine may work on its rows in any order, unless it adds up floats:
@@ -222,7 +249,7 @@ fn reason_of(message: &str) -> String {
     message.lines().next().unwrap_or_default().trim_end_matches('.').to_owned()
 }
 
-/// Rounds floats and turns dictionary columns into text, so that every way out sees the same values.
+/// Rounds floats and widens integers, so that every way out sees the same values.
 fn presentable(mut frame: DataFrame) -> Result<DataFrame, QueryError> {
     let names: Vec<PlSmallStr> = frame.get_column_names_owned();
     for name in names {
@@ -236,10 +263,6 @@ fn presentable(mut frame: DataFrame) -> Result<DataFrame, QueryError> {
                 let values = column.cast(&DataType::Float64).context("cannot widen a float column")?;
                 let values = values.f64().context("internal: a float column of another type")?;
                 Some(values.apply_values(round_significant).into_series())
-            }
-            DataType::Categorical(_, _) | DataType::Enum(_, _) => {
-                let text = column.cast(&DataType::String).context("cannot expand a dictionary column")?;
-                Some(text.take_materialized_series())
             }
             other if other.is_integer() && *other != DataType::Int64 => {
                 let wide = column.cast(&DataType::Int64).context("cannot widen an integer column")?;

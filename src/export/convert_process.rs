@@ -44,6 +44,7 @@ pub fn write_process(
     } else {
         writer.write_whole(&mut parts)?;
     }
+    member.source.release();
     let mut written = Written::default();
     let mut rows = BTreeMap::new();
     let mut gpu_times = Vec::new();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use anyhow::Result;
+use memchr::{memchr_iter, memchr2};
 use polars::prelude::{Column, DataFrame, DataType};
 use rayon::prelude::*;
 
@@ -12,7 +13,7 @@ use crate::trace::values::Integers;
 
 /// Rows that are made lines of at a time.
 const PIECE_ROWS: usize = 1 << 10;
-/// Pieces that are made, on all threads, before they are written.
+/// Pieces that are made, on all threads, while as many are written.
 const MOST_PIECES: usize = 16;
 
 /// Writes a header line and one line per row; missing values are empty.
@@ -24,11 +25,17 @@ pub fn write(frame: &DataFrame, delimiter: u8, out: &mut dyn Write) -> Result<()
     head.write_record(frame.get_column_names().iter().map(|name| name.as_str()))?;
     out.write_all(&head.into_inner()?)?;
     let starts: Vec<usize> = (0..frame.height()).step_by(PIECE_ROWS).collect();
-    for starts in starts.chunks(MOST_PIECES) {
-        let pieces = starts.par_iter().map(|start| lines_of(&frame.slice(*start as i64, PIECE_ROWS), delimiter));
-        for piece in pieces.collect::<Result<Vec<Vec<u8>>>>()? {
-            out.write_all(&piece)?;
-        }
+    let lines = |starts: &[usize]| -> Result<Vec<Vec<u8>>> {
+        starts.par_iter().map(|start| lines_of(&frame.slice(*start as i64, PIECE_ROWS), delimiter)).collect()
+    };
+    let mut made = Ok(Vec::new());
+    for starts in starts.chunks(MOST_PIECES).chain([[].as_slice()]) {
+        let ready: Vec<Vec<u8>> = made?;
+        made = Ok(Vec::new());
+        rayon::in_place_scope(|scope| {
+            scope.spawn(|_| made = lines(starts));
+            ready.iter().try_for_each(|piece| out.write_all(piece))
+        })?;
     }
     out.flush()?;
     Ok(())
@@ -113,17 +120,20 @@ fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
 
 /// Adds a text, in quotes where a reader could take a part of it for something else.
 fn put_text(text: &str, delimiter: u8, line: &mut Vec<u8>) {
-    if !text.bytes().any(|byte| byte == delimiter || matches!(byte, b'"' | b'\r' | b'\n')) {
-        line.extend_from_slice(text.as_bytes());
+    let bytes = text.as_bytes();
+    if memchr2(delimiter, b'"', bytes).is_none() && memchr2(b'\r', b'\n', bytes).is_none() {
+        line.extend_from_slice(bytes);
         return;
     }
+    line.reserve(bytes.len().saturating_add(2));
     line.push(b'"');
-    for byte in text.bytes() {
-        if byte == b'"' {
-            line.push(b'"');
-        }
-        line.push(byte);
+    let mut written = 0;
+    for quote in memchr_iter(b'"', bytes) {
+        // The quote ends this part and begins the next one.
+        line.extend_from_slice(bytes.get(written..=quote).unwrap_or_default());
+        written = quote;
     }
+    line.extend_from_slice(bytes.get(written..).unwrap_or_default());
     line.push(b'"');
 }
 

@@ -128,4 +128,7 @@ pub trait Source: Send + Sync {
     fn memory_bytes(&self) -> Option<u64> {
         None
     }
+
+    /// Lets go of what is kept for further tables, when they have all been read. What is read after that is read anew.
+    fn release(&self) {}
 }

@@ -72,4 +72,8 @@ impl Source for Recording {
     fn memory_bytes(&self) -> Option<u64> {
         self.inner.memory_bytes()
     }
+
+    fn release(&self) {
+        self.inner.release();
+    }
 }

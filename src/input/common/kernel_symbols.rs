@@ -3,6 +3,7 @@
 //! A process may list thousands of symbols of which it runs a few, and folding and categorising a name is costly: forms are
 //! made when they are asked for, of dispatches only for the kernels that ran.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use polars::prelude::{IdxCa, IdxSize, Int64Chunked};
@@ -18,6 +19,7 @@ pub struct SymbolNames {
     symbols: Vec<Symbol>,
 }
 
+#[derive(Clone)]
 struct Symbol {
     full: String,
     short: Option<String>,
@@ -85,6 +87,11 @@ impl SymbolNames {
     ) -> Resolved {
         let mut resolved = Resolved { positions: IdxCa::default(), names: NameForms::default(), missing: Vec::new() };
         let mut positions: Vec<IdxSize> = Vec::with_capacity(rows);
+        let mut occurring: Vec<Cow<'_, Symbol>> = Vec::new();
+        let mut add = |symbol| {
+            occurring.push(symbol);
+            (occurring.len() - 1) as IdxSize
+        };
         let mut places: Vec<Option<IdxSize>> = vec![None; self.symbols.len()];
         let mut missing: BTreeMap<i64, IdxSize> = BTreeMap::new();
         for (row, id) in kernel_ids.enumerate() {
@@ -93,17 +100,18 @@ impl SymbolNames {
             if found.is_none() {
                 resolved.missing.push(row);
             }
-            let names = &mut resolved.names;
             positions.push(match found {
                 Some((_, Some(place))) => *place,
-                Some((symbol, place)) => *place.insert(names.push(symbol, symbol.forms(categories))),
+                Some((symbol, place)) => *place.insert(add(Cow::Borrowed(symbol))),
                 None => *missing.entry(id).or_insert_with(|| {
                     let full = placeholder(id);
-                    let symbol = Symbol { short: Some(full.clone()), full, mangled: None };
-                    let forms = symbol.forms(categories);
-                    names.push(&symbol, forms)
+                    add(Cow::Owned(Symbol { short: Some(full.clone()), full, mangled: None }))
                 }),
             });
+        }
+        let made: Vec<Forms> = occurring.par_iter().map(|symbol| symbol.forms(categories)).collect();
+        for (symbol, forms) in occurring.iter().zip(made) {
+            resolved.names.push(symbol, forms);
         }
         resolved.positions = IdxCa::from_vec("".into(), positions);
         resolved
@@ -127,15 +135,13 @@ impl NameForms {
         [("kernel_name", &self.kernel_name), ("short_name", &self.short_name), ("category", &self.category)]
     }
 
-    /// Adds a symbol and gives its place.
-    fn push(&mut self, symbol: &Symbol, forms: Forms) -> IdxSize {
-        let place = self.kernel_name.len() as IdxSize;
+    /// Adds a symbol.
+    fn push(&mut self, symbol: &Symbol, forms: Forms) {
         self.kernel_name.push(Some(symbol.full.clone()));
         self.short_name.push(Some(forms.short));
         self.base_name.push(Some(forms.base));
         self.mangled_name.push(symbol.mangled.clone());
         self.category.push(Some(forms.category));
-        place
     }
 }
 

@@ -168,6 +168,12 @@ impl EventCache {
         kept.iter().find(|(known, _)| *known == key).map(|(_, events)| events.clone()).unwrap_or_default()
     }
 
+    /// Makes room for the events of others.
+    pub fn forget(&self, database: &Database) {
+        let key = database.key();
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| *known != key);
+    }
+
     /// Keeps events instead of those read longest ago, if there is room at all.
     fn keep(&self, database: &Database, events: Events) {
         let key = database.key();

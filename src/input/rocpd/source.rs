@@ -139,4 +139,8 @@ impl Source for RocpdSource {
         }
         Ok(count)
     }
+
+    fn release(&self) {
+        self.lookups.events.forget(&self.database);
+    }
 }

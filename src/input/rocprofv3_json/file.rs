@@ -3,7 +3,8 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read};
+use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,14 +13,13 @@ use anyhow::{Context, Result};
 use flate2::read::MultiGzDecoder;
 
 use super::gathered::Gathered;
+use super::inflate::{Inflated, expected_length, inflate};
 use super::template::PADDING;
 
 /// First bytes of a gzip file.
 pub const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 const BLOCK_BYTES: usize = 1 << 20;
-/// Bytes that one compressed byte can stand for.
-const MOST_DEFLATED: u64 = 1_032;
 
 /// Bytes of decompressed texts that are held in memory, of all inputs together.
 const MOST_IN_MEMORY: u64 = 64 << 20;
@@ -42,7 +42,7 @@ enum Content {
     /// The input itself. It is opened for every read: of a run with very many ranks not all files can be open at once.
     InPlace(PathBuf),
     /// The decompressed text, with zeros behind it.
-    InMemory { text: Vec<u8>, length: usize },
+    InMemory { text: Box<dyn Deref<Target = [u8]> + Send + Sync>, length: usize },
     /// The decompressed text, which lies somewhere in a spool.
     Spooled { file: Arc<File>, start: u64, length: u64 },
 }
@@ -85,6 +85,11 @@ impl InputFile {
             });
         }
         let room = MOST_IN_MEMORY.saturating_sub(spool.in_memory);
+        if let Some(Inflated { memory, length }) = inflate(path, room, PADDING)? {
+            spool.in_memory += length as u64;
+            let content = Content::InMemory { text: Box::new(memory), length };
+            return Ok(Self { content, damage: None, gathered: Gathered::default() });
+        }
         let mut text = Vec::with_capacity(PADDING.saturating_add(expected_length(&file)?.min(room) as usize));
         let mut decoder = MultiGzDecoder::new(file);
         let mut outcome = (&mut decoder).take(room).read_to_end(&mut text);
@@ -103,7 +108,8 @@ impl InputFile {
         let length = text.len();
         spool.in_memory += length as u64;
         text.resize(length.saturating_add(PADDING), 0);
-        Ok(Self { content: Content::InMemory { text, length }, damage, gathered: Gathered::default() })
+        let content = Content::InMemory { text: Box::new(text), length };
+        Ok(Self { content, damage, gathered: Gathered::default() })
     }
 
     /// The text of a compressed file, of which the `first` part is there, in the spool.
@@ -218,18 +224,6 @@ impl InputFile {
             Ok(file.read_exact_at(target, base.saturating_add(start))?)
         })
     }
-}
-
-/// What a compressed file says in its last four bytes about the length of its text, if that can be true; the file is read
-/// from its start afterwards. It may be wrong where there are several texts, so that it is good for a first guess only.
-fn expected_length(mut file: &File) -> Result<u64> {
-    let length = file.metadata()?.len();
-    let mut last = [0; 4];
-    file.seek(SeekFrom::Start(length.saturating_sub(4)))?;
-    let read = file.read_exact(&mut last);
-    file.rewind()?;
-    let said = read.map_or(0, |()| u64::from(u32::from_le_bytes(last)));
-    Ok(said.min(length.saturating_mul(MOST_DEFLATED)))
 }
 
 fn cut_short(error: &std::io::Error) -> String {

@@ -19,6 +19,7 @@ mod dispatches;
 mod file;
 mod gathered;
 mod index;
+mod inflate;
 #[cfg(feature = "tables")]
 mod info;
 #[cfg(feature = "tables")]

@@ -135,6 +135,9 @@ fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Re
         let bad = usize::try_from(part.rows).unwrap_or(usize::MAX);
         return Ok(OfPart { output: sink().finish(), lossy: 0, bad, first_cause: Some(cause) });
     }
+    if let Some(output) = file.with_text(part.start, part.end, |text, length| parse_in_place(text, length, sink))? {
+        return Ok(OfPart { output, lossy: 0, bad: 0, first_cause: None });
+    }
     let mut bytes = vec![b'['];
     file.read(part.start, part.end, &mut bytes)?;
     while bytes.pop_if(|byte| byte.is_ascii_whitespace() || *byte == b',').is_some() {}
@@ -165,6 +168,22 @@ fn read_part<S: Sink>(file: &InputFile, part: Part, sink: &impl Fn() -> S) -> Re
         }
     }
     Ok(one_by_one(&text, &part, lossy, sink))
+}
+
+/// Reads the records in so many bytes of a text where they lie, if nothing is wrong with them.
+fn parse_in_place<S: Sink>(text: &[u8], length: usize, sink: &impl Fn() -> S) -> Option<S::Output> {
+    let text = text.get(..length)?.trim_ascii_end();
+    let mut rest = std::str::from_utf8(text.strip_suffix(b",").unwrap_or(text)).ok()?;
+    let mut sink = sink();
+    loop {
+        let mut records = serde_json::Deserializer::from_str(rest).into_iter::<S::Record<'_>>();
+        sink.push(records.next()?.ok()?);
+        rest = rest.get(records.byte_offset()..)?.trim_ascii_start();
+        if rest.is_empty() {
+            return Some(sink.finish());
+        }
+        rest = rest.strip_prefix(',')?;
+    }
 }
 
 fn parse<S: Sink>(text: &str, sink: &impl Fn() -> S) -> Option<S::Output> {

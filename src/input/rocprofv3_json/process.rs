@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::capture::{Capture, Findings, FromRecord};
 use super::roles::COUNTERS;
-use super::values::{Int, Text, or_default};
+use super::values::{AgentRecord, Int, Text, or_default};
 use crate::input::common::{agent_details, detail};
 use crate::trace::facts::{AgentFacts, ProcessFacts};
 
@@ -103,10 +103,10 @@ fn content_hash(capture: &Capture) -> Result<String> {
 struct Agent(Value);
 
 impl FromRecord for Agent {
-    type Record<'de> = Value;
+    type Record<'de> = AgentRecord;
 
-    fn from_record(record: Value) -> Self {
-        Self(record)
+    fn from_record(record: AgentRecord) -> Self {
+        Self(Value::Object(record.0))
     }
 }
 

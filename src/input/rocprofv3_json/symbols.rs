@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use rayon::prelude::*;
 
 use super::capture::{Capture, Findings, FromRecord};
 use super::records::KernelSymbol;
@@ -81,17 +82,27 @@ impl Symbols {
             columns: vec![Vec::with_capacity(ids.len()); Self::COLUMNS.len()],
             ids,
         };
-        for row in rows {
+        for row in &rows {
             for (column, number) in symbols.columns.iter_mut().zip(row.numbers) {
                 column.push(number);
             }
-            let stripped = |name: Option<&String>| name.map(|name| strip_kd(name).to_owned());
-            let mangled = stripped(row.mangled.as_ref());
-            let full = row.formatted.or_else(|| stripped(row.demangled.as_ref())).or_else(|| mangled.clone());
-            symbols.names.push(full.unwrap_or_else(|| placeholder(row.id)), row.truncated, mangled);
+        }
+        let names = rows.into_par_iter().map(|row| {
+            let mangled = row.mangled.map(stripped);
+            let full = row.formatted.or_else(|| row.demangled.map(stripped)).or_else(|| mangled.clone());
+            (full.unwrap_or_else(|| placeholder(row.id)), row.truncated, mangled)
+        });
+        for (full, short, mangled) in names.collect::<Vec<_>>() {
+            symbols.names.push(full, short, mangled);
         }
         Ok(symbols)
     }
+}
+
+/// The name without what marks a descriptor; most have no mark, and stay where they are.
+fn stripped(name: String) -> String {
+    let rest = strip_kd(&name);
+    if rest.len() == name.len() { name } else { rest.to_owned() }
 }
 
 impl Capture {

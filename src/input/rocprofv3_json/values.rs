@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 
 /// An integer, if it is one: a number, a text of one (decimal or hexadecimal), or an object with a `handle`. Those
 /// above 2^63 keep their bits.
@@ -22,6 +23,14 @@ pub struct Text<'a>(pub Option<Cow<'a, str>>);
 /// Number of elements of an array or members of an object, whatever they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Length(pub usize);
+
+/// What an agent says of itself, without the lists that are most of it and that nobody asks for. It has no members if it
+/// is no object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AgentRecord(pub Map<String, Value>);
+
+/// Lists of a hundred kilobytes for every agent.
+const LONG_LISTS: &[&str] = &["caches", "io_links"];
 
 impl Int {
     /// The value unless it is 0, which stands for none in ids.
@@ -120,6 +129,12 @@ impl<'de> Deserialize<'de> for Real {
 impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for AgentRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AgentRecordVisitor)
     }
 }
 
@@ -232,6 +247,48 @@ lenient!(Text<'de>, 'de, TextVisitor, "a text", {
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<Text<'de>, A::Error> {
         handle::<A, IgnoredAny>(members).map(|_| Text(None))
+    }
+});
+
+lenient!(AgentRecord, 'de, AgentRecordVisitor, "an agent", {
+    fn visit_bool<E: Error>(self, _: bool) -> Result<AgentRecord, E> {
+        Ok(AgentRecord::default())
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<AgentRecord, E> {
+        Ok(AgentRecord::default())
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<AgentRecord, E> {
+        Ok(AgentRecord::default())
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<AgentRecord, E> {
+        Ok(AgentRecord::default())
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<AgentRecord, E> {
+        Ok(AgentRecord::default())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<AgentRecord, E> {
+        Ok(AgentRecord::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, elements: A) -> Result<AgentRecord, A::Error> {
+        skip(elements).map(|_| AgentRecord::default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<AgentRecord, A::Error> {
+        let mut kept = Map::new();
+        while let Some(key) = members.next_key::<Cow<'de, str>>()? {
+            if LONG_LISTS.contains(&key.as_ref()) {
+                members.next_value::<IgnoredAny>()?;
+            } else {
+                kept.insert(key.into_owned(), members.next_value()?);
+            }
+        }
+        Ok(AgentRecord(kept))
     }
 });
 

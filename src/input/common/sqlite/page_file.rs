@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 
 use anyhow::{Context, Result, bail};
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 use polars::prelude::{Float64Chunked, Int64Chunked, PlSmallStr};
 use rayon::prelude::*;
 
@@ -106,7 +106,16 @@ impl PageFile {
         }
         let lost: Vec<Lost> = scan.lost.into_iter().chain(parts.into_iter().flat_map(|part| part.lost)).collect();
         columns.damage = damage(&lost);
+        self.let_go();
         Ok(columns)
+    }
+
+    /// Counts the pages that were looked at no longer as memory of the program: other tables lie on others. They stay in
+    /// the memory of the system for as long as it has room.
+    fn let_go(&self) {
+        // SAFETY: the map is a shared one of a file and never written, so that a page that is needed again is the same.
+        // Should the system refuse, nothing is lost.
+        let _ = unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) };
     }
 
     /// Number of rows, and what cannot be read.
@@ -119,6 +128,7 @@ impl PageFile {
         let plan = plan(selection, stored, &[])?;
         let scan = self.scan(pages, selection, threads)?;
         if selection.condition.tests().is_some_and(<[_]>::is_empty) && scan.lost.is_empty() {
+            self.let_go();
             return Ok((scan.rows() as u64, None));
         }
         let decode = |leaves: &[Leaf]| {
@@ -132,6 +142,7 @@ impl PageFile {
             scan.leaves.par_chunks(LEAVES_PER_CHUNK).map(decode).collect::<Result<_>>()?;
         let rows: usize = counted.iter().map(|(rows, _)| rows).sum();
         let lost: Vec<Lost> = scan.lost.into_iter().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();
+        self.let_go();
         Ok((rows as u64, damage(&lost)))
     }
 
