@@ -1,6 +1,7 @@
 //! What API calls are for: launching, waiting, copying and so on, by rules over their names; which calls stop and start
 //! the recording, and which domains hold no calls.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::Deserialize;
@@ -15,6 +16,7 @@ const PER_THREAD: &str = "_spt";
 #[serde(deny_unknown_fields)]
 struct RuleFile {
     annotations: Vec<String>,
+    interfaces: BTreeMap<String, Vec<String>>,
     pause: Vec<String>,
     resume: Vec<String>,
     rule: Vec<Rule>,
@@ -41,6 +43,7 @@ struct Rule {
 pub struct ApiClasses {
     rules: Vec<Rule>,
     annotations: Vec<String>,
+    interfaces: BTreeMap<String, Vec<String>>,
     pause: Vec<String>,
     resume: Vec<String>,
 }
@@ -53,7 +56,13 @@ impl ApiClasses {
             let file = toml::from_str::<RuleFile>(RULES);
             file.map_or_else(
                 |_| Self::default(),
-                |RuleFile { annotations, pause, resume, rule: rules }| Self { rules, annotations, pause, resume },
+                |RuleFile { annotations, interfaces, pause, resume, rule: rules }| Self {
+                    rules,
+                    annotations,
+                    interfaces,
+                    pause,
+                    resume,
+                },
             )
         })
     }
@@ -99,6 +108,17 @@ impl ApiClasses {
     /// Whether the regions of a domain are annotations or functions of the program, and no calls of an interface.
     pub fn annotates(&self, domain: &str) -> bool {
         self.annotations.iter().any(|other| other == domain)
+    }
+
+    /// Domains whose calls have names that begin as those of an interface.
+    pub fn interfaces(&self) -> impl Iterator<Item = &str> {
+        self.interfaces.keys().map(String::as_str)
+    }
+
+    /// Whether a name begins as those of an interface.
+    pub fn belongs(&self, interface: &str, name: &str) -> bool {
+        let beginnings = self.interfaces.get(interface);
+        beginnings.is_some_and(|beginnings| beginnings.iter().any(|beginning| name.starts_with(beginning.as_str())))
     }
 }
 
@@ -174,5 +194,8 @@ mod tests {
         assert!(classes.pauses("roctxProfilerPause") && !classes.pauses("roctxProfilerResume"));
         assert!(classes.resumes("roctxProfilerResume") && !classes.resumes("roctxProfilerPause"));
         assert!(classes.annotates("marker") && classes.annotates("host") && !classes.annotates("hip"));
+        assert_eq!(classes.interfaces().collect::<Vec<_>>(), ["hip", "hsa"]);
+        assert!(classes.belongs("hip", "__hipPushCallConfiguration") && classes.belongs("hsa", "hsa_init"));
+        assert!(!classes.belongs("hip", "hcc_activity_callback") && !classes.belongs("rccl", "ncclAllReduce"));
     }
 }

@@ -36,7 +36,7 @@ fn trace(calls: &[Value], markers: &[Value], kernels: &[Value], copies: &[Value]
     process["strings"]["buffer_records"][1]["operations"] = json!([
         "hipMalloc",
         "hipLaunchKernel",
-        "library_call",
+        "hipblasGemmEx",
         "hipDeviceSynchronize",
         "hipMemcpyAsync",
         "hipGraphLaunch"

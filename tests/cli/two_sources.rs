@@ -16,6 +16,11 @@ const APART: &[(&str, &[&str])] = &[
     ("memory_allocations", &["alloc_id", "address", "stream_id"]),
     ("regions", &["region_id"]),
     ("region_self_times", &["region_id"]),
+    ("api_calls", &["region_id"]),
+    ("launches", &["target_id"]),
+    ("graph_work", &["target_id"]),
+    ("allocation_lifetimes", &["alloc_id", "address", "ended_by"]),
+    ("memory_live", &["alloc_id"]),
     ("args", &["owner_id"]),
     // A database of schema 3 loses the name of a call without length.
     ("marks", &["mark_id", "name"]),

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import datafusion
@@ -156,13 +157,19 @@ def tolerance_for(engine):
     return tolerance_of
 
 
+@cache
+def statement(binary, query, options):
+    """The SQL of a query, which is the same for all inputs."""
+    return run_binary(binary, ["table", query, "--show-sql", *options])
+
+
 def compare_query(tally, binary, source, dataset, engines, query, options):
     """All comparisons of one query with one set of options; returns the number of rows."""
     label = f"{source} {query} {' '.join(options)}".strip()
     try:
         direct = read_table(binary, query, source, options)
         stored = read_table(binary, query, dataset, options)
-        sql = run_binary(binary, ["table", query, "--show-sql", *options])
+        sql = statement(binary, query, tuple(options))
     except (BinaryError, json.JSONDecodeError) as error:
         tally.check(label, error)
         return 0

@@ -4,10 +4,11 @@ use anyhow::Result;
 use polars::prelude::*;
 use rayon::prelude::*;
 
+use super::launching_calls::no_calls;
 use super::{Frames, Needs, column, gpu_segments, needed, region_self_times};
 use crate::trace::api_classes::ApiClasses;
 use crate::trace::coverage::Coverage;
-use crate::trace::frames::{dictionary_column, rows_named, values_by_text};
+use crate::trace::frames::{dictionary_column, values_by_text};
 use crate::trace::gpu_activities;
 use crate::trace::identity::Process;
 use crate::trace::intervals::{Interval, union};
@@ -29,11 +30,7 @@ pub fn needs() -> Needs {
 /// When a needed column is missing or has another type.
 pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
-    let classes = ApiClasses::builtin();
-    let calls = regions.filter(
-        &(regions.column("valid")?.bool()?
-            & &!rows_named(regions.column("domain")?, |domain| classes.annotates(domain))?),
-    )?;
+    let calls = regions.filter(&(regions.column("valid")?.bool()? & &!no_calls(regions)?))?;
     let calls = calls.sort(["region_id"], SortMultipleOptions::default())?;
 
     let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;
@@ -49,6 +46,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         starts.iter().zip(&ends).map(|(start_ns, end_ns)| end_ns.saturating_sub(*start_ns)).collect();
     let idle_ns = call_ns.iter().zip(&busy_ns).map(|(call_ns, busy_ns)| call_ns.saturating_sub(*busy_ns)).collect();
 
+    let classes = ApiClasses::builtin();
     let class_of = values_by_text(calls.column("name")?, |name| classes.class(name))?;
     let class = class_of.iter().map(|class| class.map(usize::from));
     let waits = class_of.iter().map(|class| class.is_some_and(|class| classes.waits(class)));

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 use rayon::prelude::*;
 
+use super::launching_calls::no_calls;
 use crate::trace::api_classes::ApiClasses;
 use crate::trace::frames::{categorical, rows_named};
 use crate::trace::innermost::{Range, innermost};
@@ -57,7 +58,7 @@ impl HostThreads {
         let (domains, names) = (regions.column("domain")?, regions.column("name")?);
         let valid = Truths::of(regions.column("valid")?.bool()?);
         let threads = Integers::of(regions.column("tid")?.i64()?);
-        let annotations = Truths::of(&rows_named(domains, |domain| facts.annotates(domain))?);
+        let annotations = Truths::of(&no_calls(regions)?);
         let markers = Truths::of(&rows_named(domains, |domain| domain == MARKER)?);
         let process_ranges = Truths::of(&rows_named(names, |name| name == PROCESS_RANGE)?);
         let waits = Truths::of(&rows_named(names, |name| facts.synchronises(name))?);

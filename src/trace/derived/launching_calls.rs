@@ -17,6 +17,24 @@ pub const MARK_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "
 
 const NO_ROW: u32 = u32::MAX;
 
+/// Where rows of `regions` or `marks` are no calls of an interface, by their `domain` and `name`: annotations, functions of
+/// the program and what the recording tool did itself.
+///
+/// # Errors
+/// When a column is missing or has another type.
+pub fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
+    let facts = ApiClasses::builtin();
+    let (domains, names) = (frame.column("domain")?, frame.column("name")?);
+    let mut found = rows_named(domains, |domain| facts.annotates(domain))?;
+    for interface in facts.interfaces() {
+        let inside = rows_named(domains, |domain| domain == interface)?;
+        if inside.any() {
+            found = found | (inside & rows_named(names, |name| !facts.belongs(interface, name))?);
+        }
+    }
+    Ok(found)
+}
+
 /// The innermost call of each correlation id. Annotations are no calls, and id 0 stands for none.
 ///
 /// Calls have numbers: those of `regions` their rows, those of `marks` their rows behind these.
@@ -58,15 +76,11 @@ impl LaunchingCalls {
     pub fn of(regions: &DataFrame, marks: &DataFrame) -> Result<Self> {
         let number = u32::try_from(regions.height().saturating_add(marks.height())).ok();
         number.filter(|rows| *rows < NO_ROW).context("more calls than can be counted")?;
-        let facts = ApiClasses::builtin();
-        let annotations = |frame: &DataFrame| -> Result<Truths> {
-            Ok(Truths::of(&rows_named(frame.column("domain")?, |domain| facts.annotates(domain))?))
-        };
         let ids = Integers::of(regions.column("correlation_id")?.i64()?);
         let valid = Truths::of(regions.column("valid")?.bool()?);
-        let annotated = annotations(regions)?;
+        let annotated = Truths::of(&no_calls(regions)?);
         let mark_ids = Integers::of(marks.column("correlation_id")?.i64()?);
-        let mark_annotated = annotations(marks)?;
+        let mark_annotated = Truths::of(&no_calls(marks)?);
         let mut calls = Self {
             rows: ById::Sorted(Vec::new()),
             names: regions.column("name")?.clone(),
@@ -133,5 +147,64 @@ impl Calls {
     fn of(frame: &DataFrame, start: &str, end: &str) -> Result<Self> {
         let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
         Ok(Self { rows: frame.height(), threads: integers("tid")?, starts: integers(start)?, ends: integers(end)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::frames::categorical;
+
+    fn table(domains: &[&str], names: &[&str]) -> DataFrame {
+        let text = |name: &str, values: &[&str]| Series::new(name.into(), values).cast(&categorical()).unwrap();
+        let columns = [text("domain", domains), text("name", names)].map(Series::into_column);
+        DataFrame::new_infer_height(columns.to_vec()).unwrap()
+    }
+
+    fn with(mut frame: DataFrame, integers: &[(&str, &[i64])]) -> DataFrame {
+        for (name, values) in integers {
+            frame.with_column(Column::new((*name).into(), *values)).unwrap();
+        }
+        frame
+    }
+
+    #[test]
+    fn what_no_interface_names_is_no_call() {
+        let regions = table(
+            &["hip", "hip", "hip", "hsa", "host", "marker", "rccl"],
+            &["hipLaunchKernel", "__hipPushCallConfiguration", "run", "hsa_init", "main", "step", "ncclAllReduce"],
+        );
+        let found: Vec<Option<bool>> = no_calls(&regions).unwrap().iter().collect();
+        assert_eq!(found, [false, false, true, false, true, true, false].map(Some));
+    }
+
+    #[test]
+    fn the_innermost_call_launched_and_one_without_length_where_there_is_no_other() {
+        // Id 7 has a function of the program, a call and one inside it; id 0 is none; id 9 has only a mark.
+        let regions = with(
+            table(&["host", "hip", "hip", "hip"], &["main", "hipGraphLaunch", "hipLaunchKernel", "hipMalloc"]),
+            &[
+                ("tid", &[1, 2, 3, 4]),
+                ("correlation_id", &[7, 7, 7, 0]),
+                ("start_ns", &[0, 10, 20, 50]),
+                ("end_ns", &[100, 40, 30, 60]),
+            ],
+        );
+        let valid = Column::new("valid".into(), [true; 4]);
+        let regions = regions.hstack(&[valid]).unwrap();
+        let marks = with(
+            table(&["hip", "hip"], &["hipMemcpyAsync", "hipFree"]),
+            &[("tid", &[5, 6]), ("correlation_id", &[9, 7]), ("time_ns", &[70, 25])],
+        );
+        let calls = LaunchingCalls::of(&regions, &marks).unwrap();
+        let call = |row, tid, start_ns, end_ns| Some(LaunchingCall { row, tid: Some(tid), start_ns, end_ns });
+        assert_eq!(calls.get(Some(7)), call(2, 3, 20, 30));
+        assert_eq!(calls.get(Some(9)), call(4, 5, 70, 70));
+        assert_eq!((calls.get(Some(0)), calls.get(Some(8)), calls.get(None)), (None, None, None));
+        assert_eq!((calls.numbers(), calls.at(5).map(|call| call.tid)), (6, Some(Some(6))));
+        let names =
+            calls.names("api_name", [Some(2), None, Some(4)].into_iter()).unwrap().cast(&DataType::String).unwrap();
+        let names: Vec<Option<&str>> = names.str().unwrap().iter().collect();
+        assert_eq!(names, [Some("hipLaunchKernel"), None, Some("hipMemcpyAsync")]);
     }
 }

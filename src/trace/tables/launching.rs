@@ -129,7 +129,7 @@ pub(super) static API_CALLS: Table = Table {
     key: &["region_id"],
     sort: &["region_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid API call with its class, and what the GPUs of its process did meanwhile. Markers are no calls.",
+    about: "One row per valid API call with its class, and what the GPUs of its process did meanwhile. Markers, functions of the program and what the recording tool did are no calls.",
     columns: &[
         PROCESS,
         RANK,
