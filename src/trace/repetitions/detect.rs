@@ -34,6 +34,8 @@ const LEAST_WITHIN_WIDE: usize = 60;
 const SAME: f64 = 0.95;
 /// Of the anchors of a period, the first that is regular this often, of the most, begins the repetitions.
 const OFTEN: f64 = 0.8;
+/// Repetitions that are compared with the usual one: their median and mean say as much as those of all.
+const MOST_COMPARED: usize = 256;
 /// How many symbols stand together, always and where nothing is found otherwise.
 const WIDTHS: [usize; 3] = [1, 2, 4];
 const MORE_WIDTHS: [usize; 2] = [8, 16];
@@ -186,12 +188,13 @@ fn pieces<'a>(starts: &[u32], sequence: &'a [u32]) -> Vec<&'a [u32]> {
     starts.iter().zip(starts.iter().skip(1)).filter_map(|(from, to)| piece(sequence, &(*from..*to))).collect()
 }
 
-/// How much alike the usual repetition and each of the others are.
+/// How much alike the usual repetition and each of the others are, or as many of them as are compared, evenly spread.
 fn likenesses(starts: &[u32], sequence: &[u32]) -> Vec<f64> {
     let pieces = pieces(starts, sequence);
     let place = commonest(&pieces);
     let usual = pieces.get(place).copied().unwrap_or_default();
-    let others = pieces.iter().enumerate().filter(|(other, _)| *other != place);
+    let step = pieces.len().div_ceil(MOST_COMPARED).max(1);
+    let others = pieces.iter().enumerate().filter(|(other, _)| *other != place).step_by(step);
     others.map(|(_, piece)| likeness(usual, piece)).collect()
 }
 
