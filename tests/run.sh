@@ -30,6 +30,8 @@ cargo fmt --check
 
 step "lints"
 cargo clippy --locked --all-targets -- -D warnings
+# What the fuzz targets are built of; a gate that is missing would show late.
+cargo check --locked --quiet --no-default-features --features properties --lib
 
 step "tests"
 if cargo nextest --version >/dev/null 2>&1; then
