@@ -182,9 +182,12 @@ mod tests {
 
     use super::*;
 
+    /// Calls and what they are one of.
+    type Side = Vec<(Call, usize)>;
+
     /// Calls that end together on both sides, up to `jitter_ns`, at irregular distances of more than 5 µs; each side lacks
     /// what its mask leaves out.
-    fn sides(steps: &[(i64, i64, i64, bool, bool)], offset_ns: i64) -> (Vec<(Call, usize)>, Vec<(Call, usize)>) {
+    fn sides(steps: &[(i64, i64, i64, bool, bool)], offset_ns: i64) -> (Side, Side) {
         let (mut one, mut two) = (Vec::new(), Vec::new());
         let mut time = 1_000_000;
         for (number, (gap, late, jitter, here, there)) in steps.iter().enumerate() {

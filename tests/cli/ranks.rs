@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{real, records, run};
+use crate::common::{listing, real, records, run};
 use crate::idling::{COLLECTIVE, FIRST_GPU, GEMM, process_of, written};
-use crate::rocprofv3_documents::{INIT, dispatch};
+use crate::rocprofv3_documents::{INIT, dispatch, document};
 
 /// A process on a machine whose clock is ahead by `ahead`, with kernels of its first GPU: the kernel, start and end since
 /// the start of the process, which ends after 10 µs.
@@ -269,4 +269,30 @@ fn times_in_collectives_add_up() {
         ]);
         assert_eq!(rows[0]["n"].as_i64(), Some(total), "{input}");
     }
+}
+
+/// A rank that is taken away changes what is known of the others, which are converted again.
+#[test]
+fn kept_collectives_are_those_of_the_processes_that_are_there() {
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(path("in")).unwrap();
+    for (number, process) in three_ranks().into_iter().enumerate() {
+        std::fs::write(path(&format!("in/{number}_results.json")), document(&[process]).to_string()).unwrap();
+    }
+    let convert = |output: &str| {
+        let run = run(&["convert", &path("in"), "-o", &path(output), "--with", "collective_kernels"]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        let files = listing(&place.path().join(output).join("collective_kernels"));
+        files.into_iter().map(|(file, _)| std::fs::read(file).unwrap()).collect::<Vec<_>>()
+    };
+    let all = convert("kept");
+    assert_eq!(all.len(), 3);
+    // Stored rows are never taken for an answer: of one rank alone nothing is a collective of several.
+    let rows = records(&["table", "collectives", &path("kept"), "--rank", "2"]);
+    assert!(rows.iter().all(|row| row["gpus"] == 1 && row["missing"] == 0), "{rows:?}");
+    std::fs::remove_file(path("in/2_results.json")).unwrap();
+    let fewer = convert("kept");
+    assert_eq!(fewer, convert("fresh"));
+    assert_ne!(fewer, all[..2]);
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::{Frames, Needs, column, needed};
+use super::{Frames, Needs, Part, column, needed};
 use crate::trace::categories::COMMUNICATION;
 use crate::trace::collective_matching::{Basis, Call, partners};
 use crate::trace::frames::{dictionary_column, rows_named};
@@ -115,7 +115,7 @@ struct Place {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn relate(parts: &[(&Process, DataFrame)]) -> Result<Vec<DataFrame>> {
+pub fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
     let mut lanes: BTreeMap<String, BTreeMap<(usize, Option<i64>), Lane>> = BTreeMap::new();
     let mut begins: Vec<i64> = Vec::new();
     for (part, (process, frame)) in parts.iter().enumerate() {
@@ -192,7 +192,7 @@ struct Collective {
 }
 
 /// What is told about every row of every part.
-fn placed(parts: &[(&Process, DataFrame)], begins: &[i64], communicators: &[Communicator]) -> Vec<Vec<Option<Place>>> {
+fn placed(parts: &[Part<'_>], begins: &[i64], communicators: &[Communicator]) -> Vec<Vec<Option<Place>>> {
     let mut places: Vec<Vec<Option<Place>>> = parts.iter().map(|(_, frame)| vec![None; frame.height()]).collect();
     let mut collectives = Vec::new();
     for communicator in communicators {

@@ -55,13 +55,16 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "range_work", needs: range_forest::needs_of_work, build: ranges::build_work },
 ];
 
+/// What counts of a process for a joint table.
+pub type Part<'a> = (&'a Process, DataFrame);
+
 /// How a table comes about whose rows depend on all processes: what counts of each is taken out of its source tables, and
 /// then all of that is related.
 struct JointDerivation {
     name: &'static str,
     needs: fn() -> Needs,
     extract: fn(&Process, &Frames) -> Result<DataFrame>,
-    relate: fn(&[(&Process, DataFrame)]) -> Result<Vec<DataFrame>>,
+    relate: fn(&[Part<'_>]) -> Result<Vec<DataFrame>>,
 }
 
 const JOINT_DERIVATIONS: &[JointDerivation] = &[JointDerivation {
@@ -92,7 +95,7 @@ pub fn extract(name: &str, process: &Process, tables: &Frames) -> Result<DataFra
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn relate(name: &str, parts: &[(&Process, DataFrame)]) -> Result<Vec<DataFrame>> {
+pub fn relate(name: &str, parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
     (joint(name).with_context(|| format!("internal: {name} is no joint table"))?.relate)(parts)
 }
 
