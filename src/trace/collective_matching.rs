@@ -15,6 +15,10 @@ const TICKS_NS: i64 = 100;
 /// Between different clocks, so many in a hundred of the fewer calls find a partner, or none does.
 const LEAST_MATCHED_PCT: usize = 90;
 
+/// On one clock, ends overrule the order of as many calls only when so many in a hundred find a partner by them: ranks that
+/// do not wait for one another run together by chance.
+const LEAST_BETTER_PCT: usize = 75;
+
 /// A call of a collective on one GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
@@ -50,7 +54,7 @@ impl Basis {
 /// order of their starts. `same_clock` says that times of both can be compared.
 ///
 /// As many calls on both sides are matched by order, unless the clocks are the same and ends tell that calls are missing
-/// on both sides: more of them then run at the same time as partners of the nearest end. Where the numbers differ, calls
+/// on both sides: more of them then run at the same time as partners of the nearest end, and most of all do. Where the numbers differ, calls
 /// are partners when each is nearest to the other by its end and they run at the same time.
 pub fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis, Vec<Option<u32>>) {
     if reference.len() == other.len() {
@@ -63,7 +67,8 @@ pub fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis,
             return (Basis::Order, by_order);
         }
         let by_time = nearest_ends(reference, other, 0);
-        let better = by_time.iter().flatten().count() > together;
+        let found = by_time.iter().flatten().count();
+        let better = found > together && found * 100 >= LEAST_BETTER_PCT * other.len();
         return if better { (Basis::Time, by_time) } else { (Basis::Order, by_order) };
     }
     let nobody = vec![None; other.len()];
@@ -223,7 +228,8 @@ mod tests {
             } else {
                 // By order only where no more of them run together by time.
                 let together = found.iter().filter(|(here, there)| here == there).count();
-                prop_assert!(together >= common.len(), "{:?} {:?}", found, common);
+                let few = common.len() * 100 < LEAST_BETTER_PCT * one.len();
+                prop_assert!(together >= common.len() || few, "{:?} {:?}", found, common);
             }
         }
 
