@@ -16,7 +16,7 @@ use crate::trace::selection::{
 
 /// Tables that describe what events refer to; a filter need not choose among them.
 const DESCRIPTIONS: &[&str] =
-    &["processes", "agents", "queues", "streams", "threads", "code_objects", "kernel_symbols"];
+    &["processes", "agents", "clocks", "queues", "streams", "threads", "code_objects", "kernel_symbols"];
 
 /// Which events of the trace to look at.
 #[derive(Args, Clone, Debug)]

@@ -4,6 +4,8 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[cfg(feature = "tables")]
+mod alignment;
+#[cfg(feature = "tables")]
 mod answer;
 #[cfg(feature = "tables")]
 mod arguments;

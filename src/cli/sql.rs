@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::alignment::AlignmentArguments;
 use super::answer::check_output;
 use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
@@ -24,6 +25,8 @@ pub struct SqlArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
+    alignment: AlignmentArguments,
+    #[command(flatten)]
     cache: CacheArguments,
     #[command(flatten)]
     output: OutputArguments,
@@ -42,6 +45,7 @@ pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Fai
     let opening = Opening { request: Some(&request), cache: Some(&arguments.cache), ..Opening::default() };
     let trace = arguments.input.open(global, &opening)?;
     messages::warn(&trace, global);
+    let trace = arguments.alignment.apply(trace, &request, global)?;
     note_untouched(&trace, request.into_keys(), global);
     let result = run_sql(&trace, &arguments.query).map_err(|error| explain(error, &arguments.query))?;
     let empty = result.frame.height() == 0;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
+use super::alignment::AlignmentArguments;
 use super::answer::check_output;
 use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments, QueryArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
@@ -48,6 +49,7 @@ pub fn parameter_argument(parameter: &Parameter) -> Arg {
         ParameterType::Int => "N",
         ParameterType::Float => "NUMBER",
         ParameterType::Str => "TEXT",
+        ParameterType::Word => "WORD",
     };
     Arg::new(parameter.name.clone())
         .long(flag(parameter))
@@ -55,12 +57,12 @@ pub fn parameter_argument(parameter: &Parameter) -> Arg {
         .value_parser(value_of(parameter))
         .allow_negative_numbers(true)
         .help_heading("Query")
-        .help(parameter.doc.clone())
+        .help(parameter.explained())
 }
 
 /// The command with the options that every query has.
 pub fn with_shared_options(command: Command) -> Command {
-    let command = QueryArguments::augment_args(command);
+    let command = AlignmentArguments::augment_args(QueryArguments::augment_args(command));
     OutputArguments::augment_args(CacheArguments::augment_args(InputArguments::augment_args(command)))
 }
 
@@ -110,12 +112,14 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
     let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+    let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
     let request = mentioned(&statement);
     let opening = Opening { subject, request: Some(&request), cache: Some(&cache), exclude: None };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
+    let trace = alignment.apply(trace, &request, global)?;
     note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
     let result = run_query(&trace, query, &options)?;
     let empty = result.frame.height() == 0;
@@ -175,7 +179,7 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
             },
             str::to_owned,
         )
-    } else if subject.origin.is_derived() || of_segments {
+    } else if (subject.origin.is_derived() || of_segments) && !has_rows(trace, "gpu_segments", "gpu")? {
         "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
     } else {
         return Ok(false);
@@ -189,6 +193,9 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
 /// Why a table made on demand has no rows, where more can be said than what it is made from.
 fn emptiness_of(table: &str) -> Option<&'static str> {
     match table {
+        "collective_kernels" => {
+            Some("no kernel has the category communication; --categories takes rules for those that have")
+        }
         "iterations" => Some("no process repeats a sequence of kernels at least three times"),
         "ranges" => Some("no ROCTx range was recorded; `rocprofv3 --marker-trace` records them"),
         _ => None,

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use clap::{ArgMatches, Command, FromArgMatches};
 
+use super::alignment::AlignmentArguments;
 use super::answer::{self, extension};
 use super::arguments::{
     AnswerFormat, CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments, QueryArguments,
@@ -71,6 +72,7 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
     let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+    let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     let replaced = check_output(queries, &input, &output)?;
     let needs = || queries.iter().map(|query| query.declaration.needs.first());
     let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
@@ -79,6 +81,7 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     let opening = Opening { subject, request: Some(&request), cache: Some(&cache), exclude: None };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
+    let trace = alignment.apply(trace, &request, global)?;
     let mut tables: Vec<&str> = queries.iter().flat_map(|query| &query.declaration.needs).map(String::as_str).collect();
     tables.sort_unstable();
     tables.dedup();

@@ -11,6 +11,8 @@ pub enum ParameterType {
     Float,
     /// Text.
     Str,
+    /// One of some words, as they are.
+    Word,
 }
 
 /// Bounds of a number, both included.
@@ -40,8 +42,17 @@ pub struct Parameter {
     pub default: String,
     /// Bounds of a number, where it has any.
     pub bounds: Option<Bounds>,
+    /// The words that can be chosen, for a word.
+    pub words: Vec<String>,
     /// One line of documentation; it states the bounds.
     pub doc: String,
+}
+
+impl Parameter {
+    /// The documentation with the words that can be chosen.
+    pub fn explained(&self) -> String {
+        if self.words.is_empty() { self.doc.clone() } else { format!("{}: {}", self.doc, self.words.join(", ")) }
+    }
 }
 
 /// Unit of a column of an answer.
@@ -200,10 +211,10 @@ fn words(value: &str) -> Vec<String> {
     value.split([',', ' ']).map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// `NAME TYPE = DEFAULT -- doc`, for a number also `NAME TYPE = DEFAULT [LEAST, GREATEST] -- doc`
+/// `NAME TYPE = DEFAULT -- doc`, for a number also `NAME TYPE = DEFAULT [LEAST, GREATEST] -- doc`, for a word `NAME word = DEFAULT [WORD, …] -- doc`
 fn parameter(value: &str) -> Result<Parameter, String> {
     let shape = || {
-        "a parameter is `NAME TYPE = DEFAULT [LEAST, GREATEST] -- doc`, TYPE one of int, float, str (and then without bounds)".to_owned()
+        "a parameter is `NAME TYPE = DEFAULT [LEAST, GREATEST] -- doc`, TYPE one of int, float, str (and then without bounds), word (and then with words between the brackets)".to_owned()
     };
     let (declared, doc) = value.split_once("--").ok_or_else(shape)?;
     let (left, default) = declared.split_once('=').ok_or_else(shape)?;
@@ -215,11 +226,28 @@ fn parameter(value: &str) -> Result<Parameter, String> {
         "int" => ParameterType::Int,
         "float" => ParameterType::Float,
         "str" => ParameterType::Str,
+        "word" => ParameterType::Word,
         _ => return Err(shape()),
     };
     let (name, mut doc) = (name.to_owned(), doc.trim().to_owned());
+    if parameter_type == ParameterType::Word {
+        let (default, list) = default.split_once('[').ok_or_else(shape)?;
+        let words = words(list.trim().strip_suffix(']').ok_or_else(shape)?);
+        let default = default.trim().to_owned();
+        if !words.contains(&default) {
+            return Err(format!("the default of {name} is none of its words; change it"));
+        }
+        return Ok(Parameter { name, parameter_type, default, bounds: None, words, doc });
+    }
     let Some((default, range)) = default.split_once('[').filter(|_| parameter_type != ParameterType::Str) else {
-        return Ok(Parameter { name, parameter_type, default: default.trim().to_owned(), bounds: None, doc });
+        return Ok(Parameter {
+            name,
+            parameter_type,
+            default: default.trim().to_owned(),
+            bounds: None,
+            words: Vec::new(),
+            doc,
+        });
     };
     let default = default.trim().to_owned();
     let (least, greatest) = range.trim().strip_suffix(']').and_then(|range| range.split_once(',')).ok_or_else(shape)?;
@@ -229,7 +257,7 @@ fn parameter(value: &str) -> Result<Parameter, String> {
         return Err(format!("the default of {name} is not within its bounds; change one of them"));
     }
     doc = format!("{doc}, {} to {}", bounds.least, bounds.greatest);
-    Ok(Parameter { name, parameter_type, default, bounds: Some(bounds), doc })
+    Ok(Parameter { name, parameter_type, default, bounds: Some(bounds), words: Vec::new(), doc })
 }
 
 /// `NAME UNIT -- doc`

@@ -53,8 +53,13 @@ fn written(declaration: &QueryDeclaration) -> String {
             ParameterType::Int => "int",
             ParameterType::Float => "float",
             ParameterType::Str => "str",
+            ParameterType::Word => "word",
         };
-        let _ = writeln!(text, "-- param: {} {word} = {} -- {}", parameter.name, parameter.default, parameter.doc);
+        let default = match parameter.parameter_type {
+            ParameterType::Word => format!("{} [{}]", parameter.default, parameter.words.join(", ")),
+            _ => parameter.default.clone(),
+        };
+        let _ = writeln!(text, "-- param: {} {word} = {default} -- {}", parameter.name, parameter.doc);
     }
     for column in &declaration.columns {
         let unit = match column.unit {

@@ -136,6 +136,8 @@ fn parameter_value(query: &Query, parameter: &Parameter, given: &str) -> Result<
             Ok(value) if value.is_finite() && fits(value) => Ok(Value::from(value)),
             _ => Err(wrong("finite number")),
         },
+        ParameterType::Word if parameter.words.iter().any(|word| word == given) => Ok(Value::from(given)),
+        ParameterType::Word => Err(wrong(&format!("word, one of {}", parameter.words.join(", ")))),
         ParameterType::Str => Ok(Value::from(format!("'{}'", given.replace('\'', "''")))),
     }
 }

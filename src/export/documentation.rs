@@ -52,9 +52,11 @@ pub fn queries(registry: &Registry) -> String {
                 ParameterType::Int => "int",
                 ParameterType::Float => "float",
                 ParameterType::Str => "str",
+                ParameterType::Word => "word",
             };
             let name = parameter.name.replace('_', "-");
-            let _ = writeln!(page, "- `--{name}` ({type_name}, default {}): {}", parameter.default, parameter.doc);
+            let _ =
+                writeln!(page, "- `--{name}` ({type_name}, default {}): {}", parameter.default, parameter.explained());
         }
         page.push_str("\n| column | meaning |\n| --- | --- |\n");
         for column in &declaration.columns {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use regex::Regex;
 
+use super::clocks::Clock;
 use super::facts::{ProcessFacts, Role};
 use super::natural_order::natural_key;
 
@@ -20,6 +21,8 @@ pub struct Process {
     pub role: Role,
     /// Ordinal of its first counter pass among those of the processes of its rank.
     pub pass: i64,
+    /// The axis that its times are on: that of its machine, unless clocks were aligned.
+    pub clock: Clock,
     /// GPU index and device number by agent id.
     pub gpus: BTreeMap<i64, Gpu>,
     /// What the source told.
@@ -110,7 +113,8 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
             0
         };
         let gpus = number_gpus(&facts, node, &mut devices);
-        processes.push((position, Process { process: number as i64, rank, node, role, pass, gpus, facts }));
+        let clock = Clock { number: node, ..Clock::default() };
+        processes.push((position, Process { process: number as i64, rank, node, role, pass, clock, gpus, facts }));
     }
     Assignment { processes, warnings }
 }

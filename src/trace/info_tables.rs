@@ -1,4 +1,4 @@
-//! The tables that follow from identity alone: `processes` and `agents`.
+//! The tables that follow from identity alone: `processes`, `agents` and `clocks`.
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -7,7 +7,7 @@ use super::facts::AgentFacts;
 use super::frames::categorical;
 use super::identity::Process;
 
-/// The rows of `processes` or `agents` of one process; `None` for every other table.
+/// The rows of `processes`, `agents` or `clocks` of one process; `None` for every other table.
 ///
 /// # Errors
 /// When polars cannot build a column.
@@ -15,13 +15,14 @@ pub fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
     match table {
         "processes" => Ok(Some(processes(process)?)),
         "agents" => Ok(Some(agents(process)?)),
+        "clocks" => Ok(Some(clocks(process)?)),
         _ => Ok(None),
     }
 }
 
 /// Whether a table is one of those.
 pub fn is_from_facts(table: &str) -> bool {
-    matches!(table, "processes" | "agents")
+    matches!(table, "processes" | "agents" | "clocks")
 }
 
 fn processes(process: &Process) -> PolarsResult<DataFrame> {
@@ -67,6 +68,15 @@ fn agents(process: &Process) -> PolarsResult<DataFrame> {
         integer("mem_bytes", each(|agent| agent.mem_bytes)),
         integer("pci_device_id", each(|agent| agent.pci_device_id)),
         text("uuid", agents.iter().map(|agent| agent.uuid.as_deref())),
+    ])
+}
+
+fn clocks(process: &Process) -> PolarsResult<DataFrame> {
+    DataFrame::new_infer_height(vec![
+        integer("node", [Some(process.node)]),
+        integer("clock", [Some(process.clock.number)]),
+        integer("offset_ns", [Some(process.clock.offset_ns)]),
+        cat("basis", [Some(process.clock.basis.word())])?,
     ])
 }
 

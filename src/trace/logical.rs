@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result, bail};
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat, lit};
 
 use super::categories::Categories as CategoryRules;
+use super::clocks::Clock;
 use super::derived;
 use super::frames::{empty_frame, is_identity, own_columns};
 use super::gpu_activities;
@@ -16,6 +17,7 @@ use super::health;
 use super::identity::Process;
 use super::info_tables;
 use super::jobs::Jobs;
+use super::joint_tables::JointTables;
 use super::schema::{self, Column as Declaration, Origin, Table};
 use super::selection::{self, Choice, Resolved};
 use super::source::{Anomaly, Damage, Piece, ReadContext, Rows, ScanHint, Source};
@@ -49,6 +51,7 @@ pub struct Trace {
     choice: Choice,
     resolved: BTreeMap<i64, Resolved>,
     all_ranks: BTreeSet<i64>,
+    joint: JointTables,
 }
 
 /// The columns of source tables that the tables of a request are made from.
@@ -91,6 +94,7 @@ impl Trace {
             choice: Choice::default(),
             resolved: BTreeMap::new(),
             all_ranks,
+            joint: JointTables::default(),
         }
     }
 
@@ -150,6 +154,14 @@ impl Trace {
     /// The same trace with the processes that `change` makes of its own.
     pub fn with_members(mut self, change: impl FnOnce(Vec<Member>) -> Vec<Member>) -> Self {
         self.members = change(std::mem::take(&mut self.members));
+        self
+    }
+
+    /// The same trace with other clocks, in the order of its processes.
+    pub fn with_clocks(mut self, clocks: &[Clock]) -> Self {
+        for (member, clock) in self.members.iter_mut().zip(clocks) {
+            member.process.clock = *clock;
+        }
         self
     }
 
@@ -217,7 +229,7 @@ impl Trace {
             .collect();
         let columns = |name| needs.get(name).cloned().unwrap_or_default();
         let (kernels, copies) = (known_table("kernels")?, known_table("memory_copies")?);
-        if self.stored(member, known_table(GPU_SEGMENTS)?)?.is_some() {
+        if self.ready(member, known_table(GPU_SEGMENTS)?)?.is_some() {
             return Ok(None);
         }
         let Some(kernels) = self.pieces(member, kernels, &columns("kernels"))? else { return Ok(None) };
@@ -233,7 +245,7 @@ impl Trace {
         others: Request,
     ) -> Result<(Vec<GpuTime>, ProcessTables)> {
         let chosen = self.resolved.contains_key(&member.process.process);
-        if chosen || self.stored(member, known_table(GPU_SEGMENTS)?)?.is_some() {
+        if chosen || self.ready(member, known_table(GPU_SEGMENTS)?)?.is_some() {
             // A window cuts segments.
             let mut tables = self.process_frames(member, request)?;
             let segments = tables.remove(GPU_SEGMENTS).unwrap_or_default().collect()?;
@@ -298,7 +310,6 @@ impl Trace {
     /// The requested tables of one process with all rows; of a source table those that `chosen` rules out may be missing
     /// where nothing is derived from it.
     fn whole_frames(&self, member: &Member, request: &Request, chosen: Option<&Resolved>) -> Result<ProcessTables> {
-        let context = self.context(member);
         let clipped = chosen.filter(|_| self.choice.clips());
         let mut tables = ProcessTables::new();
         let mut base: Request = Request::new();
@@ -311,7 +322,7 @@ impl Trace {
                 Origin::Derived | Origin::OnDemand if clipped.is_some() && derived::is_of_cut_calls(table.name) => {
                     derived.push(table)
                 }
-                Origin::Derived | Origin::OnDemand => match member.source.read_derived(&context, table)? {
+                Origin::Derived | Origin::OnDemand => match self.ready(member, table)? {
                     Some(frame) => {
                         tables.insert(table.name, frame);
                     }
@@ -379,7 +390,8 @@ impl Trace {
         table: &'static Table,
         columns: &BTreeSet<&'static str>,
     ) -> Result<Option<Vec<Box<dyn Piece>>>> {
-        if self.resolved.contains_key(&member.process.process) || info_tables::is_from_facts(table.name) {
+        let is_built = info_tables::is_from_facts(table.name) || derived::is_joint(table.name);
+        if is_built || self.resolved.contains_key(&member.process.process) {
             return Ok(None);
         }
         let declared: Vec<&'static Declaration> =
@@ -395,12 +407,36 @@ impl Trace {
         self.read(member, table, &all_columns(table), None)
     }
 
-    /// The rows of a derived table that came with the input, if they can be used.
+    /// The rows of a derived table that need not be built from tables of the process: those that came with the input, if
+    /// they can be used, and those that depend on what is known about all processes.
     ///
     /// # Errors
-    /// When the stored table cannot be opened.
-    pub fn stored(&self, member: &Member, table: &'static Table) -> Result<Option<LazyFrame>> {
+    /// When the stored table cannot be opened, or a table over all processes cannot be built.
+    pub fn ready(&self, member: &Member, table: &'static Table) -> Result<Option<LazyFrame>> {
+        if let Some(frame) = info_tables::from_facts(table.name, &member.process)? {
+            return Ok(Some(frame.lazy()));
+        }
+        if derived::is_joint(table.name) {
+            let rows = self.joint.rows(table.name, member.process.process, || self.build_joint(table.name))?;
+            return Ok(rows.map(IntoLazy::lazy));
+        }
         member.source.read_derived(&self.context(member), table)
+    }
+
+    /// The rows of a table over all processes, which are read one after the other: this may be asked for by a worker.
+    fn build_joint(&self, name: &'static str) -> Result<BTreeMap<i64, DataFrame>> {
+        let needs = derived::needs(name);
+        let request: Request =
+            needs.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
+        let mut parts = Vec::new();
+        for member in &self.members {
+            let tables = self.whole_frames(member, &request, None)?;
+            let collected: PolarsResult<BTreeMap<&'static str, DataFrame>> =
+                tables.into_iter().map(|(name, frame)| Ok((name, frame.collect()?))).collect();
+            parts.push((&member.process, derived::extract(name, &member.process, &collected?)?));
+        }
+        let rows = derived::relate(name, &parts)?;
+        Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
     }
 
     /// Anomalies of the inputs as a whole.

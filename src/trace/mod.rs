@@ -1,5 +1,7 @@
 //! The canonical tables, the logical trace over all processes, and what is derived from it.
 
+#[cfg(feature = "tables")]
+pub mod alignment;
 pub mod allocations;
 pub mod anomaly;
 pub mod api_classes;
@@ -8,6 +10,8 @@ pub mod arrow_bridge;
 pub mod by_id;
 pub mod categories;
 pub mod category_overlaps;
+pub mod clocks;
+pub mod collective_matching;
 pub mod coverage;
 #[cfg(feature = "tables")]
 pub mod derived;
@@ -34,6 +38,8 @@ pub mod innermost;
 pub mod intervals;
 #[cfg(feature = "tables")]
 pub mod jobs;
+#[cfg(feature = "tables")]
+mod joint_tables;
 pub mod kernel_names;
 #[cfg(feature = "tables")]
 pub mod logical;

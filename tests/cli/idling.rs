@@ -16,9 +16,9 @@ const LAUNCH: i64 = 1;
 const SYNCHRONISE: i64 = 2;
 const GRAPH_LAUNCH: i64 = 3;
 const COPY_ASYNC: i64 = 4;
-const GEMM: i64 = 8;
-const COLLECTIVE: i64 = 5;
-const FIRST_GPU: u64 = 901;
+pub const GEMM: i64 = 8;
+pub const COLLECTIVE: i64 = 5;
+pub const FIRST_GPU: u64 = 901;
 const SECOND_GPU: u64 = 902;
 
 /// A call, copy or range of thread 70 with times since the start of the process.
@@ -34,7 +34,7 @@ fn kernel(dispatch_id: i64, correlation_id: i64, gpu: u64, start: i64, end: i64)
 }
 
 /// A process of 10 µs with GPUs 901 and 902 and nothing but the given records.
-fn process_of(pid: i64, records: &[(&str, Vec<Value>)]) -> Value {
+pub fn process_of(pid: i64, records: &[(&str, Vec<Value>)]) -> Value {
     let mut process = process(pid);
     process["metadata"]["fini_time"] = json!(INIT + 10_000);
     for (_, list) in process["buffer_records"].as_object_mut().unwrap() {
@@ -55,7 +55,7 @@ fn process_of(pid: i64, records: &[(&str, Vec<Value>)]) -> Value {
     process
 }
 
-fn written(processes: &[Value]) -> (TempDir, String) {
+pub fn written(processes: &[Value]) -> (TempDir, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("1_results.json");
     std::fs::write(&path, document(processes).to_string()).unwrap();

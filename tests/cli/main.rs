@@ -28,6 +28,7 @@ mod promises;
 mod quality;
 mod queries;
 mod ranges;
+mod ranks;
 mod readers;
 mod resume;
 mod rocprofv3_csv;

@@ -31,6 +31,12 @@ PARAMETER_SETS = {
     "least": [["--least", "2"]],
     "least_calls": [["--least-calls", "9", "--least-drift-pct", "0", "--least-gap-pct", "5"]],
     "least_excess_us": [["--least-excess-us", "0", "--least-ratio", "1"]],
+    "least_pct": [["--least-pct", "0", "--least-z", "0"]],
+    "metric": [
+        *(["--metric", metric] for metric in ("busy", "dispatches", "mean_kernel", "copied_bytes", "iteration_time")),
+        ["--metric", "dispatches", "--by", "category"],
+        ["--metric", "mean_kernel", "--by", "kernel_name,node"],
+    ],
     "least_z": [["--least-z", "3", "--least-ratio", "1.1"]],
     "low_pct": [["--low-pct", "99", "--power-pct", "10"]],
     "short_us": [["--short-us", "100", "--pause-us", "100", "--least", "2"]],
@@ -76,13 +82,16 @@ def option_sets(query):
         if "gpu" in dimensions:
             sets.append(["--name", "short", "--by", "gpu"])
         if "kernel_name" in dimensions:
-            sets += [["--name", form, "--by", "kernel_name,rank"] for form in ("short", "base", "mangled")]
+            by = "kernel_name,rank" if "rank" in dimensions else "kernel_name"
+            sets += [["--name", form, "--by", by] for form in ("short", "base", "mangled")]
     parameters = [parameter.split()[0] for parameter in keys.get("param", [])]
     for parameter in parameters:
         for options in PARAMETER_SETS.get(parameter, []):
             flags = [option[2:].replace("-", "_") for option in options if option.startswith("--")]
-            if all(flag in parameters for flag in flags):
-                sets += [options, [*options, "--by", "rank"]]
+            if all(flag in [*parameters, "by"] for flag in flags):
+                sets.append(options)
+                if "rank" in dimensions and "by" not in flags:
+                    sets.append([*options, "--by", "rank"])
     if "top" in parameters:
         sets.append(["--top", "5"])
         if "rank" in dimensions:

@@ -3,6 +3,7 @@
 mod allocation_lifetimes;
 mod allocation_pairs;
 mod api_calls;
+mod collective_kernels;
 mod columns;
 mod dispatch_groups;
 mod dispatch_launches;
@@ -29,5 +30,5 @@ mod registry;
 mod slow_dispatches;
 
 use columns::repeated;
-pub use registry::{Frames, Needs, derive, is_of_cut_calls, needs};
+pub use registry::{Frames, Needs, Part, derive, extract, is_joint, is_of_cut_calls, needs, relate};
 use registry::{column, needed};

@@ -6,9 +6,9 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use super::{
-    allocation_lifetimes, api_calls, dispatch_groups, dispatch_launches, gpu_segments, graph_work, idle_gaps,
-    iterations, kernel_clocks, kernel_overlaps, launches, memory_live, profiler_pauses, queue_depths, range_forest,
-    ranges, region_self_times, slow_dispatches,
+    allocation_lifetimes, api_calls, collective_kernels, dispatch_groups, dispatch_launches, gpu_segments, graph_work,
+    idle_gaps, iterations, kernel_clocks, kernel_overlaps, launches, memory_live, profiler_pauses, queue_depths,
+    range_forest, ranges, region_self_times, slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
@@ -55,6 +55,50 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "range_work", needs: range_forest::needs_of_work, build: ranges::build_work },
 ];
 
+/// What counts of a process for a joint table.
+pub type Part<'a> = (&'a Process, DataFrame);
+
+/// How a table comes about whose rows depend on all processes: what counts of each is taken out of its source tables, and
+/// then all of that is related.
+struct JointDerivation {
+    name: &'static str,
+    needs: fn() -> Needs,
+    extract: fn(&Process, &Frames) -> Result<DataFrame>,
+    relate: fn(&[Part<'_>]) -> Result<Vec<DataFrame>>,
+}
+
+const JOINT_DERIVATIONS: &[JointDerivation] = &[JointDerivation {
+    name: "collective_kernels",
+    needs: collective_kernels::needs,
+    extract: collective_kernels::extract,
+    relate: collective_kernels::relate,
+}];
+
+fn joint(name: &str) -> Option<&'static JointDerivation> {
+    JOINT_DERIVATIONS.iter().find(|derivation| derivation.name == name)
+}
+
+/// Whether the rows of a derived table depend on all processes that are read together.
+pub fn is_joint(derived: &str) -> bool {
+    joint(derived).is_some()
+}
+
+/// What counts of a process for a joint table.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn extract(name: &str, process: &Process, tables: &Frames) -> Result<DataFrame> {
+    (joint(name).with_context(|| format!("internal: {name} is no joint table"))?.extract)(process, tables)
+}
+
+/// The rows of a joint table, for every process those without `process` and `rank`.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn relate(name: &str, parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
+    (joint(name).with_context(|| format!("internal: {name} is no joint table"))?.relate)(parts)
+}
+
 /// The source columns that a derived table is built from, first those of the table that it is about: without rows there it
 /// has none either. The checks, which see every table as it is read, build
 /// `anomalies`.
@@ -62,6 +106,7 @@ pub fn needs(derived: &str) -> Needs {
     let derivation = DERIVATIONS.iter().find(|derivation| derivation.name == derived);
     match derivation {
         Some(derivation) => (derivation.needs)(),
+        None if is_joint(derived) => joint(derived).map(|derivation| (derivation.needs)()).unwrap_or_default(),
         None if derived == "anomalies" => health::needs(),
         None => Vec::new(),
     }

@@ -48,7 +48,7 @@ fn owners(table: &str) -> &'static [Owner] {
 
 /// Derived tables whose rows are events: a window keeps or leaves them as it does those of source tables, and what they
 /// count stays that of the whole event.
-const DERIVED_EVENTS: &[&str] = &["iterations", "range_work", "ranges"];
+const DERIVED_EVENTS: &[&str] = &["collective_kernels", "iterations", "range_work", "ranges"];
 
 /// Whether rows are time accounting, which is cut at a window whatever its mode.
 fn is_accounting(table: &Table) -> bool {

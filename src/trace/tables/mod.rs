@@ -8,6 +8,7 @@ mod launching;
 mod memory;
 mod process;
 mod ranging;
+mod ranks;
 mod steadiness;
 mod telemetry;
 
@@ -55,6 +56,8 @@ pub(super) static TABLES: &[&Table] = &[
     &ranging::RANGE_SELF_TIMES,
     &ranging::RANGE_WORK,
     &ranging::ITERATIONS,
+    &ranks::CLOCKS,
+    &ranks::COLLECTIVE_KERNELS,
     &derived::ANOMALIES,
     &steadiness::DISPATCH_GROUPS,
     &steadiness::SLOW_DISPATCHES,

@@ -1,0 +1,125 @@
+-- title: Collective summary
+-- about: What collectives cost and how long GPUs waited in them for the last one, by kernel. The cost of a call is the least duration of its collective; by rank, the one that comes last most often is the one the others wait for.
+-- kind: summary
+-- needs: collective_kernels kernel_symbols clocks processes
+-- by:
+-- dimensions: rank, gpu, process, device, node, hostname, communicator
+-- column: kernel_name name -- kernel, in the name form that was asked for
+-- column: calls count -- calls
+-- column: matched count -- of them with a partner on another GPU
+-- column: unmatched count -- of them without, which are in total_ns alone
+-- column: total_ns ns -- sum of the durations
+-- column: cost_ns ns -- sum of the least durations of the collectives, for every matched call
+-- column: wait_ns ns -- what the matched calls took above that
+-- column: wait_pct pct -- wait_ns as a share of the time of the matched calls
+-- column: max_wait_ns ns -- longest wait of a call
+-- column: late_ns ns -- by how much less the matched calls took than the longest of their collective: how late they came
+-- column: last_calls count -- calls that came last in their collective
+-- column: last_pct pct -- as a share of the matched ones
+-- column: median_skew_ns ns -- first to last start in the collective, median over the calls; null when the clocks differ
+-- column: max_skew_ns ns -- greatest of them
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH calls AS (
+    SELECT
+        {%- for column in by if column not in ['process', 'rank', 'gpu'] %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
+        {%- endfor %}
+        k.process, k.rank, k.gpu,
+        COALESCE(k.collective, -1) AS collective,
+        {%- if name == 'short' %}
+        CAST(k.short_name AS VARCHAR) AS kernel_name,
+        {%- elif name == 'base' %}
+        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
+        {%- elif name == 'mangled' %}
+        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
+        {%- else %}
+        CAST(k.kernel_name AS VARCHAR) AS kernel_name,
+        {%- endif %}
+        c.clock,
+        k.start_ns + c.offset_ns AS start_ns,
+        k.duration_ns
+    FROM collective_kernels AS k
+    JOIN clocks AS c ON c.process = k.process
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = k.process
+    {%- endif %}
+    {%- if name in ['base', 'mangled'] %}
+    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
+    {%- endif %}
+),
+together AS (
+    SELECT
+        collective,
+        CAST(COUNT(*) AS BIGINT) AS gpus,
+        CASE WHEN MIN(clock) = MAX(clock) THEN 1 ELSE 0 END AS one_clock,
+        MIN(start_ns) AS first_start_ns,
+        MAX(start_ns) AS last_start_ns,
+        MIN(duration_ns) AS cost_ns,
+        MAX(duration_ns) AS max_ns
+    FROM calls
+    WHERE collective >= 0
+    GROUP BY collective
+),
+joined AS (
+    SELECT
+        {%- for column in by %}
+        c.{{ column }},
+        {%- endfor %}
+        c.kernel_name,
+        c.duration_ns,
+        CASE WHEN t.gpus > 1 THEN 1 ELSE 0 END AS matched,
+        CASE WHEN t.gpus > 1 THEN t.cost_ns END AS cost_ns,
+        CASE WHEN t.gpus > 1 THEN c.duration_ns - t.cost_ns END AS wait_ns,
+        CASE WHEN t.gpus > 1 THEN t.max_ns - c.duration_ns END AS late_ns,
+        CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN t.last_start_ns - t.first_start_ns END AS skew_ns,
+        ROW_NUMBER() OVER (
+            PARTITION BY c.collective
+            ORDER BY
+                CASE WHEN t.one_clock = 1 THEN -c.start_ns ELSE c.duration_ns END NULLS LAST,
+                c.duration_ns NULLS LAST,
+                c.rank NULLS LAST,
+                c.process NULLS LAST,
+                c.gpu NULLS LAST
+        ) AS place
+    FROM calls AS c
+    LEFT JOIN together AS t ON t.collective = c.collective
+),
+summed AS (
+    SELECT
+        {{ keys }}kernel_name,
+        CAST(COUNT(*) AS BIGINT) AS calls,
+        CAST(SUM(matched) AS BIGINT) AS matched,
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
+        CAST(SUM(CASE WHEN matched = 1 THEN duration_ns ELSE 0 END) AS BIGINT) AS matched_ns,
+        CAST(SUM(COALESCE(cost_ns, 0)) AS BIGINT) AS cost_ns,
+        CAST(SUM(COALESCE(wait_ns, 0)) AS BIGINT) AS wait_ns,
+        MAX(wait_ns) AS max_wait_ns,
+        CAST(SUM(COALESCE(late_ns, 0)) AS BIGINT) AS late_ns,
+        CAST(SUM(CASE WHEN matched = 1 AND place = 1 THEN 1 ELSE 0 END) AS BIGINT) AS last_calls,
+        MEDIAN(CAST(skew_ns AS DOUBLE)) AS median_skew_ns,
+        MAX(skew_ns) AS max_skew_ns
+    FROM joined
+    GROUP BY {{ keys }}kernel_name
+)
+SELECT
+    {{ keys }}kernel_name,
+    calls,
+    matched,
+    calls - matched AS unmatched,
+    total_ns,
+    cost_ns,
+    wait_ns,
+    CAST(100 AS DOUBLE) * CAST(wait_ns AS DOUBLE) / NULLIF(CAST(matched_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS wait_pct,
+    max_wait_ns,
+    late_ns,
+    last_calls,
+    CAST(100 AS DOUBLE) * CAST(last_calls AS DOUBLE) / NULLIF(CAST(matched AS DOUBLE), CAST(0 AS DOUBLE)) AS last_pct,
+    median_skew_ns,
+    max_skew_ns
+FROM summed
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    -total_ns NULLS LAST,
+    kernel_name NULLS LAST

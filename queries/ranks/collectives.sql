@@ -1,0 +1,116 @@
+-- title: Collectives
+-- about: Communication kernels that are one collective, brought together over all GPUs. What it takes is the least duration: the others waited for the last that came. Starts are compared only on one clock (see --align). Calls without a partner have no number and come last.
+-- kind: trace
+-- needs: collective_kernels kernel_symbols clocks
+-- by:
+-- dimensions:
+-- column: collective id -- number, in the order of time on the GPU with most calls of the kernel
+-- column: kernel_name name -- kernel, in the name form that was asked for
+-- column: communicator id -- number of the communicator of the kernel, told from streams and queues
+-- column: gpus count -- GPUs that take part
+-- column: missing count -- GPUs with such calls of which none was found for this one
+-- column: matched_by text -- order (every GPU has as many calls), or time (calls are missing, ends tell which belong together)
+-- column: lowest_rank id -- lowest rank that takes part
+-- column: start_ns ns -- first start, null when the clocks differ
+-- column: cost_ns ns -- least duration
+-- column: max_ns ns -- greatest duration
+-- column: wait_ns ns -- durations above the least, added up over the GPUs
+-- column: skew_ns ns -- first to last start, null when the clocks differ
+-- column: leave_ns ns -- first to last end, null when the clocks differ
+-- column: overlap_ns ns -- time in which all run, negative when they never do, null when the clocks differ
+-- column: last_rank id -- rank that came last: by starts, or with the least duration when the clocks differ
+-- column: last_gpu id -- its GPU
+-- column: last_by text -- start or duration
+WITH calls AS (
+    SELECT
+        k.process, k.rank, k.gpu, k.dispatch_id,
+        CASE WHEN k.collective IS NULL THEN 1 ELSE 0 END AS lone,
+        COALESCE(k.collective, k.dispatch_id) AS number,
+        CASE WHEN k.collective IS NULL THEN k.process ELSE -1 END AS owner,
+        {%- if name == 'short' %}
+        CAST(k.short_name AS VARCHAR) AS kernel_name,
+        {%- elif name == 'base' %}
+        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
+        {%- elif name == 'mangled' %}
+        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
+        {%- else %}
+        CAST(k.kernel_name AS VARCHAR) AS kernel_name,
+        {%- endif %}
+        k.communicator,
+        k.expected_gpus - k.gpus AS missing,
+        CAST(k.matched_by AS VARCHAR) AS matched_by,
+        c.clock,
+        k.start_ns + c.offset_ns AS start_ns,
+        k.end_ns + c.offset_ns AS end_ns,
+        k.duration_ns
+    FROM collective_kernels AS k
+    JOIN clocks AS c ON c.process = k.process
+    {%- if name in ['base', 'mangled'] %}
+    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
+    {%- endif %}
+),
+-- Symbols of one kernel may differ between processes in forms of the name that are not the full one.
+together AS (
+    SELECT
+        lone, number, owner,
+        MIN(kernel_name) AS kernel_name,
+        MIN(communicator) AS communicator,
+        CAST(COUNT(*) AS BIGINT) AS gpus,
+        MAX(missing) AS missing,
+        MAX(matched_by) AS matched_by,
+        MIN(rank) AS lowest_rank,
+        CASE WHEN MIN(clock) = MAX(clock) THEN 1 ELSE 0 END AS one_clock,
+        MIN(start_ns) AS first_start_ns,
+        MAX(start_ns) AS last_start_ns,
+        MIN(end_ns) AS first_end_ns,
+        MAX(end_ns) AS last_end_ns,
+        MIN(duration_ns) AS cost_ns,
+        MAX(duration_ns) AS max_ns,
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns
+    FROM calls
+    GROUP BY lone, number, owner
+),
+arrivals AS (
+    SELECT
+        c.lone, c.number, c.owner, c.rank, c.gpu,
+        ROW_NUMBER() OVER (
+            PARTITION BY c.lone, c.number, c.owner
+            ORDER BY
+                CASE WHEN t.one_clock = 1 THEN -c.start_ns ELSE c.duration_ns END NULLS LAST,
+                c.duration_ns NULLS LAST,
+                c.rank NULLS LAST,
+                c.process NULLS LAST,
+                c.gpu NULLS LAST
+        ) AS place
+    FROM calls AS c
+    JOIN together AS t ON t.lone = c.lone AND t.number = c.number AND t.owner = c.owner
+),
+last_ones AS (
+    SELECT lone, number, owner, rank, gpu
+    FROM arrivals
+    WHERE place = 1
+)
+SELECT
+    CASE WHEN t.lone = 0 THEN t.number END AS collective,
+    t.kernel_name,
+    t.communicator,
+    t.gpus,
+    t.missing,
+    t.matched_by,
+    t.lowest_rank,
+    CASE WHEN t.one_clock = 1 THEN t.first_start_ns END AS start_ns,
+    CASE WHEN t.gpus > 1 THEN t.cost_ns END AS cost_ns,
+    t.max_ns,
+    CASE WHEN t.gpus > 1 THEN t.total_ns - t.gpus * t.cost_ns END AS wait_ns,
+    CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN t.last_start_ns - t.first_start_ns END AS skew_ns,
+    CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN t.last_end_ns - t.first_end_ns END AS leave_ns,
+    CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN t.first_end_ns - t.last_start_ns END AS overlap_ns,
+    CASE WHEN t.gpus > 1 THEN l.rank END AS last_rank,
+    CASE WHEN t.gpus > 1 THEN l.gpu END AS last_gpu,
+    CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN 'start' WHEN t.gpus > 1 THEN 'duration' END AS last_by
+FROM together AS t
+JOIN last_ones AS l ON l.lone = t.lone AND l.number = t.number AND l.owner = t.owner
+ORDER BY
+    t.lone NULLS LAST,
+    t.number NULLS LAST,
+    t.owner NULLS LAST

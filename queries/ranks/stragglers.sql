@@ -1,0 +1,158 @@
+-- title: Stragglers
+-- about: GPUs that hold the others up, and in what: against the median of the GPUs of all ranks, of two against the other. A row needs an excess that is worth something (least_pct) and clearly more than what GPUs differ by otherwise (least_z). No rows: nobody does. Reasons overlap, so excesses of one GPU do not add up.
+-- kind: summary
+-- needs: gpu_segments kernels collective_kernels processes
+-- by:
+-- dimensions:
+-- param: least_pct float = 2 [0, 100] -- least excess in percent of the median span of the GPUs; less is not worth looking at, as a job gets faster by at most its worst excess
+-- param: least_z float = 3 [0, 1000000] -- least excess in units of the spread of the GPUs, 1.4826 times their median absolute deviation; of normal values 1 in 700 is further up
+-- column: rank id -- rank
+-- column: gpu id -- GPU of the process
+-- column: hostname name -- machine
+-- column: what text -- compute (time with a compute kernel), slow_kernels (the same kernels take longer), more_work (more or larger dispatches), idle (nothing runs: its host is slow), late (comes late to collectives)
+-- column: amount_ns ns -- its time; of slow_kernels above the medians of the same kernels, of late what its collectives took less than the longest of each
+-- column: median_ns ns -- median of the GPUs, of two the lesser
+-- column: excess_ns ns -- above it
+-- column: excess_pct pct -- as a share of the median span
+-- column: z number -- as units of spread, null where the others do not differ at all, and of two
+-- column: gpus count -- GPUs that were compared
+-- column: last_pct pct -- of late: share of its collectives to which it came last
+WITH segment_times AS (
+    SELECT
+        process, rank, gpu,
+        CAST(SUM(duration_ns) AS DOUBLE) AS span_ns,
+        CAST(SUM(CASE WHEN compute > 0 THEN duration_ns ELSE 0 END) AS DOUBLE) AS compute_ns,
+        CAST(SUM(CASE WHEN compute = 0 AND comm = 0 AND copies = 0 THEN duration_ns ELSE 0 END) AS DOUBLE) AS idle_ns
+    FROM gpu_segments
+    GROUP BY process, rank, gpu
+),
+members AS (
+    SELECT t.process, t.rank, t.gpu, p.hostname, t.span_ns, t.compute_ns, t.idle_ns
+    FROM segment_times AS t
+    JOIN processes AS p ON p.process = t.process
+    WHERE p.role <> 'counters'
+),
+work AS (
+    SELECT
+        process, gpu, kernel_name, grid_x, grid_y, grid_z,
+        CAST(COUNT(*) AS BIGINT) AS calls,
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns
+    FROM kernels
+    WHERE valid AND category <> 'communication'
+    GROUP BY process, gpu, kernel_name, grid_x, grid_y, grid_z
+),
+named_work AS (
+    SELECT
+        process, gpu, CAST(kernel_name AS VARCHAR) AS kernel_name, grid_x, grid_y, grid_z,
+        CAST(calls AS DOUBLE) AS calls,
+        CAST(total_ns AS DOUBLE) AS total_ns,
+        CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns
+    FROM work
+),
+usual AS (
+    SELECT kernel_name, grid_x, grid_y, grid_z, COUNT(*) AS gpus, MEDIAN(mean_ns) AS median_ns, MIN(mean_ns) AS least_ns
+    FROM named_work
+    GROUP BY kernel_name, grid_x, grid_y, grid_z
+),
+expected AS (
+    SELECT
+        w.process, w.gpu, w.total_ns,
+        w.calls * CASE WHEN u.gpus = 2 THEN u.least_ns ELSE u.median_ns END AS expected_ns
+    FROM named_work AS w
+    JOIN usual AS u
+        ON u.kernel_name = w.kernel_name AND u.grid_x = w.grid_x AND u.grid_y = w.grid_y AND u.grid_z = w.grid_z
+),
+pace AS (
+    SELECT process, gpu, SUM(total_ns - expected_ns) AS slow_ns, SUM(expected_ns) AS work_ns
+    FROM expected
+    GROUP BY process, gpu
+),
+together AS (
+    SELECT collective, MAX(duration_ns) AS max_ns, MIN(duration_ns) AS min_ns
+    FROM collective_kernels
+    WHERE gpus > 1 AND collective IS NOT NULL
+    GROUP BY collective
+),
+arrivals AS (
+    SELECT
+        k.process,
+        k.gpu,
+        CAST(SUM(t.max_ns - k.duration_ns) AS DOUBLE) AS late_ns,
+        CAST(SUM(CASE WHEN k.duration_ns = t.min_ns THEN 1 ELSE 0 END) AS DOUBLE) AS last_calls,
+        CAST(COUNT(*) AS DOUBLE) AS calls
+    FROM collective_kernels AS k
+    JOIN together AS t ON t.collective = k.collective
+    GROUP BY k.process, k.gpu
+),
+kinds AS (
+    SELECT n
+    FROM numbers
+    WHERE n < 5
+),
+measured AS (
+    SELECT
+        m.process, m.rank, m.gpu, m.hostname, m.span_ns, k.n,
+        CASE
+            WHEN k.n = 0 THEN m.compute_ns
+            WHEN k.n = 1 THEN COALESCE(p.slow_ns, CAST(0 AS DOUBLE))
+            WHEN k.n = 2 THEN COALESCE(p.work_ns, CAST(0 AS DOUBLE))
+            WHEN k.n = 3 THEN m.idle_ns
+            ELSE a.late_ns
+        END AS amount_ns,
+        CASE WHEN k.n = 4 THEN CAST(100 AS DOUBLE) * a.last_calls / NULLIF(a.calls, CAST(0 AS DOUBLE)) END AS last_pct
+    FROM members AS m
+    LEFT JOIN pace AS p ON p.process = m.process AND p.gpu = m.gpu
+    LEFT JOIN arrivals AS a ON a.process = m.process AND a.gpu = m.gpu
+    CROSS JOIN kinds AS k
+),
+centres AS (
+    SELECT
+        n,
+        CAST(COUNT(*) AS BIGINT) AS gpus,
+        MEDIAN(span_ns) AS span_ns,
+        CASE WHEN COUNT(*) = 2 THEN MIN(amount_ns) ELSE MEDIAN(amount_ns) END AS median_ns
+    FROM measured
+    WHERE amount_ns IS NOT NULL
+    GROUP BY n
+),
+excesses AS (
+    SELECT
+        m.process, m.rank, m.gpu, m.hostname, m.n, m.amount_ns, m.last_pct, c.gpus, c.median_ns, c.span_ns,
+        m.amount_ns - c.median_ns AS excess_ns
+    FROM measured AS m
+    JOIN centres AS c ON c.n = m.n
+    WHERE c.gpus > 1 AND m.amount_ns IS NOT NULL
+),
+spreads AS (
+    SELECT n, MEDIAN(ABS(excess_ns)) * CAST(1.4826 AS DOUBLE) AS spread_ns
+    FROM excesses
+    GROUP BY n
+),
+rated AS (
+    SELECT
+        e.process, e.rank, e.gpu, e.hostname, e.n, e.amount_ns, e.last_pct, e.gpus, e.median_ns, e.excess_ns,
+        CAST(100 AS DOUBLE) * e.excess_ns / NULLIF(e.span_ns, CAST(0 AS DOUBLE)) AS excess_pct,
+        CASE WHEN e.gpus > 2 THEN e.excess_ns / NULLIF(s.spread_ns, CAST(0 AS DOUBLE)) END AS z
+    FROM excesses AS e
+    JOIN spreads AS s ON s.n = e.n
+)
+SELECT
+    rank,
+    gpu,
+    hostname,
+    CASE WHEN n = 0 THEN 'compute' WHEN n = 1 THEN 'slow_kernels' WHEN n = 2 THEN 'more_work' WHEN n = 3 THEN 'idle' ELSE 'late' END AS what,
+    amount_ns,
+    median_ns,
+    excess_ns,
+    excess_pct,
+    z,
+    gpus,
+    last_pct
+FROM rated
+WHERE excess_ns > CAST(0 AS DOUBLE) AND excess_pct >= CAST({{ least_pct }} AS DOUBLE) AND (z IS NULL OR z >= CAST({{ least_z }} AS DOUBLE))
+ORDER BY
+    -excess_ns NULLS LAST,
+    rank NULLS LAST,
+    process NULLS LAST,
+    gpu NULLS LAST,
+    n NULLS LAST

@@ -1,0 +1,60 @@
+//! Tables that relate the processes of a trace to one another.
+
+use super::{PROCESS, RANK};
+use crate::trace::schema::{Origin, Table, Unit, cat, id, int};
+
+pub(super) static CLOCKS: Table = Table {
+    name: "clocks",
+    key: &[],
+    sort: &[],
+    origin: Origin::OnDemand,
+    about: "One row per process: which times of different processes can be compared. Without `--align`, those of one machine.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("node", "Dense number of the machine"),
+        id("clock", "Dense number; times of processes with the same one can be compared once `offset_ns` was added"),
+        int("offset_ns", Unit::Nanoseconds, "To be added to a recorded time"),
+        cat(
+            "basis",
+            "Where the offset is from: `recorded` (none, the clock of the machine), `process-start` (the process starts at 0), `collectives` or `file`",
+        ),
+    ],
+};
+
+pub(super) static COLLECTIVE_KERNELS: Table = Table {
+    name: "collective_kernels",
+    key: &["dispatch_id"],
+    sort: &["start_ns", "dispatch_id"],
+    origin: Origin::OnDemand,
+    about: "Valid communication kernels, with those of different GPUs that are one collective brought together: by order where GPUs have as many calls of a kernel on a communicator, by their ends where calls are missing. Depends on all processes that are read together.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("dispatch_id", "Dispatch, see `kernels`"),
+        id("kernel_id", "Kernel symbol, see `kernel_symbols`"),
+        cat("kernel_name", "Full display name"),
+        cat("short_name", "The source's truncated name, else the name with template arguments folded"),
+        cat("category", "Category from the rule file"),
+        id("gpu", "Index among the GPUs of this process").null(),
+        id("device", "Dense number of the physical GPU over all nodes").null(),
+        id("queue_id", "Hardware queue, see `queues`").null(),
+        id("stream_id", "Stream, see `streams`").null(),
+        int("start_ns", Unit::Nanoseconds, "Start on the source's clock"),
+        int("end_ns", Unit::Nanoseconds, "End on the source's clock"),
+        int("duration_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
+        id(
+            "communicator",
+            "Number of the communicator of the kernel, told from streams, else queues, that all its GPUs have",
+        ),
+        id("ordinal", "Place among the calls of the kernel on this GPU and communicator, from 0"),
+        id(
+            "collective",
+            "Number of the collective over all processes; null where the call has no partner while others have",
+        )
+        .null(),
+        cat("matched_by", "`order` or `time`; null where no partner was found").null(),
+        int("gpus", Unit::Count, "GPUs whose calls were found of this collective"),
+        int("expected_gpus", Unit::Count, "GPUs that have calls of this kernel on this communicator"),
+    ],
+};
