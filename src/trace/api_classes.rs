@@ -17,6 +17,7 @@ struct RuleFile {
     annotations: Vec<String>,
     pause: Vec<String>,
     resume: Vec<String>,
+    drain: Vec<String>,
     rule: Vec<Rule>,
 }
 
@@ -43,6 +44,7 @@ pub struct ApiClasses {
     annotations: Vec<String>,
     pause: Vec<String>,
     resume: Vec<String>,
+    drain: Vec<String>,
 }
 
 impl ApiClasses {
@@ -53,7 +55,13 @@ impl ApiClasses {
             let file = toml::from_str::<RuleFile>(RULES);
             file.map_or_else(
                 |_| Self::default(),
-                |RuleFile { annotations, pause, resume, rule: rules }| Self { rules, annotations, pause, resume },
+                |RuleFile { annotations, pause, resume, drain, rule: rules }| Self {
+                    rules,
+                    annotations,
+                    pause,
+                    resume,
+                    drain,
+                },
             )
         })
     }
@@ -84,6 +92,12 @@ impl ApiClasses {
     /// Whether a call returns only when something on the GPU is done.
     pub fn synchronises(&self, name: &str) -> bool {
         self.waits(self.class(name))
+    }
+
+    /// Whether a call returns only when all that was given to a stream or to a device before is done.
+    pub fn drains(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self.drain.iter().any(|part| name.contains(part.as_str()))
     }
 
     /// Whether a call stops the recording.
@@ -165,6 +179,15 @@ mod tests {
             let found = classes.class(call);
             assert_eq!((names[usize::from(found)].as_str(), classes.waits(found)), (class, waits), "{call}");
             assert_eq!(classes.synchronises(call), waits, "{call}");
+        }
+        for (call, drains) in [
+            ("hipDeviceSynchronize", true),
+            ("hipStreamSynchronize_spt", true),
+            ("hipCtxSynchronize", true),
+            ("hipEventSynchronize", false),
+            ("hipMemcpy", false),
+        ] {
+            assert_eq!(classes.drains(call), drains, "{call}");
         }
     }
 

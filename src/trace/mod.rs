@@ -9,6 +9,7 @@ pub mod by_id;
 pub mod categories;
 pub mod category_overlaps;
 pub mod coverage;
+pub mod critical_path;
 #[cfg(feature = "tables")]
 pub mod derived;
 pub mod domain;

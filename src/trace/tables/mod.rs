@@ -6,6 +6,7 @@ mod hardware;
 mod idling;
 mod launching;
 mod memory;
+mod paths;
 mod process;
 mod ranging;
 mod steadiness;
@@ -55,6 +56,9 @@ pub(super) static TABLES: &[&Table] = &[
     &ranging::RANGE_SELF_TIMES,
     &ranging::RANGE_WORK,
     &ranging::ITERATIONS,
+    &paths::CRITICAL_PATH,
+    &paths::DISPATCH_SLACK,
+    &paths::KERNEL_SAVINGS,
     &derived::ANOMALIES,
     &steadiness::DISPATCH_GROUPS,
     &steadiness::SLOW_DISPATCHES,
