@@ -1,5 +1,6 @@
 //! Which work had to end before other work started, and before calls that wait returned.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::graph::{Call, NONE, Waits, Work};
@@ -20,20 +21,32 @@ pub struct Causes {
     pub stream: Vec<u32>,
     /// By work: what ended last anywhere, where that explains its start and nothing recorded does.
     pub inferred: Vec<u32>,
+    /// Pairs of work and what it is known to have waited for, of several what ended last.
+    pub events: Vec<(u32, u32)>,
     /// By call: what it waited for, if that ended while it waited.
     pub waited: Vec<u32>,
 }
 
+impl Causes {
+    /// What work is known to have waited for.
+    pub fn event(&self, place: u32) -> Option<u32> {
+        let at = self.events.binary_search_by_key(&place, |(work, _)| *work).ok()?;
+        self.events.get(at).map(|(_, before)| *before)
+    }
+}
+
 /// The causes among work and calls in the order of [`super::Graph::of`].
-pub fn causes(work: &[Work], calls: &[Call], span_ns: i64) -> Causes {
+pub fn causes(work: &[Work], calls: &[Call], recorded: Vec<(u32, u32)>, span_ns: i64) -> Causes {
     let at = |place: u32| work.get(place as usize);
     let end_of = |place: &u32| at(*place).map(|work| (work.end_ns, work.start_ns, *place));
     let mut by_end: Vec<u32> = (0..work.len() as u32).collect();
     by_end.sort_unstable_by_key(end_of);
 
+    let mut found = Causes { events: events(work, recorded), ..Causes::default() };
     let lanes = work.iter().filter(|work| work.lane != NONE).map(|work| work.lane as usize + 1).max().unwrap_or(0);
     let mut last_of_lane = vec![NONE; lanes];
-    let (mut stream, mut inferred) = (Vec::with_capacity(work.len()), Vec::with_capacity(work.len()));
+    found.stream.reserve(work.len());
+    found.inferred.reserve(work.len());
     let near_ns = NEAR_NS.max(span_ns / NEAR_SHARE);
     let mut last = NONE;
     let mut ended = by_end.iter().copied().peekable();
@@ -52,7 +65,10 @@ pub fn causes(work: &[Work], calls: &[Call], span_ns: i64) -> Causes {
         let before = last_of_lane.get(one.lane as usize).copied().unwrap_or(NONE);
         let launch = calls.get(one.call as usize).filter(|call| call.start_ns <= one.start_ns);
         let launch_ns = launch.map(|call| if call.end_ns <= one.start_ns { call.end_ns } else { call.start_ns });
-        let known_ns = at(before).map(|work| work.end_ns).max(launch_ns);
+        let known_ns = {
+            let event = found.event(place).and_then(at);
+            at(before).map(|work| work.end_ns).max(event.map(|work| work.end_ns)).max(launch_ns)
+        };
         let explains =
             at(last).map(|work| work.end_ns).filter(|end_ns| Some(*end_ns) > known_ns).is_some_and(|end_ns| {
                 let gap_ns = one.start_ns.saturating_sub(end_ns);
@@ -61,10 +77,24 @@ pub fn causes(work: &[Work], calls: &[Call], span_ns: i64) -> Causes {
                     None => gap_ns <= near_ns,
                 }
             });
-        stream.push(before);
-        inferred.push(if explains { last } else { NONE });
+        found.stream.push(before);
+        found.inferred.push(if explains { last } else { NONE });
     }
-    Causes { stream, inferred, waited: waits(work, calls, &by_end) }
+    found.waited = waits(work, calls, &by_end);
+    found
+}
+
+/// The pairs of which the second was over when the first started; of each first the one whose second ended last.
+fn events(work: &[Work], mut recorded: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    let at = |place: u32| work.get(place as usize);
+    recorded.retain(|(place, before)| {
+        at(*place).zip(at(*before)).is_some_and(|(one, other)| {
+            other.end_ns <= one.start_ns && (other.start_ns < one.start_ns || before < place)
+        })
+    });
+    recorded.sort_unstable_by_key(|(place, before)| (*place, Reverse(at(*before).map(|work| work.end_ns)), *before));
+    recorded.dedup_by_key(|(place, _)| *place);
+    recorded
 }
 
 /// What each call waited for: of what it may have waited for that which ended last before its return.

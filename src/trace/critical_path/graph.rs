@@ -71,6 +71,8 @@ pub enum Point {
 pub enum Cause {
     /// The end of work before it in its stream or queue.
     Stream(u32),
+    /// The end of work elsewhere that a recorded event stood for.
+    Event(u32),
     /// The end of work elsewhere; nothing recorded tells that it was waited for.
     Inferred(u32),
     /// The return of the call that launched it.
@@ -90,12 +92,13 @@ pub enum Before {
 
 impl Graph {
     /// From work in the order of starts, of those that start together by their ends, and calls in the order of threads and
-    /// starts. Takes `O(n log n)` for the sorting, and linear time else.
+    /// starts. `recorded` are pairs of work of which the first is known to have waited for the second. Takes `O(n log n)` for
+    /// the sorting, and linear time else.
     #[must_use]
-    pub fn of(work: Vec<Work>, calls: Vec<Call>) -> Self {
+    pub fn of(work: Vec<Work>, calls: Vec<Call>, recorded: Vec<(u32, u32)>) -> Self {
         let first_ns = work.first().map_or(0, |work| work.start_ns);
         let last_ns = work.iter().map(|work| work.end_ns).max().unwrap_or(first_ns);
-        let causes = causes(&work, &calls, last_ns.saturating_sub(first_ns));
+        let causes = causes(&work, &calls, recorded, last_ns.saturating_sub(first_ns));
         let sequence = sequence(&work, &calls);
         Self { work, calls, causes, sequence, span: (first_ns, last_ns) }
     }
@@ -127,7 +130,7 @@ impl Graph {
     }
 
     /// Why work did not start before, each cause with its recorded time. The one that bound comes first.
-    pub(super) fn causes_of(&self, place: u32) -> [Option<(Cause, i64)>; 3] {
+    pub(super) fn causes_of(&self, place: u32) -> [Option<(Cause, i64)>; 4] {
         let ended = |cause: fn(u32) -> Cause, places: &[u32]| {
             let before = places.get(place as usize).copied().filter(|before| *before != NONE)?;
             Some((cause(before), self.work_at(before)?.end_ns))
@@ -142,15 +145,17 @@ impl Graph {
                 (call.start_ns <= work.start_ns).then_some((Cause::Launching(work.call), call.start_ns))
             }
         });
-        let mut causes = [stream, launch, inferred];
+        let event = self.causes.event(place);
+        let event = event.and_then(|before| Some((Cause::Event(before), self.work_at(before)?.end_ns)));
+        let [mut first, mut others @ ..] = [stream, event, launch, inferred];
         let time = |cause: &Option<(Cause, i64)>| cause.map(|(_, time_ns)| time_ns);
-        if time(&causes[1]) > time(&causes[0]) {
-            causes.swap(0, 1);
+        for other in &mut others {
+            if time(other) > time(&first) {
+                std::mem::swap(other, &mut first);
+            }
         }
-        if time(&causes[2]) > time(&causes[0]) {
-            causes.swap(0, 2);
-        }
-        causes
+        let [second, third, fourth] = others;
+        [first, second, third, fourth]
     }
 
     /// What a call begins after; `None` for the first of a thread.

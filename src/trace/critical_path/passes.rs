@@ -18,7 +18,7 @@ pub fn slack(graph: &Graph) -> Vec<i64> {
                 let causes = graph.causes_of(place);
                 let bound = causes[0].map(|(_, time_ns)| work.start_ns.saturating_sub(time_ns));
                 let start_ns = work.start_ns.saturating_add(late_ns);
-                for (cause, delay_ns) in causes.into_iter().zip([bound.unwrap_or(0), 0, 0]) {
+                for (cause, delay_ns) in causes.into_iter().zip([bound.unwrap_or(0), 0, 0, 0]) {
                     let Some((cause, _)) = cause else { continue };
                     lower(latest.of_cause(cause), start_ns.saturating_sub(delay_ns));
                 }
@@ -63,7 +63,7 @@ pub fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
                 let bound = causes[0].map(|(_, time_ns)| work.start_ns.saturating_sub(time_ns));
                 let earliest = causes
                     .into_iter()
-                    .zip([bound.unwrap_or(0), 0, 0])
+                    .zip([bound.unwrap_or(0), 0, 0, 0])
                     .filter_map(|(cause, delay_ns)| Some(times.of_cause(cause?.0)?.saturating_add(delay_ns)));
                 let start_ns = earliest.max().unwrap_or(work.start_ns);
                 set(&mut times.work_ends, place, start_ns);
@@ -118,7 +118,7 @@ impl Times {
 
     fn of_cause(&mut self, cause: Cause) -> Option<&mut i64> {
         match cause {
-            Cause::Stream(work) | Cause::Inferred(work) => self.work_ends.get_mut(work as usize),
+            Cause::Stream(work) | Cause::Event(work) | Cause::Inferred(work) => self.work_ends.get_mut(work as usize),
             Cause::Launched(call) => self.call_ends.get_mut(call as usize),
             Cause::Launching(call) => self.call_starts.get_mut(call as usize),
         }

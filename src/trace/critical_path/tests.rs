@@ -22,7 +22,7 @@ fn kernels(graph: &Graph) -> (Vec<u32>, i64) {
 }
 
 fn without_launches(rows: &[(i64, i64, u32)]) -> Graph {
-    Graph::of(rows.iter().map(|(start, end, lane)| work(*start, *end, *lane, NONE)).collect(), Vec::new())
+    Graph::of(rows.iter().map(|(start, end, lane)| work(*start, *end, *lane, NONE)).collect(), Vec::new(), Vec::new())
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn every_part_of_a_path() {
         call(140, 160, 0, Waits::Nothing),
         call(165, 170, 0, Waits::Nothing),
     ];
-    let graph = Graph::of(vec![work(15, 120, 0, 0), work(150, 210, 0, 2), work(215, 300, 1, 3)], calls);
+    let graph = Graph::of(vec![work(15, 120, 0, 0), work(150, 210, 0, 2), work(215, 300, 1, 3)], calls, vec![]);
     let told: Vec<(i64, Part, Edge)> =
         longest_path(&graph).iter().map(|segment| (segment.start_ns, segment.part, segment.edge)).collect();
     let expected = [
@@ -77,10 +77,20 @@ fn every_part_of_a_path() {
 #[test]
 fn work_of_other_streams_explains_late_starts() {
     let calls = || vec![call(0, 10, 0, Waits::Nothing), call(20, 30, 0, Waits::Nothing)];
-    let late = |start_ns| Graph::of(vec![work(15, 90_000, 0, 0), work(start_ns, start_ns + 100, 1, 1)], calls());
+    let late =
+        |start_ns| Graph::of(vec![work(15, 90_000, 0, 0), work(start_ns, start_ns + 100, 1, 1)], calls(), vec![]);
     let edges = |graph: &Graph| longest_path(graph).last().map(|segment| segment.edge);
     assert_eq!(edges(&late(90_000 + 10_000)), Some(Edge::Inferred));
     assert_eq!(edges(&late(90_000 + 10_001)), Some(Edge::Launch));
+}
+
+#[test]
+fn recorded_events_are_causes() {
+    // Work 2 waited for work 0 of another stream, which ended long before; what overlaps cannot have been waited for.
+    let works = vec![work(0, 100, 0, NONE), work(10, 90, 1, NONE), work(90_000, 90_100, 1, NONE)];
+    let edge = |recorded| longest_path(&Graph::of(works.clone(), vec![], recorded)).last().map(|segment| segment.edge);
+    assert_eq!(edge(vec![(2, 0)]), Some(Edge::Event));
+    assert_eq!(edge(vec![(1, 0), (0, 2)]), Some(Edge::Stream));
 }
 
 #[test]
@@ -90,13 +100,13 @@ fn waits_for_one_of_several() {
     let works = || vec![work(2, 50, 0, 0), work(4, 20, 1, 1), work(22, 90, 1, 2), work(31, 60, 2, 4)];
     let calls = |waits| vec![launch(1), launch(3), launch(5), call(10, 70, 0, waits), call(30, 31, 1, Waits::Nothing)];
     for waits in [Waits::Drain, Waits::Any] {
-        let graph = Graph::of(works(), calls(waits));
+        let graph = Graph::of(works(), calls(waits), vec![]);
         assert_eq!(graph.waited_for(3), Some(0));
     }
     // Without the first stream only an event between the two of the second may have been waited for.
     let second = || vec![work(4, 20, 0, 1), work(22, 90, 0, 2)];
-    assert_eq!(Graph::of(second(), calls(Waits::Drain)).waited_for(3), None);
-    assert_eq!(Graph::of(second(), calls(Waits::Any)).waited_for(3), Some(0));
+    assert_eq!(Graph::of(second(), calls(Waits::Drain), vec![]).waited_for(3), None);
+    assert_eq!(Graph::of(second(), calls(Waits::Any), vec![]).waited_for(3), Some(0));
 }
 
 /// Moments by number: starts and ends of work, then of calls.
@@ -124,7 +134,7 @@ fn arrows(graph: &Graph) -> Vec<Arrow> {
         for (rank, (cause, time_ns)) in causes.iter().enumerate() {
             assert!(*time_ns <= causes[0].1 && *time_ns <= work.start_ns);
             let from = match cause {
-                Cause::Stream(work) | Cause::Inferred(work) => end(*work),
+                Cause::Stream(work) | Cause::Event(work) | Cause::Inferred(work) => end(*work),
                 Cause::Launched(call) => back(*call),
                 Cause::Launching(call) => begin(*call),
             };
@@ -181,6 +191,7 @@ prop_compose! {
     fn graphs()(
         calls in prop::collection::vec((0_i64..40, 0_i64..8, 0_u32..2, 0_u8..3), 0..8),
         works in prop::collection::vec((0_i64..40, 0_i64..10, 0_u32..3, 0_u32..10), 0..9),
+        recorded in prop::collection::vec((0_u32..9, 0_u32..9), 0..4),
         scale in prop_oneof![Just(1_i64), Just(7_000)],
     ) -> Graph {
         let mut by_thread: Vec<Call> = calls
@@ -206,7 +217,7 @@ prop_compose! {
             })
             .collect();
         works.sort_by_key(|work| (work.start_ns, work.end_ns));
-        Graph::of(works, kept)
+        Graph::of(works, kept, recorded)
     }
 }
 

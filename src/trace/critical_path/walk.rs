@@ -26,6 +26,8 @@ pub enum Part {
 pub enum Edge {
     /// The order of a stream or queue.
     Stream,
+    /// A recorded event stood for work elsewhere.
+    Event,
     /// Work elsewhere ended shortly before; nothing recorded tells of a dependency.
     Inferred,
     /// A call launched work.
@@ -77,6 +79,7 @@ fn step(graph: &Graph, point: Point, first_ns: i64) -> (Option<Segment>, Option<
         Point::WorkEnd(place) => graph.work_at(place).map(|work| {
             let edge = match graph.causes_of(place)[0] {
                 Some((Cause::Stream(_), _)) => Edge::Stream,
+                Some((Cause::Event(_), _)) => Edge::Event,
                 Some((Cause::Inferred(_), _)) => Edge::Inferred,
                 Some((Cause::Launched(_) | Cause::Launching(_), _)) => Edge::Launch,
                 None => Edge::Start,
@@ -86,6 +89,9 @@ fn step(graph: &Graph, point: Point, first_ns: i64) -> (Option<Segment>, Option<
         Point::WorkStart(place) => graph.work_at(place).map(|work| match graph.causes_of(place)[0] {
             Some((Cause::Stream(before), time_ns)) => {
                 (part(time_ns, work.start_ns, Part::QueueWait(place), Edge::Stream), Some(Point::WorkEnd(before)))
+            }
+            Some((Cause::Event(before), time_ns)) => {
+                (part(time_ns, work.start_ns, Part::QueueWait(place), Edge::Event), Some(Point::WorkEnd(before)))
             }
             Some((Cause::Inferred(before), time_ns)) => {
                 (part(time_ns, work.start_ns, Part::QueueWait(place), Edge::Inferred), Some(Point::WorkEnd(before)))

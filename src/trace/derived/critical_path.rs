@@ -114,6 +114,7 @@ impl Rows {
         let time = Interval::new(segment.start_ns, segment.end_ns);
         let edge = match segment.edge {
             Edge::Stream => 0,
+            Edge::Event => 1,
             Edge::Inferred => 2,
             Edge::Launch => 3,
             Edge::Wait => 4,

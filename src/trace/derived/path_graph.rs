@@ -15,6 +15,8 @@ use crate::trace::values::{Integers, Truths};
 
 /// More work and calls than this cannot be numbered.
 const MOST: usize = 1 << 30;
+/// Ends the names of events that wait, as in `HIP_EVENT_WAIT`.
+const WAIT: &str = "WAIT";
 
 /// The graph of a process, and what its places stand for.
 pub struct PathGraph {
@@ -38,6 +40,7 @@ pub fn needs() -> Needs {
         ("memory_copies", [&of_both[..], &["copy_id"]].concat()),
         ("regions", CALL_COLUMNS.to_vec()),
         ("marks", MARK_COLUMNS.to_vec()),
+        ("hip_events", vec!["operation", "gpu", "queue_id", "source_queue_id", "stream_id", "end_ns", "valid"]),
     ]
 }
 
@@ -75,6 +78,7 @@ impl PathGraph {
         if !found.is_sorted_by_key(order) {
             found.sort_unstable_by_key(order);
         }
+        let recorded = event_waits(needed(tables, "hip_events")?, kernels, &found, &mut lanes)?;
         let mut steps = Steps::of(regions, &calls, found.iter().map(|work| work.call))?;
         let work = found.iter().map(|work| Work {
             start_ns: work.start_ns,
@@ -85,8 +89,55 @@ impl PathGraph {
         let work = work.collect();
         let rows = found.into_iter().map(|work| work.row).collect();
         steps.places = Vec::new();
-        Ok(Self { graph: Graph::of(work, steps.calls), rows, numbers: steps.numbers, threads: steps.threads, calls })
+        Ok(Self {
+            graph: Graph::of(work, steps.calls, recorded),
+            rows,
+            numbers: steps.numbers,
+            threads: steps.threads,
+            calls,
+        })
     }
+}
+
+/// Which work waited for which by a recorded wait of its stream for another queue: the next in the stream after the wait,
+/// and what had ended last in that queue before.
+fn event_waits(events: &DataFrame, kernels: &DataFrame, found: &[Found], lanes: &mut Lanes) -> Result<Vec<(u32, u32)>> {
+    if events.height() == 0 {
+        return Ok(Vec::new());
+    }
+    let queues = Integers::of(kernels.column("queue_id")?.i64()?);
+    let mut of_lanes: BTreeMap<u32, Vec<(i64, u32)>> = BTreeMap::new();
+    let mut of_queues: BTreeMap<i64, Vec<(i64, u32)>> = BTreeMap::new();
+    for (place, work) in (0_u32..).zip(found) {
+        of_lanes.entry(work.lane).or_default().push((work.start_ns, place));
+        if let Some(queue) = queues.get(work.row as usize) {
+            of_queues.entry(queue).or_default().push((work.end_ns, place));
+        }
+    }
+    of_queues.values_mut().for_each(|ended| ended.sort_unstable());
+    let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(events.column(name)?.i64()?));
+    let (gpus, queues, streams) = (integers("gpu")?, integers("queue_id")?, integers("stream_id")?);
+    let (sources, ends) = (integers("source_queue_id")?, integers("end_ns")?);
+    let valid = Truths::of(events.column("valid")?.bool()?);
+    let waits = Truths::of(&rows_named(events.column("operation")?, |name| name.ends_with(WAIT))?);
+    let mut recorded = Vec::new();
+    for (row, (valid, waits)) in valid.iter().zip(waits.iter()).enumerate() {
+        let queue = queues.get(row);
+        let source = sources.get(row).filter(|source| Some(*source) != queue);
+        let (Some(source), Some(end_ns), Some(true), Some(true)) = (source, ends.get(row), valid, waits) else {
+            continue;
+        };
+        let lane = lanes.of_work(gpus.get(row), streams.get(row), queue);
+        let next = of_lanes
+            .get(&lane)
+            .filter(|_| lane != NONE)
+            .and_then(|started| started.get(started.partition_point(|(start_ns, _)| *start_ns < end_ns)));
+        let before = of_queues
+            .get(&source)
+            .and_then(|ended| ended.get(ended.partition_point(|(ended_ns, _)| *ended_ns <= end_ns).checked_sub(1)?));
+        recorded.extend(next.zip(before).map(|((_, next), (_, before))| (*next, *before)));
+    }
+    Ok(recorded)
 }
 
 /// The streams and queues whose work runs in order.
