@@ -17,7 +17,8 @@ struct RuleFile {
     annotations: Vec<String>,
     pause: Vec<String>,
     resume: Vec<String>,
-    drain: Vec<String>,
+    drain_stream: Vec<String>,
+    drain_device: Vec<String>,
     rule: Vec<Rule>,
 }
 
@@ -44,7 +45,8 @@ pub struct ApiClasses {
     annotations: Vec<String>,
     pause: Vec<String>,
     resume: Vec<String>,
-    drain: Vec<String>,
+    drain_stream: Vec<String>,
+    drain_device: Vec<String>,
 }
 
 impl ApiClasses {
@@ -52,15 +54,15 @@ impl ApiClasses {
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<ApiClasses> = OnceLock::new();
         BUILTIN.get_or_init(|| {
-            let file = toml::from_str::<RuleFile>(RULES);
-            file.map_or_else(
+            toml::from_str::<RuleFile>(RULES).map_or_else(
                 |_| Self::default(),
-                |RuleFile { annotations, pause, resume, drain, rule: rules }| Self {
-                    rules,
-                    annotations,
-                    pause,
-                    resume,
-                    drain,
+                |file| Self {
+                    rules: file.rule,
+                    annotations: file.annotations,
+                    pause: file.pause,
+                    resume: file.resume,
+                    drain_stream: file.drain_stream,
+                    drain_device: file.drain_device,
                 },
             )
         })
@@ -94,10 +96,16 @@ impl ApiClasses {
         self.waits(self.class(name))
     }
 
-    /// Whether a call returns only when all that was given to a stream or to a device before is done.
-    pub fn drains(&self, name: &str) -> bool {
+    /// Whether a call returns only when all that was given to a stream before is done.
+    pub fn drains_stream(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
-        self.drain.iter().any(|part| name.contains(part.as_str()))
+        self.drain_stream.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    /// Whether a call returns only when all that was given to a device before is done.
+    pub fn drains_device(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self.drain_device.iter().any(|part| name.contains(part.as_str()))
     }
 
     /// Whether a call stops the recording.
@@ -180,14 +188,14 @@ mod tests {
             assert_eq!((names[usize::from(found)].as_str(), classes.waits(found)), (class, waits), "{call}");
             assert_eq!(classes.synchronises(call), waits, "{call}");
         }
-        for (call, drains) in [
-            ("hipDeviceSynchronize", true),
-            ("hipStreamSynchronize_spt", true),
-            ("hipCtxSynchronize", true),
-            ("hipEventSynchronize", false),
-            ("hipMemcpy", false),
+        for (call, stream, device) in [
+            ("hipDeviceSynchronize", false, true),
+            ("hipStreamSynchronize_spt", true, false),
+            ("hipCtxSynchronize", false, true),
+            ("hipEventSynchronize", false, false),
+            ("hipMemcpy", false, false),
         ] {
-            assert_eq!(classes.drains(call), drains, "{call}");
+            assert_eq!((classes.drains_stream(call), classes.drains_device(call)), (stream, device), "{call}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::graph::{Call, NONE, Waits, Work};
+use super::graph::{Call, Graph, NONE, Waits, Work};
 
 /// Where no launch is recorded, work is taken to have waited for what ended at most this long before, or this share of
 /// the span, whichever is more.
@@ -119,8 +119,7 @@ fn waits(work: &[Work], calls: &[Call], by_end: &[u32]) -> Vec<u32> {
         }
     }
 
-    let issued_ns =
-        |one: &Work| calls.get(one.call as usize).map_or(one.start_ns, |call| call.start_ns.min(one.start_ns));
+    let issued_ns = |one: &Work| Graph::issued_ns(one, calls);
     let mut waiting: Vec<u32> = (0_u32..)
         .zip(calls.iter().zip(&launched))
         .filter(|(_, (call, launched))| call.waits != Waits::Nothing && !**launched)
@@ -141,7 +140,7 @@ fn waits(work: &[Work], calls: &[Call], by_end: &[u32]) -> Vec<u32> {
         }
         let found = match call.waits {
             Waits::Nothing => None,
-            Waits::Drain => tails.of_call(call, |tail| at(tail).is_some_and(|one| fits(call, one))),
+            Waits::Stream | Waits::Device => tails.of_call(call, |tail| at(tail).is_some_and(|one| fits(call, one))),
             Waits::Any => {
                 let over = by_end.partition_point(|place| at(*place).is_some_and(|one| one.end_ns <= call.end_ns));
                 let ended = by_end.get(..over).unwrap_or_default().iter().rev();

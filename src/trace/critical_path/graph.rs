@@ -1,6 +1,7 @@
 //! The graph: work on GPUs, calls of the host, and which waits for which.
 
 use super::causes::{Causes, causes};
+use super::drains::Drains;
 use super::order::sequence;
 
 /// No work or call.
@@ -24,8 +25,10 @@ pub struct Work {
 pub enum Waits {
     /// For nothing.
     Nothing,
-    /// For the end of what was last given to a stream, or to all of them.
-    Drain,
+    /// For the end of what was last given to a stream.
+    Stream,
+    /// For the end of all that was given to a device.
+    Device,
     /// For the end of some work given before.
     Any,
 }
@@ -49,6 +52,7 @@ pub struct Graph {
     pub(super) work: Vec<Work>,
     pub(super) calls: Vec<Call>,
     pub(super) causes: Causes,
+    pub(super) drains: Drains,
     pub(super) sequence: Vec<u32>,
     span: (i64, i64),
 }
@@ -92,21 +96,27 @@ pub enum Before {
 
 impl Graph {
     /// From work in the order of starts, of those that start together by their ends, and calls in the order of threads and
-    /// starts. `recorded` are pairs of work of which the first is known to have waited for the second. Takes `O(n log n)` for
+    /// starts. `devices` are dense numbers of the devices of the lanes. `recorded` are pairs of work of which the first is known to have waited for the second. Takes `O(n log n)` for
     /// the sorting, and linear time else.
     #[must_use]
-    pub fn of(work: Vec<Work>, calls: Vec<Call>, recorded: Vec<(u32, u32)>) -> Self {
+    pub fn of(work: Vec<Work>, calls: Vec<Call>, devices: &[u32], recorded: Vec<(u32, u32)>) -> Self {
         let first_ns = work.first().map_or(0, |work| work.start_ns);
         let last_ns = work.iter().map(|work| work.end_ns).max().unwrap_or(first_ns);
         let causes = causes(&work, &calls, recorded, last_ns.saturating_sub(first_ns));
+        let drains = Drains::of(&work, &calls, devices, &causes.waited);
         let sequence = sequence(&work, &calls);
-        Self { work, calls, causes, sequence, span: (first_ns, last_ns) }
+        Self { work, calls, causes, drains, sequence, span: (first_ns, last_ns) }
     }
 
     /// First start to last end of the work.
     #[must_use]
     pub fn span(&self) -> (i64, i64) {
         self.span
+    }
+
+    /// When work was given to its device: at the begin of the call that launched it, or at its start if that is earlier.
+    pub(super) fn issued_ns(work: &Work, calls: &[Call]) -> i64 {
+        calls.get(work.call as usize).map_or(work.start_ns, |call| call.start_ns.min(work.start_ns))
     }
 
     /// All work.

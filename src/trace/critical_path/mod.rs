@@ -5,6 +5,7 @@
 //! to the cause that bound, is as long as the time that passed, and never longer.
 
 mod causes;
+mod drains;
 mod graph;
 mod order;
 mod passes;

@@ -1,5 +1,6 @@
 //! Passes over the whole graph: how much later work could end, and when all would end without some of it.
 
+use super::drains::{Ends, Returns};
 use super::graph::{Before, Cause, Graph, Point};
 use super::order::point;
 
@@ -9,9 +10,14 @@ use super::order::point;
 pub fn slack(graph: &Graph) -> Vec<i64> {
     let (_, last_ns) = graph.span();
     let mut latest = Times::of(graph, last_ns, i64::MAX);
+    let mut returns = Returns::of(&graph.drains);
     for code in graph.sequence.iter().rev() {
         match point(*code) {
-            Point::WorkEnd(_) => {}
+            Point::WorkEnd(place) => {
+                if let Some(return_ns) = returns.earliest(place) {
+                    lower(latest.work_ends.get_mut(place as usize), return_ns);
+                }
+            }
             Point::WorkStart(place) => {
                 let Some(work) = graph.work_at(place) else { continue };
                 let late_ns = at(&latest.work_ends, place).saturating_sub(work.end_ns);
@@ -26,6 +32,7 @@ pub fn slack(graph: &Graph) -> Vec<i64> {
             Point::CallEnd(place) => {
                 let end_ns = at(&latest.call_ends, place);
                 let Some(call) = graph.call_at(place).filter(|_| end_ns < i64::MAX) else { continue };
+                returns.add(place, end_ns);
                 match graph.waited_for(place).and_then(|before| Some((before, graph.work_at(before)?))) {
                     Some((before, work)) => {
                         let delay_ns = call.end_ns.saturating_sub(work.end_ns);
@@ -55,6 +62,7 @@ pub fn slack(graph: &Graph) -> Vec<i64> {
 pub fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
     let mut times = Times::of(graph, 0, 0);
     let mut last_ns = i64::MIN;
+    let mut ends = Ends::of(&graph.drains);
     for code in &graph.sequence {
         match point(*code) {
             Point::WorkStart(place) => {
@@ -73,6 +81,7 @@ pub fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
                 let work_ns = if free(place) { 0 } else { work.end_ns.saturating_sub(work.start_ns) };
                 let end_ns = at(&times.work_ends, place).saturating_add(work_ns);
                 set(&mut times.work_ends, place, end_ns);
+                ends.add(place, end_ns);
                 last_ns = last_ns.max(end_ns);
             }
             Point::CallStart(place) => {
@@ -96,6 +105,7 @@ pub fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
                     }
                     None => start_ns.saturating_add(call.end_ns.saturating_sub(call.start_ns)),
                 };
+                let end_ns = ends.last(place).map_or(end_ns, |last_ns| last_ns.max(end_ns));
                 set(&mut times.call_ends, place, end_ns);
             }
         }

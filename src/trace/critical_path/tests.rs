@@ -22,7 +22,12 @@ fn kernels(graph: &Graph) -> (Vec<u32>, i64) {
 }
 
 fn without_launches(rows: &[(i64, i64, u32)]) -> Graph {
-    Graph::of(rows.iter().map(|(start, end, lane)| work(*start, *end, *lane, NONE)).collect(), Vec::new(), Vec::new())
+    Graph::of(
+        rows.iter().map(|(start, end, lane)| work(*start, *end, *lane, NONE)).collect(),
+        Vec::new(),
+        &[0, 0],
+        Vec::new(),
+    )
 }
 
 #[test]
@@ -47,11 +52,12 @@ fn work_without_launches() {
 fn every_part_of_a_path() {
     let calls = vec![
         call(0, 10, 0, Waits::Nothing),
-        call(20, 130, 0, Waits::Drain),
+        call(20, 130, 0, Waits::Stream),
         call(140, 160, 0, Waits::Nothing),
         call(165, 170, 0, Waits::Nothing),
     ];
-    let graph = Graph::of(vec![work(15, 120, 0, 0), work(150, 210, 0, 2), work(215, 300, 1, 3)], calls, vec![]);
+    let graph =
+        Graph::of(vec![work(15, 120, 0, 0), work(150, 210, 0, 2), work(215, 300, 1, 3)], calls, &[0, 0], vec![]);
     let told: Vec<(i64, Part, Edge)> =
         longest_path(&graph).iter().map(|segment| (segment.start_ns, segment.part, segment.edge)).collect();
     let expected = [
@@ -74,11 +80,31 @@ fn every_part_of_a_path() {
     assert_eq!(end_without(&graph, |place| place == 2), 215);
 }
 
+/// Work 0 ends at 50 and work 1 of another stream at 90, both before a call that waits until 100. Work 2 follows 20 later.
+#[test]
+fn the_whole_device_is_waited_for() {
+    let calls = |waits| {
+        let launches = [(0, 5), (6, 9)].map(|(start, end)| call(start, end, 0, Waits::Nothing));
+        [&launches[..], &[call(20, 100, 0, waits), call(105, 110, 0, Waits::Nothing)]].concat()
+    };
+    let works = || vec![work(10, 50, 0, 0), work(10, 90, 1, 1), work(120, 200, 0, 3)];
+    let graph = |waits| Graph::of(works(), calls(waits), &[0, 0], vec![]);
+    // If work 1 took no time, a wait for the device would last until work 0 ends at 50, and save 50.
+    assert_eq!(end_without(&graph(Waits::Device), |place| place == 1), 200 - 50);
+    // A wait for its stream would last from 20 to 20; work 0 still ends at 50 before work 2 in its stream, which its
+    // launch, from 25 to 30, would start at 40.
+    assert_eq!(end_without(&graph(Waits::Stream), |place| place == 1), 50 + 80);
+    // Work 0 could end 50 later, when the wait returns; else 70 later, when work 2 of its stream starts.
+    assert_eq!(slack(&graph(Waits::Device)), [50, 0, 0]);
+    assert_eq!(slack(&graph(Waits::Stream)), [70, 0, 0]);
+}
+
 #[test]
 fn work_of_other_streams_explains_late_starts() {
     let calls = || vec![call(0, 10, 0, Waits::Nothing), call(20, 30, 0, Waits::Nothing)];
-    let late =
-        |start_ns| Graph::of(vec![work(15, 90_000, 0, 0), work(start_ns, start_ns + 100, 1, 1)], calls(), vec![]);
+    let late = |start_ns| {
+        Graph::of(vec![work(15, 90_000, 0, 0), work(start_ns, start_ns + 100, 1, 1)], calls(), &[0, 0], vec![])
+    };
     let edges = |graph: &Graph| longest_path(graph).last().map(|segment| segment.edge);
     assert_eq!(edges(&late(90_000 + 10_000)), Some(Edge::Inferred));
     assert_eq!(edges(&late(90_000 + 10_001)), Some(Edge::Launch));
@@ -88,7 +114,9 @@ fn work_of_other_streams_explains_late_starts() {
 fn recorded_events_are_causes() {
     // Work 2 waited for work 0 of another stream, which ended long before; what overlaps cannot have been waited for.
     let works = vec![work(0, 100, 0, NONE), work(10, 90, 1, NONE), work(90_000, 90_100, 1, NONE)];
-    let edge = |recorded| longest_path(&Graph::of(works.clone(), vec![], recorded)).last().map(|segment| segment.edge);
+    let edge = |recorded| {
+        longest_path(&Graph::of(works.clone(), vec![], &[0, 0], recorded)).last().map(|segment| segment.edge)
+    };
     assert_eq!(edge(vec![(2, 0)]), Some(Edge::Event));
     assert_eq!(edge(vec![(1, 0), (0, 2)]), Some(Edge::Stream));
 }
@@ -99,14 +127,14 @@ fn waits_for_one_of_several() {
     // Work 1 of the second stream still runs when the call returns, work 2 is issued after the call began.
     let works = || vec![work(2, 50, 0, 0), work(4, 20, 1, 1), work(22, 90, 1, 2), work(31, 60, 2, 4)];
     let calls = |waits| vec![launch(1), launch(3), launch(5), call(10, 70, 0, waits), call(30, 31, 1, Waits::Nothing)];
-    for waits in [Waits::Drain, Waits::Any] {
-        let graph = Graph::of(works(), calls(waits), vec![]);
+    for waits in [Waits::Stream, Waits::Device, Waits::Any] {
+        let graph = Graph::of(works(), calls(waits), &[0; 3], vec![]);
         assert_eq!(graph.waited_for(3), Some(0));
     }
     // Without the first stream only an event between the two of the second may have been waited for.
     let second = || vec![work(4, 20, 0, 1), work(22, 90, 0, 2)];
-    assert_eq!(Graph::of(second(), calls(Waits::Drain), vec![]).waited_for(3), None);
-    assert_eq!(Graph::of(second(), calls(Waits::Any), vec![]).waited_for(3), Some(0));
+    assert_eq!(Graph::of(second(), calls(Waits::Stream), &[0], vec![]).waited_for(3), None);
+    assert_eq!(Graph::of(second(), calls(Waits::Any), &[0], vec![]).waited_for(3), Some(0));
 }
 
 /// Moments by number: starts and ends of work, then of calls.
@@ -119,7 +147,7 @@ struct Arrow {
 }
 
 /// All dependencies of a graph, each with its least delay.
-fn arrows(graph: &Graph) -> Vec<Arrow> {
+fn arrows(graph: &Graph, devices: &[u32]) -> Vec<Arrow> {
     let works = graph.work().len();
     let start = |place: u32| 2 * place as usize;
     let end = |place: u32| start(place) + 1;
@@ -150,6 +178,18 @@ fn arrows(graph: &Graph) -> Vec<Arrow> {
             }
             None => arrows.push(arrow(begin(place), back(place), call.end_ns - call.start_ns)),
         }
+        if call.waits == Waits::Device {
+            let device = |work: &Work| devices.get(work.lane as usize).copied();
+            let waited = graph.waited_for(place).map(|work| device(&graph.work()[work as usize]));
+            let meant = waited.unwrap_or((!devices.contains(&1)).then_some(0));
+            for (number, work) in (0_u32..).zip(graph.work()) {
+                let issued = Graph::issued_ns(work, graph.calls()) < call.start_ns;
+                let over = work.end_ns < call.end_ns || work.end_ns == call.end_ns && work.start_ns < work.end_ns;
+                if issued && over && meant.is_some() && device(work) == meant {
+                    arrows.push(arrow(end(number), back(place), 0));
+                }
+            }
+        }
         let before = place.checked_sub(1).and_then(|before| Some((before, graph.before(place)?)));
         if let Some((before, kind)) = before {
             let other = graph.calls()[before as usize];
@@ -163,8 +203,8 @@ fn arrows(graph: &Graph) -> Vec<Arrow> {
 }
 
 /// When the last work ends, with other lengths of it: the least times that satisfy all dependencies.
-fn end_with(graph: &Graph, length: impl Fn(usize, i64) -> i64) -> i64 {
-    let arrows = arrows(graph);
+fn end_with(graph: &Graph, devices: &[u32], length: impl Fn(usize, i64) -> i64) -> i64 {
+    let arrows = arrows(graph, devices);
     let recorded: Vec<i64> = graph
         .work()
         .iter()
@@ -187,17 +227,22 @@ fn end_with(graph: &Graph, length: impl Fn(usize, i64) -> i64) -> i64 {
     (0..graph.work().len()).map(|place| times[2 * place + 1]).max().unwrap_or(i64::MIN)
 }
 
+/// Devices of the two lanes.
+const DEVICES: [[u32; 2]; 2] = [[0, 1], [0, 0]];
+
 prop_compose! {
     fn graphs()(
-        calls in prop::collection::vec((0_i64..40, 0_i64..8, 0_u32..2, 0_u8..3), 0..8),
+        calls in prop::collection::vec((0_i64..40, 0_i64..8, 0_u32..2, 0_u8..4), 0..8),
         works in prop::collection::vec((0_i64..40, 0_i64..10, 0_u32..3, 0_u32..10), 0..9),
+        one_device in any::<bool>(),
         recorded in prop::collection::vec((0_u32..9, 0_u32..9), 0..4),
         scale in prop_oneof![Just(1_i64), Just(7_000)],
-    ) -> Graph {
+    ) -> (Graph, [u32; 2]) {
+        let devices = DEVICES[usize::from(one_device)];
         let mut by_thread: Vec<Call> = calls
             .into_iter()
             .map(|(start, length, thread, waits)| {
-                let waits = [Waits::Nothing, Waits::Drain, Waits::Any][usize::from(waits)];
+                let waits = [Waits::Nothing, Waits::Stream, Waits::Device, Waits::Any][usize::from(waits)];
                 call(start * scale, (start + length) * scale, thread, waits)
             })
             .collect();
@@ -217,7 +262,7 @@ prop_compose! {
             })
             .collect();
         works.sort_by_key(|work| (work.start_ns, work.end_ns));
-        Graph::of(works, kept, recorded)
+        (Graph::of(works, kept, &devices, recorded), devices)
     }
 }
 
@@ -225,7 +270,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn the_path_is_as_long_as_the_time(graph in graphs()) {
+    fn the_path_is_as_long_as_the_time((graph, _) in graphs()) {
         let path = longest_path(&graph);
         let (first_ns, last_ns) = graph.span();
         prop_assert_eq!(path.iter().map(|segment| segment.end_ns - segment.start_ns).sum::<i64>(), last_ns - first_ns);
@@ -240,26 +285,26 @@ proptest! {
     }
 
     #[test]
-    fn slack_is_what_does_not_move_the_end(graph in graphs()) {
+    fn slack_is_what_does_not_move_the_end((graph, devices) in graphs()) {
         let (_, last_ns) = graph.span();
         if !graph.work().is_empty() {
-            prop_assert_eq!(end_with(&graph, |_, length_ns| length_ns), last_ns);
+            prop_assert_eq!(end_with(&graph, &devices, |_, length_ns| length_ns), last_ns);
         }
         for (place, slack_ns) in slack(&graph).into_iter().enumerate() {
             prop_assert!(slack_ns >= 0);
-            let longer = |by_ns: i64| end_with(&graph, |work, length| if work == place { length + by_ns } else { length });
+            let longer = |by_ns: i64| end_with(&graph, &devices, |work, length| if work == place { length + by_ns } else { length });
             prop_assert_eq!(longer(slack_ns), last_ns);
             prop_assert!(longer(slack_ns + 1) > last_ns);
         }
     }
 
     #[test]
-    fn what_is_free_saves_at_most_its_time_on_the_path(graph in graphs(), free in any::<u16>()) {
+    fn what_is_free_saves_at_most_its_time_on_the_path((graph, devices) in graphs(), free in any::<u16>()) {
         let is_free = |place: u32| free >> (place % 16) & 1 == 1;
         let (_, last_ns) = graph.span();
         if !graph.work().is_empty() {
             let end_ns = end_without(&graph, is_free);
-            prop_assert_eq!(end_ns, end_with(&graph, |work, length| if is_free(work as u32) { 0 } else { length }));
+            prop_assert_eq!(end_ns, end_with(&graph, &devices, |work, length| if is_free(work as u32) { 0 } else { length }));
             let on_path = longest_path(&graph).into_iter().filter(|segment| match segment.part {
                 Part::Work(place) => is_free(place),
                 _ => false,
@@ -270,7 +315,7 @@ proptest! {
     }
 
     #[test]
-    fn causes_match_their_definition(graph in graphs()) {
+    fn causes_match_their_definition((graph, _) in graphs()) {
         let works = graph.work();
         for (place, one) in works.iter().enumerate() {
             let ended = |other: usize| {
@@ -292,7 +337,7 @@ proptest! {
                 Waits::Nothing => Vec::new(),
                 _ if !own.is_empty() => own,
                 Waits::Any => works.iter().filter(|work| issued(work) < call.start_ns).collect(),
-                Waits::Drain => {
+                Waits::Stream | Waits::Device => {
                     let given = || works.iter().filter(|work| issued(work) < call.start_ns);
                     let is_last = |work: &&Work| {
                         work.lane == NONE || given().all(|other| other.lane != work.lane || other.end_ns <= work.end_ns)

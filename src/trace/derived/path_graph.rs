@@ -90,7 +90,7 @@ impl PathGraph {
         let rows = found.into_iter().map(|work| work.row).collect();
         steps.places = Vec::new();
         Ok(Self {
-            graph: Graph::of(work, steps.calls, recorded),
+            graph: Graph::of(work, steps.calls, &lanes.devices(), recorded),
             rows,
             numbers: steps.numbers,
             threads: steps.threads,
@@ -164,6 +164,18 @@ impl Lanes {
         Ok(Self { by_stream: streams > 1 || streams == 1 && queues < 2, numbers: BTreeMap::new(), last: None })
     }
 
+    /// Dense numbers of the GPUs by lane.
+    fn devices(&self) -> Vec<u32> {
+        let gpus: BTreeSet<Option<i64>> = self.numbers.keys().map(|(gpu, _, _)| *gpu).collect();
+        let mut devices = vec![0; self.numbers.len()];
+        for ((gpu, _, _), lane) in &self.numbers {
+            if let Some(slot) = devices.get_mut(*lane as usize) {
+                *slot = gpus.iter().position(|other| other == gpu).unwrap_or_default() as u32;
+            }
+        }
+        devices
+    }
+
     fn of_work(&mut self, gpu: Option<i64>, stream: Option<i64>, queue: Option<i64>) -> u32 {
         let stream = stream.filter(|_| self.by_stream);
         let Some(id) = stream.or(queue) else { return NONE };
@@ -220,12 +232,12 @@ impl Steps {
         let facts = ApiClasses::builtin();
         let valid = Truths::of(regions.column("valid")?.bool()?);
         let annotations = Truths::of(&rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?);
-        let waits_of =
-            values_by_text(calls.all_names(), |name| match (facts.synchronises(name), facts.drains(name)) {
-                (false, _) => Waits::Nothing,
-                (true, true) => Waits::Drain,
-                (true, false) => Waits::Any,
-            })?;
+        let waits_of = values_by_text(calls.all_names(), |name| match facts.synchronises(name) {
+            false => Waits::Nothing,
+            true if facts.drains_device(name) => Waits::Device,
+            true if facts.drains_stream(name) => Waits::Stream,
+            true => Waits::Any,
+        })?;
         let waits = |number: u32| waits_of.get(number as usize).copied().flatten().unwrap_or(Waits::Nothing);
         let mut chosen = vec![false; calls.numbers()];
         for number in launching {
