@@ -8,41 +8,47 @@ use tempfile::TempDir;
 use crate::common::{real, records, run};
 use crate::rocprofv3_documents::{INIT, call, dispatch, document, process};
 
-const HIP: i64 = 1;
+pub const HIP: i64 = 1;
 const MARKER: i64 = 2;
-const COPY: i64 = 3;
+pub const COPY: i64 = 3;
 const CONTROL: i64 = 10;
-const LAUNCH: i64 = 1;
-const SYNCHRONISE: i64 = 2;
+pub const LAUNCH: i64 = 1;
+pub const SYNCHRONISE: i64 = 2;
 const GRAPH_LAUNCH: i64 = 3;
 const COPY_ASYNC: i64 = 4;
 const GEMM: i64 = 8;
-const COLLECTIVE: i64 = 5;
-const FIRST_GPU: u64 = 901;
+pub const COLLECTIVE: i64 = 5;
+pub const FIRST_GPU: u64 = 901;
 const SECOND_GPU: u64 = 902;
 
 /// A call, copy or range of thread 70 with times since the start of the process.
-fn event(kind: i64, operation: i64, id: i64, start: i64, end: i64) -> Value {
+pub fn event(kind: i64, operation: i64, id: i64, start: i64, end: i64) -> Value {
     call(kind, operation, id, INIT + start, INIT + end)
 }
 
 /// A kernel with times since the start of the process.
-fn kernel(dispatch_id: i64, correlation_id: i64, gpu: u64, start: i64, end: i64) -> Value {
+pub fn kernel(dispatch_id: i64, correlation_id: i64, gpu: u64, start: i64, end: i64) -> Value {
     let mut kernel = dispatch(dispatch_id, GEMM, gpu, INIT + start, INIT + end);
     kernel["correlation_id"]["internal"] = json!(correlation_id);
     kernel
 }
 
 /// A process of 10 µs with GPUs 901 and 902 and nothing but the given records.
-fn process_of(pid: i64, records: &[(&str, Vec<Value>)]) -> Value {
+pub fn process_of(pid: i64, records: &[(&str, Vec<Value>)]) -> Value {
     let mut process = process(pid);
     process["metadata"]["fini_time"] = json!(INIT + 10_000);
     for (_, list) in process["buffer_records"].as_object_mut().unwrap() {
         *list = json!([]);
     }
     let kinds = process["strings"]["buffer_records"].as_array_mut().unwrap();
-    kinds[1]["operations"] =
-        json!(["hipMalloc", "hipLaunchKernel", "hipDeviceSynchronize", "hipGraphLaunch", "hipMemcpyAsync"]);
+    kinds[1]["operations"] = json!([
+        "hipMalloc",
+        "hipLaunchKernel",
+        "hipDeviceSynchronize",
+        "hipGraphLaunch",
+        "hipMemcpyAsync",
+        "hipMemcpy"
+    ]);
     kinds.push(json!({"kind": "MARKER_CONTROL_API", "operations": ["roctxProfilerPause", "roctxProfilerResume"]}));
     for (name, list) in records {
         process["buffer_records"][*name] = json!(list);
@@ -55,7 +61,8 @@ fn process_of(pid: i64, records: &[(&str, Vec<Value>)]) -> Value {
     process
 }
 
-fn written(processes: &[Value]) -> (TempDir, String) {
+/// A document of processes and its path.
+pub fn written(processes: &[Value]) -> (TempDir, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("1_results.json");
     std::fs::write(&path, document(processes).to_string()).unwrap();

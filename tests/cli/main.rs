@@ -23,6 +23,7 @@ mod idling;
 mod launches;
 mod manners;
 mod negative;
+mod paths;
 mod promises;
 mod quality;
 mod queries;

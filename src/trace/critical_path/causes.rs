@@ -7,7 +7,7 @@ use super::graph::{Call, Graph, NONE, Waits, Work};
 
 /// Where no launch is recorded, work is taken to have waited for what ended at most this long before, or this share of
 /// the span, whichever is more.
-const NEAR_NS: i64 = 50_000;
+pub const NEAR_NS: i64 = 50_000;
 const NEAR_SHARE: i64 = 100;
 /// Work whose launch is recorded is taken to have waited for work of another stream that ended at most this long before,
 /// where its launch and its own stream leave more than `UNEXPLAINED_NS` open.

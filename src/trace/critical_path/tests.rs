@@ -111,6 +111,14 @@ fn work_of_other_streams_explains_late_starts() {
 }
 
 #[test]
+fn long_waits_without_launch_are_unknown() {
+    let waits =
+        |gap_ns: i64| longest_path(&without_launches(&[(0, 10, 0), (10 + gap_ns, 20 + gap_ns, 0)])).into_iter().nth(1);
+    assert_eq!(waits(50_000).map(|segment| (segment.part, segment.edge)), Some((Part::QueueWait(1), Edge::Stream)));
+    assert_eq!(waits(50_001).map(|segment| (segment.part, segment.edge)), Some((Part::Unknown(1), Edge::Stream)));
+}
+
+#[test]
 fn recorded_events_are_causes() {
     // Work 2 waited for work 0 of another stream, which ended long before; what overlaps cannot have been waited for.
     let works = vec![work(0, 100, 0, NONE), work(10, 90, 1, NONE), work(90_000, 90_100, 1, NONE)];

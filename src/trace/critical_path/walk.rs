@@ -1,6 +1,7 @@
 //! The longest path, walked from its end.
 
-use super::graph::{Before, Cause, Graph, Point};
+use super::causes::NEAR_NS;
+use super::graph::{Before, Cause, Graph, NONE, Point};
 
 /// What a part of the path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub enum Part {
     QueueWait(u32),
     /// What this call waited for was over, and it had not returned.
     SyncWakeup(u32),
-    /// Nothing recorded tells what this work waited for.
+    /// Nothing recorded tells what this work waited for, or why it waited for so long.
     Unknown(u32),
 }
 
@@ -86,23 +87,30 @@ fn step(graph: &Graph, point: Point, first_ns: i64) -> (Option<Segment>, Option<
             };
             (part(work.start_ns, work.end_ns, Part::Work(place), edge), Some(Point::WorkStart(place)))
         }),
-        Point::WorkStart(place) => graph.work_at(place).map(|work| match graph.causes_of(place)[0] {
-            Some((Cause::Stream(before), time_ns)) => {
-                (part(time_ns, work.start_ns, Part::QueueWait(place), Edge::Stream), Some(Point::WorkEnd(before)))
+        Point::WorkStart(place) => graph.work_at(place).map(|work| {
+            // Work whose launch is not recorded may have been launched late.
+            let waits = |since_ns: i64| {
+                let long = work.call == NONE && work.start_ns.saturating_sub(since_ns) > NEAR_NS;
+                if long { Part::Unknown(place) } else { Part::QueueWait(place) }
+            };
+            match graph.causes_of(place)[0] {
+                Some((Cause::Stream(before), time_ns)) => {
+                    (part(time_ns, work.start_ns, waits(time_ns), Edge::Stream), Some(Point::WorkEnd(before)))
+                }
+                Some((Cause::Event(before), time_ns)) => {
+                    (part(time_ns, work.start_ns, Part::QueueWait(place), Edge::Event), Some(Point::WorkEnd(before)))
+                }
+                Some((Cause::Inferred(before), time_ns)) => {
+                    (part(time_ns, work.start_ns, waits(time_ns), Edge::Inferred), Some(Point::WorkEnd(before)))
+                }
+                Some((Cause::Launched(call), time_ns)) => {
+                    (part(time_ns, work.start_ns, Part::LaunchLatency(place), Edge::Launch), Some(Point::CallEnd(call)))
+                }
+                Some((Cause::Launching(call), time_ns)) => {
+                    (part(time_ns, work.start_ns, Part::Call(call), Edge::Thread), Some(Point::CallStart(call)))
+                }
+                None => (part(first_ns, work.start_ns, Part::Unknown(place), Edge::Start), None),
             }
-            Some((Cause::Event(before), time_ns)) => {
-                (part(time_ns, work.start_ns, Part::QueueWait(place), Edge::Event), Some(Point::WorkEnd(before)))
-            }
-            Some((Cause::Inferred(before), time_ns)) => {
-                (part(time_ns, work.start_ns, Part::QueueWait(place), Edge::Inferred), Some(Point::WorkEnd(before)))
-            }
-            Some((Cause::Launched(call), time_ns)) => {
-                (part(time_ns, work.start_ns, Part::LaunchLatency(place), Edge::Launch), Some(Point::CallEnd(call)))
-            }
-            Some((Cause::Launching(call), time_ns)) => {
-                (part(time_ns, work.start_ns, Part::Call(call), Edge::Thread), Some(Point::CallStart(call)))
-            }
-            None => (part(first_ns, work.start_ns, Part::Unknown(place), Edge::Start), None),
         }),
         Point::CallEnd(place) => graph.call_at(place).map(|call| {
             let waited = graph.waited_for(place).and_then(|before| Some((before, graph.work_at(before)?.end_ns)));

@@ -15,7 +15,7 @@ pub(super) static CRITICAL_PATH: Table = Table {
         int("ordinal", Unit::Count, "Place on the path, from 0"),
         cat(
             "kind",
-            "`kernel` and `copy` (runs), `api` (a thread is in the call), `host` (a thread is outside of calls), `launch_latency` (launched, not started), `queue_wait` (what it waited for is over, not started), `sync_wakeup` (what the call waited for is over, not returned), `unknown` (nothing recorded tells what was waited for)",
+            "`kernel` and `copy` (runs), `api` (a thread is in the call), `host` (a thread is outside of calls), `launch_latency` (launched, not started), `queue_wait` (what it waited for is over, not started), `sync_wakeup` (what the call waited for is over, not returned), `unknown` (nothing recorded tells what was waited for; also waits of more than 50 µs of work whose launch is not recorded)",
         ),
         cat("name", "Full name of the kernel, direction of the copy, or function; for waits of what waits").null(),
         id("kernel_id", "Kernel symbol, see `kernel_symbols`").null(),
