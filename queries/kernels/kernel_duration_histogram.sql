@@ -72,7 +72,7 @@ counted AS (
     FROM placed
     GROUP BY {{ keys }}every_row, bin
 ),
-ranges AS (
+value_ranges AS (
     SELECT
         {{ keys }}every_row,
         MIN(bin) AS first_bin,
@@ -93,7 +93,7 @@ bins AS (
         w.bin,
         w.bin_start_ns,
         w.bin_end_ns
-    FROM ranges AS r
+    FROM value_ranges AS r
     CROSS JOIN powers AS w
     WHERE (w.bin >= r.first_length AND w.bin <= r.last_bin) OR (w.bin = -1 AND r.first_bin = -1)
 ),

@@ -94,7 +94,7 @@ counted AS (
     FROM placed
     GROUP BY {{ keys }}every_row, bin
 ),
-ranges AS (
+value_ranges AS (
     SELECT {{ keys }}every_row, MIN(low_us) AS low_us, MIN(high_us) AS high_us, MIN(step_us) AS step_us
     FROM placed
     GROUP BY {{ keys }}every_row
@@ -115,7 +115,7 @@ edges AS (
             WHEN b.n < {{ bins - 1 }} THEN CAST(b.n + 1 AS DOUBLE) * r.step_us + r.low_us
             ELSE r.high_us
         END AS bin_end_us
-    FROM ranges AS r
+    FROM value_ranges AS r
     CROSS JOIN places AS b
 )
 SELECT

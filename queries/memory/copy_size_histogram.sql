@@ -96,7 +96,7 @@ counted AS (
     FROM placed
     GROUP BY {{ keys }}every_row, bin
 ),
-ranges AS (
+value_ranges AS (
     SELECT
         {{ keys }}every_row,
         MIN(bin) AS first_bin,
@@ -118,7 +118,7 @@ bins AS (
         w.bin,
         w.bin_start_bytes,
         w.bin_end_bytes
-    FROM ranges AS r
+    FROM value_ranges AS r
     CROSS JOIN powers AS w
     WHERE (w.bin >= r.first_size AND w.bin <= r.last_bin)
         OR (w.bin = -1 AND r.has_empty = 1)

@@ -193,8 +193,7 @@ fn paths_are_as_long_as_spans() {
     let (_directory, made) = written(&[program()]);
     let fixtures =
         ["fixtures/two_nodes", "fixtures/two_nodes_json", "fixtures/hostile", "fixtures/merged", "fixtures/counters"];
-    let traces =
-        ["rocpd-ranks", "rocpd-markers/rank2_1560_results.db", "rpd-ranks/extend.rpd", "rocprofv3-json", "rocpd-early"];
+    let traces = ["rocpd-ranks", "rocpd-markers/rank2_1560_results.db", "rpd-ranks/extend.rpd", "rocpd-early"];
     let inputs = fixtures.into_iter().map(str::to_owned).chain(traces.into_iter().filter_map(real)).chain([made]);
     for input in inputs {
         let times = "SELECT process, start_ns, end_ns FROM kernels WHERE valid UNION ALL \
