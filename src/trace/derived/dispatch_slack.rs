@@ -1,7 +1,5 @@
 //! The table `dispatch_slack`: how much longer each dispatch could take without moving the end.
 
-use std::collections::HashMap;
-
 use anyhow::Result;
 use polars::prelude::*;
 
@@ -32,18 +30,17 @@ pub fn needs() -> Needs {
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::of(tables)?;
     let kernels = needed(tables, "kernels")?;
-    let on_path: HashMap<u32, i64> = longest_path(&path_graph.graph)
-        .into_iter()
-        .filter_map(|segment| match segment.part {
-            Part::Work(place) => Some((place, segment.end_ns.saturating_sub(segment.start_ns))),
-            _ => None,
-        })
-        .collect();
+    let mut on_path = vec![0; path_graph.graph.work().len()];
+    for segment in longest_path(&path_graph.graph) {
+        let Part::Work(place) = segment.part else { continue };
+        if let Some(path_ns) = on_path.get_mut(place as usize) {
+            *path_ns = segment.end_ns.saturating_sub(segment.start_ns);
+        }
+    }
     let slack = slack(&path_graph.graph);
     let mut found: Vec<(u32, i64, i64, i64)> = Vec::with_capacity(kernels.height());
-    let works = (0_u32..).zip(path_graph.graph.work()).zip(&path_graph.rows).zip(slack);
-    for (((place, work), row), slack_ns) in works.filter(|(((_, _), row), _)| (**row as usize) < kernels.height()) {
-        let path_ns = on_path.get(&place).copied().unwrap_or(0);
+    let works = path_graph.graph.work().iter().zip(&path_graph.rows).zip(on_path).zip(slack);
+    for (((work, row), path_ns), slack_ns) in works.filter(|(((_, row), _), _)| (**row as usize) < kernels.height()) {
         found.push((*row, work.end_ns.saturating_sub(work.start_ns), path_ns, slack_ns));
     }
     found.sort_unstable();

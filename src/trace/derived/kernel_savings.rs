@@ -1,7 +1,7 @@
 //! The table `kernel_savings`: how much earlier the work of a process would end if a kernel took no time.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -38,7 +38,7 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let names = kernels.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
     let codes: Vec<Option<u32>> = names.cat32()?.physical().iter().collect();
 
-    let mut numbers: HashMap<Option<u32>, u32> = HashMap::new();
+    let mut numbers: BTreeMap<Option<u32>, u32> = BTreeMap::new();
     let mut groups: Vec<Group> = Vec::new();
     let mut number_of_work = Vec::with_capacity(path_graph.rows.len());
     for (work, row) in graph.work().iter().zip(&path_graph.rows) {

@@ -140,11 +140,14 @@ fn event_waits(events: &DataFrame, kernels: &DataFrame, found: &[Found], lanes: 
     Ok(recorded)
 }
 
+/// A GPU, and a stream of it, or a queue.
+type Lane = (Option<i64>, bool, i64);
+
 /// The streams and queues whose work runs in order.
 struct Lanes {
     by_stream: bool,
-    numbers: BTreeMap<(Option<i64>, bool, i64), u32>,
-    last: Option<((Option<i64>, bool, i64), u32)>,
+    numbers: BTreeMap<Lane, u32>,
+    last: Option<(Lane, u32)>,
 }
 
 impl Lanes {
