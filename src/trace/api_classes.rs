@@ -19,6 +19,8 @@ struct RuleFile {
     interfaces: BTreeMap<String, Vec<String>>,
     pause: Vec<String>,
     resume: Vec<String>,
+    drain_stream: Vec<String>,
+    drain_device: Vec<String>,
     rule: Vec<Rule>,
 }
 
@@ -46,6 +48,8 @@ pub struct ApiClasses {
     interfaces: BTreeMap<String, Vec<String>>,
     pause: Vec<String>,
     resume: Vec<String>,
+    drain_stream: Vec<String>,
+    drain_device: Vec<String>,
 }
 
 impl ApiClasses {
@@ -53,15 +57,16 @@ impl ApiClasses {
     pub fn builtin() -> &'static Self {
         static BUILTIN: OnceLock<ApiClasses> = OnceLock::new();
         BUILTIN.get_or_init(|| {
-            let file = toml::from_str::<RuleFile>(RULES);
-            file.map_or_else(
+            toml::from_str::<RuleFile>(RULES).map_or_else(
                 |_| Self::default(),
-                |RuleFile { annotations, interfaces, pause, resume, rule: rules }| Self {
-                    rules,
-                    annotations,
-                    interfaces,
-                    pause,
-                    resume,
+                |file| Self {
+                    rules: file.rule,
+                    annotations: file.annotations,
+                    interfaces: file.interfaces,
+                    pause: file.pause,
+                    resume: file.resume,
+                    drain_stream: file.drain_stream,
+                    drain_device: file.drain_device,
                 },
             )
         })
@@ -93,6 +98,18 @@ impl ApiClasses {
     /// Whether a call returns only when something on the GPU is done.
     pub fn synchronises(&self, name: &str) -> bool {
         self.waits(self.class(name))
+    }
+
+    /// Whether a call returns only when all that was given to a stream before is done.
+    pub fn drains_stream(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self.drain_stream.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    /// Whether a call returns only when all that was given to a device before is done.
+    pub fn drains_device(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        self.drain_device.iter().any(|part| name.contains(part.as_str()))
     }
 
     /// Whether a call stops the recording.
@@ -185,6 +202,15 @@ mod tests {
             let found = classes.class(call);
             assert_eq!((names[usize::from(found)].as_str(), classes.waits(found)), (class, waits), "{call}");
             assert_eq!(classes.synchronises(call), waits, "{call}");
+        }
+        for (call, stream, device) in [
+            ("hipDeviceSynchronize", false, true),
+            ("hipStreamSynchronize_spt", true, false),
+            ("hipCtxSynchronize", false, true),
+            ("hipEventSynchronize", false, false),
+            ("hipMemcpy", false, false),
+        ] {
+            assert_eq!((classes.drains_stream(call), classes.drains_device(call)), (stream, device), "{call}");
         }
     }
 

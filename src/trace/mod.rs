@@ -13,6 +13,7 @@ pub mod category_overlaps;
 pub mod clocks;
 pub mod collective_matching;
 pub mod coverage;
+pub mod critical_path;
 #[cfg(feature = "tables")]
 pub mod derived;
 pub mod domain;

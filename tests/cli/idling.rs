@@ -8,12 +8,12 @@ use tempfile::TempDir;
 use crate::common::{real, records, run};
 use crate::rocprofv3_documents::{INIT, call, dispatch, document, process};
 
-const HIP: i64 = 1;
+pub const HIP: i64 = 1;
 const MARKER: i64 = 2;
-const COPY: i64 = 3;
+pub const COPY: i64 = 3;
 const CONTROL: i64 = 10;
-const LAUNCH: i64 = 1;
-const SYNCHRONISE: i64 = 2;
+pub const LAUNCH: i64 = 1;
+pub const SYNCHRONISE: i64 = 2;
 const GRAPH_LAUNCH: i64 = 3;
 const COPY_ASYNC: i64 = 4;
 pub const GEMM: i64 = 8;
@@ -22,12 +22,12 @@ pub const FIRST_GPU: u64 = 901;
 const SECOND_GPU: u64 = 902;
 
 /// A call, copy or range of thread 70 with times since the start of the process.
-fn event(kind: i64, operation: i64, id: i64, start: i64, end: i64) -> Value {
+pub fn event(kind: i64, operation: i64, id: i64, start: i64, end: i64) -> Value {
     call(kind, operation, id, INIT + start, INIT + end)
 }
 
 /// A kernel with times since the start of the process.
-fn kernel(dispatch_id: i64, correlation_id: i64, gpu: u64, start: i64, end: i64) -> Value {
+pub fn kernel(dispatch_id: i64, correlation_id: i64, gpu: u64, start: i64, end: i64) -> Value {
     let mut kernel = dispatch(dispatch_id, GEMM, gpu, INIT + start, INIT + end);
     kernel["correlation_id"]["internal"] = json!(correlation_id);
     kernel
@@ -41,8 +41,14 @@ pub fn process_of(pid: i64, records: &[(&str, Vec<Value>)]) -> Value {
         *list = json!([]);
     }
     let kinds = process["strings"]["buffer_records"].as_array_mut().unwrap();
-    kinds[1]["operations"] =
-        json!(["hipMalloc", "hipLaunchKernel", "hipDeviceSynchronize", "hipGraphLaunch", "hipMemcpyAsync"]);
+    kinds[1]["operations"] = json!([
+        "hipMalloc",
+        "hipLaunchKernel",
+        "hipDeviceSynchronize",
+        "hipGraphLaunch",
+        "hipMemcpyAsync",
+        "hipMemcpy"
+    ]);
     kinds.push(json!({"kind": "MARKER_CONTROL_API", "operations": ["roctxProfilerPause", "roctxProfilerResume"]}));
     for (name, list) in records {
         process["buffer_records"][*name] = json!(list);
@@ -55,6 +61,7 @@ pub fn process_of(pid: i64, records: &[(&str, Vec<Value>)]) -> Value {
     process
 }
 
+/// A document of processes and its path.
 pub fn written(processes: &[Value]) -> (TempDir, String) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("1_results.json");

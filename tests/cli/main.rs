@@ -23,6 +23,7 @@ mod idling;
 mod launches;
 mod manners;
 mod negative;
+mod paths;
 mod planted;
 mod promises;
 mod quality;

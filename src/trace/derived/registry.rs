@@ -6,9 +6,9 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use super::{
-    allocation_lifetimes, api_calls, collective_kernels, dispatch_groups, dispatch_launches, gpu_segments, graph_work,
-    idle_gaps, iterations, kernel_clocks, kernel_overlaps, launches, memory_live, profiler_pauses, queue_depths,
-    range_forest, ranges, region_self_times, slow_dispatches,
+    allocation_lifetimes, api_calls, collective_kernels, critical_path, dispatch_groups, dispatch_launches,
+    dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations, kernel_clocks, kernel_overlaps, kernel_savings,
+    launches, memory_live, profiler_pauses, queue_depths, range_forest, ranges, region_self_times, slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
@@ -52,6 +52,9 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "iterations", needs: iterations::needs, build: iterations::build },
     Derivation { name: "ranges", needs: range_forest::needs, build: ranges::build },
     Derivation { name: "range_self_times", needs: range_forest::needs, build: ranges::build_self_times },
+    Derivation { name: "critical_path", needs: critical_path::needs, build: critical_path::build },
+    Derivation { name: "dispatch_slack", needs: dispatch_slack::needs, build: dispatch_slack::build },
+    Derivation { name: "kernel_savings", needs: kernel_savings::needs, build: kernel_savings::build },
     Derivation { name: "range_work", needs: range_forest::needs_of_work, build: ranges::build_work },
 ];
 

@@ -41,7 +41,9 @@ fn owners(table: &str) -> &'static [Owner] {
             Owner { table: "kernels", keys: &[("target_id", "dispatch_id")], word: Some(("kind", "kernel")) },
             Owner { table: "memory_copies", keys: &[("target_id", "copy_id")], word: Some(("kind", "copy")) },
         ],
-        "dispatch_launches" => &[Owner { table: "kernels", keys: &[("dispatch_id", "dispatch_id")], word: None }],
+        "dispatch_launches" | "dispatch_slack" => {
+            &[Owner { table: "kernels", keys: &[("dispatch_id", "dispatch_id")], word: None }]
+        }
         _ => &[],
     }
 }

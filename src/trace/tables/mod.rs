@@ -6,6 +6,7 @@ mod hardware;
 mod idling;
 mod launching;
 mod memory;
+mod paths;
 mod process;
 mod ranging;
 mod ranks;
@@ -58,6 +59,9 @@ pub(super) static TABLES: &[&Table] = &[
     &ranging::ITERATIONS,
     &ranks::CLOCKS,
     &ranks::COLLECTIVE_KERNELS,
+    &paths::CRITICAL_PATH,
+    &paths::DISPATCH_SLACK,
+    &paths::KERNEL_SAVINGS,
     &derived::ANOMALIES,
     &steadiness::DISPATCH_GROUPS,
     &steadiness::SLOW_DISPATCHES,

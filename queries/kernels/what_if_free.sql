@@ -1,0 +1,71 @@
+-- title: What if a kernel were free
+-- about: How much earlier the GPU work of each process would end if a kernel took no time. Where it is on the critical path another path may take over, so that less is saved than its time there. Delays stay as they are, and the host takes as long as before between calls and in calls that do not wait. Savings of several kernels do not add up.
+-- kind: summary
+-- needs: kernel_savings processes
+-- by:
+-- dimensions: rank, process, node, hostname
+-- param: top int = 0 -- first N kernels of each group, 0 = all
+-- column: rank id -- rank
+-- column: process id -- process
+-- column: kernel_name name -- full name of the kernel
+-- column: calls count -- dispatches
+-- column: total_ns ns -- sum of their durations
+-- column: at_most_ns ns -- part of it on the critical path, the upper bound of what can be saved
+-- column: saved_ns ns -- how much earlier the work would end; null beyond the 16 kernels of a process with most time on the path
+-- column: saved_pct pct -- share of the span of the process
+-- column: speedup_at_most number -- span over what would be left of it; with the upper bound where saved_ns is null
+{%- set details = ['rank', 'process', 'kernel_name', 'calls', 'total_ns', 'at_most_ns', 'saved_ns', 'saved_pct', 'speedup_at_most'] %}
+WITH kernels_of AS (
+    SELECT
+        {%- for column in by if column not in details %}
+        p.{{ column }},
+        {%- endfor %}
+        k.rank,
+        k.process,
+        CAST(k.kernel_name AS VARCHAR) AS kernel_name,
+        k.dispatches AS calls,
+        k.kernel_ns AS total_ns,
+        k.path_ns AS at_most_ns,
+        k.saved_ns,
+        CAST(100 AS DOUBLE) * CAST(k.saved_ns AS DOUBLE) / NULLIF(CAST(k.span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS saved_pct,
+        CAST(k.span_ns AS DOUBLE) / NULLIF(CAST(k.span_ns - COALESCE(k.saved_ns, k.path_ns) AS DOUBLE), CAST(0 AS DOUBLE)) AS speedup_at_most,
+        COALESCE(k.saved_ns, k.path_ns) AS likely_ns,
+        0 - k.kernel_ns AS minus_total_ns
+    FROM kernel_savings AS k
+    JOIN processes AS p ON p.process = k.process
+    WHERE p.role <> 'counters'
+),
+placed AS (
+    SELECT
+        {%- for column in by if column not in details %}
+        {{ column }},
+        {%- endfor %}
+        {{ details | join(', ') }},
+        likely_ns,
+        ROW_NUMBER() OVER (
+            {%- if by %}
+            PARTITION BY {{ by | join(', ') }}
+            {%- endif %}
+            ORDER BY -likely_ns NULLS LAST, minus_total_ns NULLS LAST, process NULLS LAST, kernel_name NULLS LAST
+        ) AS place
+    FROM kernels_of
+)
+SELECT
+    {%- for column in by %}
+    {{ column }},
+    {%- endfor %}
+    {%- for column in details if column not in by %}
+    {{ column }}{{ '' if loop.last else ',' }}
+    {%- endfor %}
+FROM placed
+{%- if top > 0 %}
+WHERE place <= {{ top }}
+{%- endif %}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    likely_ns DESC NULLS LAST,
+    total_ns DESC NULLS LAST,
+    process NULLS LAST,
+    kernel_name NULLS LAST

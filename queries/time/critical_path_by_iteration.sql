@@ -1,0 +1,45 @@
+-- title: Critical path by iteration
+-- about: What the critical path of each process consists of in each of its iterations, found without markers. The kinds add up to the length of the iteration.
+-- kind: pace
+-- needs: iterations critical_path
+-- by:
+-- dimensions:
+-- column: rank id -- rank
+-- column: process id -- process
+-- column: iteration id -- ordinal of the repetition, from 0
+-- column: phase text -- warmup, steady or cooldown
+-- column: duration_ns ns -- length of the iteration
+-- column: kernel_ns ns -- part of the path in kernels
+-- column: copy_ns ns -- in copies
+-- column: api_ns ns -- inside calls
+-- column: host_ns ns -- on the host outside of calls
+-- column: launch_latency_ns ns -- launched and not started
+-- column: queue_wait_ns ns -- between work that follows in a queue
+-- column: sync_wakeup_ns ns -- in waiting calls after what they waited for
+-- column: unknown_ns ns -- where nothing recorded tells what was waited for
+-- column: gpu_pct pct -- share of kernels and copies
+{%- set kinds = ['kernel', 'copy', 'api', 'host', 'launch_latency', 'queue_wait', 'sync_wakeup', 'unknown'] %}
+WITH summed AS (
+    SELECT
+        process,
+        iteration,
+        {%- for kind in kinds %}
+        CAST(SUM(CASE WHEN kind = '{{ kind }}' THEN duration_ns ELSE 0 END) AS BIGINT) AS {{ kind }}_ns{{ '' if loop.last else ',' }}
+        {%- endfor %}
+    FROM critical_path
+    WHERE iteration IS NOT NULL
+    GROUP BY process, iteration
+)
+SELECT
+    i.rank,
+    i.process,
+    i.iteration,
+    CAST(i.phase AS VARCHAR) AS phase,
+    i.duration_ns,
+    {%- for kind in kinds %}
+    s.{{ kind }}_ns,
+    {%- endfor %}
+    CAST(100 AS DOUBLE) * CAST(s.kernel_ns + s.copy_ns AS DOUBLE) / NULLIF(CAST(i.duration_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS gpu_pct
+FROM iterations AS i
+JOIN summed AS s ON s.process = i.process AND s.iteration = i.iteration
+ORDER BY i.rank NULLS FIRST, i.process NULLS FIRST, i.iteration NULLS FIRST

@@ -1,0 +1,127 @@
+-- title: Critical path summary
+-- about: What the critical path of each process consists of. Work that is not on it could take longer for a while without moving the end; of work that is on it most is worth an improvement, `what_if_free` tells how much at most.
+-- kind: summary
+-- needs: critical_path kernels memory_copies kernel_symbols processes
+-- by: rank
+-- dimensions: rank, process, node, hostname
+-- param: top int = 0 -- first N rows of each group, 0 = all
+-- column: rank id -- rank
+-- column: kind name -- kernel, copy, api, host (outside of calls), launch_latency, queue_wait, sync_wakeup or unknown
+-- column: name name -- kernel in the name form that was asked for, direction of a copy, or function; of waits what waited
+-- column: parts count -- parts of the path
+-- column: path_ns ns -- sum of their lengths
+-- column: path_pct pct -- share of the path of the group, which is as long as its span
+-- column: mean_ns ns -- mean length of a part
+-- column: max_ns ns -- the longest
+-- column: total_ns ns -- all time of the kernel, or of copies of that direction; null for other kinds
+-- column: critical_pct pct -- share of that on the path
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set form = {'short': 'short_name', 'base': 'base_name', 'mangled': 'mangled_name'} %}
+WITH parts AS (
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'c.' }}{{ column }},
+        {%- endfor %}
+        CAST(c.kind AS VARCHAR) AS kind,
+        {%- if name == 'full' %}
+        CAST(c.name AS VARCHAR) AS name,
+        {%- else %}
+        COALESCE(CAST(s.{{ form[name] }} AS VARCHAR), CAST(c.name AS VARCHAR)) AS name,
+        {%- endif %}
+        c.duration_ns
+    FROM critical_path AS c
+    JOIN processes AS p ON p.process = c.process
+    {%- if name != 'full' %}
+    LEFT JOIN kernel_symbols AS s ON s.process = c.process AND s.kernel_id = c.kernel_id
+    {%- endif %}
+    WHERE p.role <> 'counters'
+),
+work AS (
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
+        {%- endfor %}
+        'kernel' AS kind,
+        {%- if name == 'full' %}
+        CAST(k.kernel_name AS VARCHAR) AS name,
+        {%- else %}
+        COALESCE(CAST(s.{{ form[name] }} AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS name,
+        {%- endif %}
+        k.duration_ns
+    FROM kernels AS k
+    JOIN processes AS p ON p.process = k.process
+    {%- if name != 'full' %}
+    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
+    {%- endif %}
+    WHERE k.valid AND p.role <> 'counters'
+    UNION ALL
+    SELECT
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'm.' }}{{ column }},
+        {%- endfor %}
+        'copy' AS kind,
+        CAST(m.direction AS VARCHAR) AS name,
+        m.duration_ns
+    FROM memory_copies AS m
+    JOIN processes AS p ON p.process = m.process
+    WHERE m.valid AND p.role <> 'counters'
+),
+-- Rows of the path and of all work side by side, so that groups without a name meet too.
+both_sides AS (
+    SELECT {{ keys }}kind, name, 1 AS parts, duration_ns AS path_ns, 0 AS total_ns
+    FROM parts
+    UNION ALL
+    SELECT {{ keys }}kind, name, 0 AS parts, 0 AS path_ns, duration_ns AS total_ns
+    FROM work
+),
+summed AS (
+    SELECT
+        {{ keys }}kind,
+        name,
+        CAST(SUM(parts) AS BIGINT) AS parts,
+        CAST(SUM(path_ns) AS BIGINT) AS path_ns,
+        MAX(path_ns) AS max_ns,
+        CAST(SUM(total_ns) AS BIGINT) AS total_ns,
+        CAST(SUM(0 - total_ns) AS BIGINT) AS minus_total_ns
+    FROM both_sides
+    GROUP BY {{ keys }}kind, name
+),
+shared AS (
+    SELECT
+        {{ keys }}kind,
+        name,
+        parts,
+        path_ns,
+        max_ns,
+        total_ns,
+        CAST(SUM(path_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns,
+        ROW_NUMBER() OVER (
+            {%- if by %}
+            PARTITION BY {{ by | join(', ') }}
+            {%- endif %}
+            ORDER BY -path_ns NULLS LAST, minus_total_ns NULLS LAST, kind NULLS LAST, name NULLS LAST
+        ) AS place
+    FROM summed
+)
+SELECT
+    {{ keys }}kind,
+    name,
+    parts,
+    path_ns,
+    CAST(100 AS DOUBLE) * CAST(path_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS path_pct,
+    CAST(path_ns AS DOUBLE) / NULLIF(CAST(parts AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_ns,
+    CASE WHEN parts > 0 THEN max_ns END AS max_ns,
+    CASE WHEN kind IN ('kernel', 'copy') THEN total_ns END AS total_ns,
+    CASE WHEN kind IN ('kernel', 'copy') THEN CAST(100 AS DOUBLE) * CAST(path_ns AS DOUBLE) / NULLIF(CAST(total_ns AS DOUBLE), CAST(0 AS DOUBLE)) END AS critical_pct
+FROM shared
+{%- if top > 0 %}
+WHERE place <= {{ top }}
+{%- endif %}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    path_ns DESC NULLS LAST,
+    total_ns DESC NULLS LAST,
+    kind NULLS LAST,
+    name NULLS LAST
