@@ -130,7 +130,9 @@ struct Rank<'a> {
 pub fn run(arguments: &Arguments, setups: &[Setup]) -> Result<Vec<Planted>> {
     let plant = arguments.plant.unwrap_or(Plant::None);
     let steps = arguments.iterations.unwrap_or(STEPS);
-    let mut ranks: Vec<Rank<'_>> = setups.iter().map(|setup| Rank::new(arguments, setup)).collect();
+    // Whoever starts first waits for the others.
+    let begin_ns = setups.iter().map(|setup| setup.process.start_ns).max().unwrap_or(0) + 1_500_000_000;
+    let mut ranks: Vec<Rank<'_>> = setups.iter().map(|setup| Rank::new(arguments, setup, begin_ns)).collect();
     for rank in &mut ranks {
         rank.warm_up()?;
     }
@@ -151,13 +153,12 @@ pub fn run(arguments: &Arguments, setups: &[Setup]) -> Result<Vec<Planted>> {
 }
 
 impl<'a> Rank<'a> {
-    fn new(arguments: &Arguments, setup: &'a Setup) -> Self {
-        let start_ns = setup.process.start_ns + 1_500_000_000;
+    fn new(arguments: &Arguments, setup: &'a Setup, begin_ns: u64) -> Self {
         Self {
             setup,
             agent_id: used_agents(arguments, setup.process.rank).first().copied().unwrap_or(1),
             random: Random::new(arguments.seed, 5_000_000 + setup.process.rank),
-            host_ns: start_ns,
+            host_ns: begin_ns,
             compute_free_ns: 0,
             collective_free_ns: 0,
             done_ns: [0; 2],
@@ -209,7 +210,7 @@ impl<'a> Rank<'a> {
             id: self.done.allocations.len() as i64 + 1,
             correlation_id,
             thread_id: self.thread_id(),
-            agent_id: (operation == "ALLOC").then(|| self.agent_id),
+            agent_id: (operation == "ALLOC").then_some(self.agent_id),
             operation,
             level: "REAL",
             address,
@@ -353,7 +354,7 @@ impl<'a> Rank<'a> {
         self.done.end_ns = self.host_ns;
         let mut first_kernels = self.done.dispatches.iter().skip(WARM_UP.len()).step_by(KERNELS_OF_A_STEP);
         let first_ns = first_kernels.next().map_or(0, |dispatch| dispatch.start_ns);
-        self.done.truth.steps_ns = first_kernels.last().map_or(0, |dispatch| dispatch.start_ns - first_ns);
+        self.done.truth.steps_ns = first_kernels.next_back().map_or(0, |dispatch| dispatch.start_ns - first_ns);
         self.done
     }
 }

@@ -186,6 +186,63 @@ fn a_kernel_that_drifts_is_found() {
     }
 }
 
+/// What the kernels of a rank or its host take longer holds the others up, which wait in collectives: 240 µs are what one
+/// takes of itself.
+#[test]
+fn the_rank_that_holds_the_others_up_is_found() {
+    for plant in PLANTS {
+        let run = Planted::new(plant);
+        let (guilty, what) = match plant {
+            "straggler" => (Some(2), "slow_kernels"),
+            "host-bound" => (Some(1), "idle"),
+            // 5 × 216 µs and 59 × 30 µs of some 45 ms.
+            "outliers" => (Some(3), "slow_kernels"),
+            "drift" => (Some(1), "slow_kernels"),
+            _ => (None, ""),
+        };
+        let rows = run.table(&["stragglers"]);
+        assert!(rows.iter().all(|row| Some(rank_of(row)) == guilty), "{plant}: {rows:?}");
+        let found = rows.iter().find(|row| row["what"] == what);
+        assert_eq!(found.is_some(), guilty.is_some(), "{plant}: {rows:?}");
+        if plant == "straggler" {
+            let excess = run.truth(2, "compute_ns") - run.truth(0, "compute_ns");
+            assert_near(number(found.unwrap(), "excess_ns"), excess, 0.0, "excess");
+        }
+        let rows = run.table(&["collective_summary", "--by", "rank"]);
+        assert_eq!(rows.len(), RANKS, "{plant}: {rows:?}");
+        for row in &rows {
+            let rank = rank_of(row);
+            assert_eq!((number(row, "matched"), number(row, "unmatched")), (60.0, 0.0), "{plant}: {row}");
+            assert_near(number(row, "wait_ns"), run.truth(rank, "waiting_ns"), 0.0, &format!("{plant}: {row}"));
+            assert_near(number(row, "total_ns"), run.truth(rank, "collective_ns"), 0.0, &format!("{plant}: {row}"));
+        }
+    }
+}
+
+/// The path of each rank is as long as the span of its work, and goes through what was planted.
+#[test]
+fn the_path_goes_through_the_plant() {
+    for plant in PLANTS {
+        let run = Planted::new(plant);
+        let rows = run.table(&["critical_path_summary", "--by", "rank"]);
+        for rank in 0..RANKS {
+            let own: Vec<&Value> = rows.iter().filter(|row| rank_of(row) == rank).collect();
+            let of_kind = |kind: &str| {
+                own.iter().filter(|row| row["kind"] == kind).map(|row| number(row, "path_ns")).sum::<f64>()
+            };
+            let all: f64 = own.iter().map(|row| number(row, "path_ns")).sum();
+            let on_gpu = of_kind("kernel") / all;
+            let is_slow_host = plant == "host-bound" && rank == 1;
+            assert_eq!(on_gpu < 0.9, is_slow_host, "{plant}: rank {rank}: {on_gpu} of {all}: {own:?}");
+            if is_slow_host {
+                // 400 µs before each of 60 launches, which kernels hide in part, and which bound the work all the same.
+                let found = of_kind("host");
+                assert!((24e6..24.5e6).contains(&found), "{found}");
+            }
+        }
+    }
+}
+
 /// Nothing else is invented: no first call is slow, no kernel waits for its launch.
 #[test]
 fn nothing_else_is_found() {
