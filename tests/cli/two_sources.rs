@@ -18,7 +18,7 @@ const APART: &[(&str, &[&str])] = &[
     ("region_self_times", &["region_id"]),
     ("api_calls", &["region_id"]),
     ("ranges", &["range_id"]),
-    ("range_self_times", &["range_id"]),
+    ("range_self_times", &["range_id", "parent_id"]),
     ("range_work", &["target_id", "range_id"]),
     ("launches", &["target_id"]),
     ("graph_work", &["target_id"]),
