@@ -41,6 +41,9 @@
 {%- else %}
 {%- set metrics = [metric] %}
 {%- endif %}
+{%- if work and metric not in ['all'] + of_kernels %}
+{{- refuse(metric ~ ' is not known of a ' ~ work | join(' or ') ~ '; group it by node or hostname, or choose one of ' ~ of_kernels | join(', ')) }}
+{%- endif %}
 {%- set unit = {'dispatches': 'dispatches', 'copied_bytes': 'bytes'}[metric] if metric in ['dispatches', 'copied_bytes'] else 'ns' %}
 {%- set kernels_too = metrics | select('in', of_kernels) | list %}
 WITH segment_times AS (

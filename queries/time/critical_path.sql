@@ -1,5 +1,5 @@
 -- title: Critical path
--- about: What the end of the GPU work of each process depended on, in the order of time: from its first start to its last end, each part bound by the one before it. The parts add up to the span of the process. Where nothing recorded explains the start of a kernel, what ended shortly before is taken for its cause and called inferred.
+-- about: What the end of the GPU work of each process depended on, in the order of time: from its first start to its last end, each part bound by the one before it. The parts add up to the span of the kernels and copies of the process, those of no GPU included. Where nothing recorded explains the start of a kernel, what ended shortly before is taken for its cause and called inferred.
 -- kind: trace
 -- needs: critical_path kernels kernel_symbols processes
 -- by:

@@ -59,6 +59,14 @@ pub enum QueryError {
         /// What it must be.
         expected: String,
     },
+    /// Options do not go together, as the template says.
+    #[error("{query}: {reason}")]
+    Refused {
+        /// The query.
+        query: String,
+        /// Why, and what to do.
+        reason: String,
+    },
     /// The template cannot be rendered.
     #[error("cannot render {query}: {reason}; check the template")]
     Template {

@@ -67,11 +67,23 @@ pub fn render(query: &Query, options: &QueryOptions) -> Result<String, QueryErro
     context.insert("name".to_owned(), Value::from(options.name.word()));
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_function("refuse", refuse);
     let body: Vec<&str> = query.text.lines().skip_while(|line| line.starts_with("--")).collect();
-    let rendered = environment
-        .render_str(&body.join("\n"), &context)
-        .map_err(|error| QueryError::Template { query: query.name.clone(), reason: format!("{error:#}") })?;
+    let rendered = environment.render_str(&body.join("\n"), &context).map_err(|error| {
+        match error.detail().and_then(|detail| detail.strip_prefix(REFUSED)) {
+            Some(reason) => QueryError::Refused { query: query.name.clone(), reason: reason.to_owned() },
+            None => QueryError::Template { query: query.name.clone(), reason: format!("{error:#}") },
+        }
+    })?;
     Ok(rendered.trim().to_owned() + "\n")
+}
+
+/// Tells a refusal from what is wrong with a template.
+const REFUSED: &str = "refused: ";
+
+/// Lets a template refuse options that do not go together.
+fn refuse(reason: String) -> Result<Value, minijinja::Error> {
+    Err(minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, REFUSED.to_owned() + &reason))
 }
 
 /// The columns of the answer that are wanted. A template may leave out what is costly and not among them.

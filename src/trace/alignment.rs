@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::clocks::{Clock, ClockBasis, Leaving, Residual, offsets};
 use super::identity::Process;
 use super::logical::Trace;
+use super::similar::closest;
 use super::values::Integers;
 
 /// Which times of different processes are made comparable.
@@ -58,7 +59,9 @@ pub enum OffsetsError {
         path: String,
     },
     /// A line cannot be understood.
-    #[error("{path}:{line}: {value} is no whole number; write nanoseconds that are added to the recorded times")]
+    #[error(
+        "{path}:{line}: {value} is no whole number, or too large; write nanoseconds that are added to recorded times"
+    )]
     Number {
         /// The file.
         path: String,
@@ -66,6 +69,18 @@ pub enum OffsetsError {
         line: u64,
         /// What stands there.
         value: String,
+    },
+    /// A line is about something that was not read.
+    #[error("{path}: there is no {kind} {value} among the processes; {known}")]
+    Unknown {
+        /// The file.
+        path: String,
+        /// What the lines are about.
+        kind: &'static str,
+        /// What stands there.
+        value: String,
+        /// What there is.
+        known: String,
     },
     /// Two lines are about the same.
     #[error("{path}:{line}: {value} has an offset already; leave one of the lines")]
@@ -88,6 +103,11 @@ pub struct Aligned {
     /// one clock have any.
     pub residual: Option<Residual>,
 }
+
+/// Names that are listed where one is not known.
+const MOST_LISTED: usize = 8;
+/// Offset that no sum with a recorded time can overflow: 73 years.
+const MOST_OFFSET_NS: u64 = 1 << 61;
 
 /// Offsets of processes by rank or host name.
 enum Offsets {
@@ -113,13 +133,35 @@ impl Offsets {
             let line = record.position().map_or(0, csv::Position::line);
             let (key, value) = (record.get(0).unwrap_or_default(), record.get(1).unwrap_or_default());
             let wrong = |value: &str| OffsetsError::Number { path: shown.clone(), line, value: value.to_owned() };
-            let offset = value.parse::<i64>().map_err(|_| wrong(value))?;
+            let fits = |offset: &i64| offset.unsigned_abs() <= MOST_OFFSET_NS;
+            let offset = value.parse::<i64>().ok().filter(fits).ok_or_else(|| wrong(value))?;
             let key = if by_rank { key.parse::<i64>().map_err(|_| wrong(key))?.to_string() } else { key.to_owned() };
             if offsets.insert(key.clone(), offset).is_some() {
                 return Err(OffsetsError::Twice { path: shown, line, value: key });
             }
         }
         Ok(if by_rank { Self::Ranks(offsets) } else { Self::Hosts(offsets) })
+    }
+
+    /// Refuses lines about what is not there, which are slips of the pen.
+    fn check<'a>(&self, path: &Path, processes: impl Iterator<Item = &'a Process>) -> Result<(), OffsetsError> {
+        let (kind, offsets) = match self {
+            Self::Ranks(offsets) => ("rank", offsets),
+            Self::Hosts(offsets) => ("hostname", offsets),
+        };
+        let name = |process: &Process| match self {
+            Self::Ranks(_) => Some(process.rank.to_string()),
+            Self::Hosts(_) => process.facts.hostname.clone(),
+        };
+        let known: BTreeSet<String> = processes.filter_map(name).collect();
+        let Some(value) = offsets.keys().find(|key| !known.contains(*key)) else { return Ok(()) };
+        let listed: Vec<&str> = known.iter().map(String::as_str).take(MOST_LISTED).collect();
+        let known = match closest(value, known.iter().map(String::as_str)) {
+            Some(closest) => format!("did you mean {closest}?"),
+            None if listed.is_empty() => "none is recorded".to_owned(),
+            None => format!("there are {}", listed.join(", ")),
+        };
+        Err(OffsetsError::Unknown { path: path.display().to_string(), kind, value: value.clone(), known })
     }
 
     fn of(&self, process: &Process) -> Option<i64> {
@@ -142,6 +184,10 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
         }
         Alignment::File(path) => {
             let offsets = Offsets::read(path)?;
+            // One file may be for more ranks than were asked for.
+            if trace.choice().ranks.is_none() {
+                offsets.check(path, processes.clone())?;
+            }
             processes.map(|process| Some((offsets.of(process)?, ClockBasis::File))).collect()
         }
         Alignment::Collectives => {

@@ -265,3 +265,20 @@ fn tables_made_on_demand_can_be_kept() {
         assert!(refused.code == 2 && refused.stderr.contains(reason), "{}", refused.stderr);
     }
 }
+
+/// The launch 0..100 starts at 8100; a copy between two GPUs lasts until 8000 and keeps both of them busy, whichever way it
+/// goes: the GPU waits for 100 ns.
+#[test]
+fn a_copy_between_gpus_keeps_both_busy() {
+    for (source, destination) in [(GPU, 902), (902, GPU)] {
+        let mut copy = call(3, 2, 105, T + 50, T + 8000);
+        copy["src_agent_id"] = json!({"handle": source});
+        copy["dst_agent_id"] = json!({"handle": destination});
+        copy["bytes"] = json!(4096);
+        copy["stream_id"] = json!({"handle": 2});
+        let (_directory, input) =
+            trace(&[hip(LAUNCH, 101, 0, 100)], &[], &[kernel(1, SCALE, 101, 8100, 8150)], &[copy]);
+        let rows = records(&["table", "launch_summary", &input]);
+        assert_eq!(rows[0]["exposed_launch_ns"], 100, "{source} to {destination}: {rows:?}");
+    }
+}

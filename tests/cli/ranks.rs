@@ -183,12 +183,18 @@ fn offsets_come_from_a_file() {
         ("a,b\n1,2\n", "hostname,offset_ns"),
         ("rank,offset_ns\n0,x\n", ":2: x"),
         ("rank,offset_ns\n0,1\n0,2\n", ":3: 0"),
+        ("rank,offset_ns\n0,1\n7,2\n", "there is no rank 7 among the processes; there are 0, 1, 2"),
+        ("hostname,offset_ns\nm3,1\n", "there is no hostname m3 among the processes; there are m1, m2"),
+        ("rank,offset_ns\n0,9223372036854775807\n", ":2: 9223372036854775807"),
     ] {
         std::fs::write(&file, text).unwrap();
         let wrong = run(&["table", "collectives", &input, "--align", file.to_str().unwrap()]);
         assert_eq!(wrong.code, 2, "{}", wrong.stderr);
         assert!(wrong.stderr.contains(part), "{}", wrong.stderr);
     }
+    std::fs::write(&file, "rank,offset_ns\n0,1\n1,1\n2,1\n").unwrap();
+    let file = file.to_str().unwrap();
+    assert_eq!(run(&["table", "collectives", &input, "--align", file, "--rank", "0-1"]).code, 0);
     let wrong = run(&["table", "collectives", &input, "--align", "nowhere.csv"]);
     assert_eq!(wrong.code, 2, "{}", wrong.stderr);
 }
@@ -295,4 +301,14 @@ fn kept_collectives_are_those_of_the_processes_that_are_there() {
     let fewer = convert("kept");
     assert_eq!(fewer, convert("fresh"));
     assert_ne!(fewer, all[..2]);
+}
+
+/// A query tells which of its options do not go together.
+#[test]
+fn what_kernels_have_no_share_in_is_not_grouped_by_them() {
+    let wrong = run(&["table", "rank_imbalance", "fixtures/two_nodes", "--metric", "busy", "--by", "category"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("busy is not known of a category"), "{}", wrong.stderr);
+    let rows = records(&["table", "rank_imbalance", "fixtures/two_nodes", "--metric", "busy", "--by", "node"]);
+    assert_eq!(rows.len(), 2, "{rows:?}");
 }

@@ -26,7 +26,7 @@ const TAKEN: [&str; 10] = [
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
     let kernels = [&TAKEN[..], &["correlation_id", "start_ns", "end_ns", "valid"]].concat();
-    let copies = vec!["gpu", "start_ns", "end_ns", "valid"];
+    let copies = vec!["gpu", "peer_gpu", "start_ns", "end_ns", "valid"];
     vec![
         ("kernels", kernels),
         ("memory_copies", copies),
@@ -84,17 +84,20 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     columns.into_frame(&kernels, &calls)
 }
 
-/// The valid copies of known GPUs.
+/// The valid copies of known GPUs; one between two GPUs keeps both busy.
 fn copies_by_gpu(copies: &DataFrame) -> Result<Vec<Dispatch<Option<i64>>>> {
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(copies.column(name)?.i64()?)) };
-    let (gpus, starts, ends) = (integer("gpu")?, integer("start_ns")?, integer("end_ns")?);
+    let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
     let valid = Truths::of(copies.column("valid")?.bool()?);
-    let rows = gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-    let copies = rows.filter_map(|(((gpu, start), end), valid)| {
-        let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true) && gpu.is_some())?;
-        Some(Dispatch { lane: gpu, start_ns, end_ns })
-    });
-    Ok(copies.collect())
+    let mut found = Vec::new();
+    for gpus in [integer("gpu")?, integer("peer_gpu")?] {
+        let rows = gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
+        found.extend(rows.filter_map(|(((gpu, start), end), valid)| {
+            let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true) && gpu.is_some())?;
+            Some(Dispatch { lane: gpu, start_ns, end_ns })
+        }));
+    }
+    Ok(found)
 }
 
 /// What dispatches wait in: the queue of a GPU, or its stream where no queue is known.

@@ -6,6 +6,9 @@ use super::occurrences::Occurrences;
 /// Share of the repetitions in which a symbol must occur equally often to belong to them.
 const STEADY: f64 = 0.7;
 
+/// Anchors that may stand in for a missing one, of those that seem nearest behind it.
+const MOST_LOOKED_AT: usize = 64;
+
 /// What of a sequence is explained by cutting it into repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Explained {
@@ -83,7 +86,9 @@ pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> 
 fn usual_offsets(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> Vec<(u32, u32)> {
     let of_anchor = occurrences.of_symbol(anchor.symbol);
     let mut offsets: Vec<(u32, u32)> = Vec::new();
-    for other in others.iter().filter(|other| other.symbol != anchor.symbol) {
+    let mut others: Vec<&Anchor> = others.iter().filter(|other| other.symbol != anchor.symbol).collect();
+    others.sort_by_key(|other| (other.start.wrapping_sub(anchor.start) % anchor.period.max(1), other.symbol));
+    for other in others.into_iter().take(MOST_LOOKED_AT) {
         let positions = occurrences.of_symbol(other.symbol);
         let mut found: Vec<u32> = of_anchor
             .iter()

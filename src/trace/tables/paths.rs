@@ -62,7 +62,7 @@ pub(super) static KERNEL_SAVINGS: Table = Table {
     key: &["kernel_name"],
     sort: &["kernel_name"],
     origin: Origin::OnDemand,
-    about: "How much earlier the GPU work of a process would end if all dispatches of a kernel took no time. Delays of launches and waits stay as they were, and so does the time of the host between calls and in calls that do not wait.",
+    about: "How much earlier the GPU work of a process would end if all dispatches of a kernel took no time. What bound a start or a return keeps its delay, another cause that takes over has none; the time of the host between calls and in calls that do not wait stays as it was.",
     columns: &[
         PROCESS,
         RANK,
