@@ -257,3 +257,16 @@ fn nothing_else_is_found() {
         assert!(bound.is_empty(), "{plant}: {bound:?}");
     }
 }
+
+/// Iterations stand before or behind the kernels that a window leaves, or among them.
+#[test]
+fn a_window_makes_no_negative_times() {
+    let run = Planted::new("none");
+    for window in [["--iter", "3..4"], ["--window", "20%:50%"]] {
+        let rows = run.table(&[&["iteration_summary"][..], &window].concat());
+        assert_eq!(rows.len(), RANKS, "{window:?}");
+        for row in &rows {
+            assert!(number(row, "before_ns") >= 0.0 && number(row, "after_ns") >= 0.0, "{window:?}: {row}");
+        }
+    }
+}
