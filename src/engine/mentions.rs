@@ -1,8 +1,11 @@
 //! Which tables and columns a statement mentions, so that no more is read than it needs.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
+use sqlparser::ast::{ObjectNamePart, visit_relations};
 use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::trace::Request;
@@ -11,15 +14,36 @@ use crate::trace::schema::{Origin, Table, tables};
 /// Words by which a statement means columns that it does not name: `NATURAL JOIN`, `COLUMNS('…')`, `TABLE kernels`.
 const MEANS_ALL_COLUMNS: &[&str] = &["natural", "columns", "table"];
 
-/// The columns to read for a statement: of every table whose name occurs in it, the columns whose names occur in it,
-/// or all of them when it selects `*`. This may be too much, never too little.
+/// Words by which a statement may name a table outside of its FROM clauses.
+const NAMES_TABLES: &[&str] = &["table", "show", "describe", "explain"];
+
+/// The columns to read for a statement: of every table that it reads, the columns whose names occur in it, or all of them
+/// when it selects `*`. This may be too much, never too little.
 pub fn mentioned(sql: &str) -> Request {
     let (words, star) = scan(sql);
-    tables()
-        .iter()
-        .filter(|table| words.contains(table.name))
-        .map(|table| (table.name, columns_of(table, &words, star)))
-        .collect()
+    let mut named: Vec<&'static Table> = tables().iter().copied().filter(|table| words.contains(table.name)).collect();
+    // Columns may have the names of tables, of which some take long to make.
+    if named.iter().any(|table| table.origin == Origin::OnDemand)
+        && !words.iter().any(|word| NAMES_TABLES.contains(&word.as_str()))
+        && let Some(relations) = relations(sql)
+    {
+        named.retain(|table| relations.contains(table.name));
+    }
+    named.into_iter().map(|table| (table.name, columns_of(table, &words, star))).collect()
+}
+
+/// Last words of the names in FROM clauses in lower case; `None` where the statement cannot be taken apart.
+fn relations(sql: &str) -> Option<BTreeSet<String>> {
+    let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
+    let mut names = BTreeSet::new();
+    let complete = visit_relations(&statements, |name| match name.0.last() {
+        Some(ObjectNamePart::Identifier(word)) => {
+            names.insert(word.value.to_lowercase());
+            ControlFlow::Continue(())
+        }
+        _ => ControlFlow::Break(()),
+    });
+    complete.is_continue().then_some(names)
 }
 
 /// Whether a table's name occurs in a statement.
@@ -74,6 +98,17 @@ mod tests {
         let sql = "SELECT COUNT(*), SUM(duration_ns * 2) FROM Kernels WHERE short_name = 'gpu' -- stream_id";
         assert_eq!(columns(sql, "kernels"), ["dispatch_id", "duration_ns", "short_name"]);
         assert_eq!(mentioned(sql).len(), 1);
+    }
+
+    #[test]
+    fn columns_with_the_names_of_tables_are_no_tables() {
+        let tables = |sql: &str| mentioned(sql).into_keys().collect::<Vec<_>>();
+        let sql = "WITH d AS (SELECT launched AS launches FROM Dispatch_Launches) \
+                   SELECT launches, (SELECT MAX(gpu) FROM graphs.ranges) FROM d";
+        assert_eq!(tables(sql), ["dispatch_launches", "ranges"]);
+        for sql in ["TABLE launches", "SELECT 1 FROM launches WHERE (", "SELECT 1 FROM (SELECT 2 FROM \"launches\")"] {
+            assert_eq!(tables(sql), ["launches"], "{sql}");
+        }
     }
 
     #[test]

@@ -127,12 +127,13 @@ pub fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> PolarsResul
         Some(*verdict.get_or_insert_with(|| mapping.cat_to_str(code).is_some_and(&wanted)))
     };
     let name = column.name().clone();
-    Ok(match texts.physical().cont_slice() {
+    let physical = texts.physical().rechunk();
+    Ok(match physical.cont_slice() {
         Ok(codes) => {
             let rows: Bitmap = codes.iter().map(|code| verdict(*code).unwrap_or(false)).collect();
             BooleanChunked::from_bitmap(name, rows)
         }
-        Err(_) => texts.physical().iter().map(|code| verdict(code?)).collect_ca(name),
+        Err(_) => physical.iter().map(|code| verdict(code?)).collect_ca(name),
     })
 }
 

@@ -330,8 +330,9 @@ impl Trace {
                 },
             }
         }
+        let asked = |table: &Table| request.get(table.name).cloned().unwrap_or_default();
         for table in &derived {
-            for (name, columns) in derived::needs(table.name) {
+            for (name, columns) in derived::needs_of(table.name, &asked(table)) {
                 base.entry(name).or_default().extend(columns);
             }
         }
@@ -351,7 +352,7 @@ impl Trace {
             tables.insert(name, rows.frame);
         }
         for table in derived {
-            let needed: BTreeMap<&'static str, DataFrame> = derived::needs(table.name)
+            let needed: BTreeMap<&'static str, DataFrame> = derived::needs_of(table.name, &asked(table))
                 .into_iter()
                 .filter_map(|(name, columns)| {
                     let columns: Vec<Expr> =
@@ -363,6 +364,10 @@ impl Trace {
                         Ok((name, selection::clipped_regions(resolved, frame).collect()?))
                     }
                     _ => Ok((name, frame.collect()?)),
+                })
+                .map(|named: PolarsResult<(&'static str, DataFrame)>| {
+                    // Once for all columns in turn: who builds from them would hold the pieces and a copy of each.
+                    named.map(|(name, mut frame)| (name, std::mem::take(frame.rechunk_mut())))
                 })
                 .collect::<PolarsResult<_>>()?;
             let frame = if table.name == "anomalies" {

@@ -13,26 +13,38 @@ pub struct Dispatch<L> {
     pub end_ns: i64,
 }
 
-/// For each dispatch, in the order given, the latest end of those of its queue that started before it; of those that start
-/// at the same time the one that is given first counts as started before. `None` for the first of a queue.
+/// For each dispatch, in the order given, the latest end of those of its queue, and of the `others` there, that started
+/// before it; of dispatches that start at the same time the one that is given first counts as started before, and of the
+/// others none does. `None` for the first of a queue.
 ///
-/// `dispatches` gives the same every time it is called. Takes `O(n log q)` for `q` queues where the starts are in order,
-/// else `O(n log n)`.
-pub fn free_before<L: Copy + Ord, I: Iterator<Item = Dispatch<L>>>(dispatches: impl Fn() -> I) -> Vec<Option<i64>> {
+/// `dispatches` gives the same every time it is called. Takes `O(n log q)` for `q` queues and no memory where the starts are
+/// in order, else `O(n log n)`; the others are sorted.
+pub fn free_before<'a, L: Copy + Ord + 'a, I: Iterator<Item = Dispatch<L>> + 'a>(
+    dispatches: impl Fn() -> I,
+    mut others: Vec<Dispatch<L>>,
+) -> Box<dyn Iterator<Item = Option<i64>> + 'a> {
+    others.sort_by_key(|other| other.start_ns);
+    let mut others = others.into_iter().peekable();
     let mut queues = Queues::default();
+    let mut free = move |dispatch: &Dispatch<L>| {
+        while let Some(other) = others.next_if(|other| other.start_ns < dispatch.start_ns) {
+            queues.add(&other);
+        }
+        queues.add(dispatch)
+    };
     if dispatches().is_sorted_by_key(|dispatch| dispatch.start_ns) {
-        return dispatches().map(|dispatch| queues.add(&dispatch)).collect();
+        return Box::new(dispatches().map(move |dispatch| free(&dispatch)));
     }
     let mut order: Vec<(usize, Dispatch<L>)> = dispatches().enumerate().collect();
     order.sort_by_key(|(_, dispatch)| dispatch.start_ns);
     let mut free_ns = vec![None; order.len()];
     for (place, dispatch) in order {
-        let before = queues.add(&dispatch);
+        let before = free(&dispatch);
         if let Some(slot) = free_ns.get_mut(place) {
             *slot = before;
         }
     }
-    free_ns
+    Box::new(free_ns.into_iter())
 }
 
 /// The latest end in each queue so far.
@@ -77,26 +89,35 @@ mod tests {
 
     use super::*;
 
-    fn by_definition(dispatches: &[Dispatch<u8>]) -> Vec<Option<i64>> {
+    fn by_definition(dispatches: &[Dispatch<u8>], others: &[Dispatch<u8>]) -> Vec<Option<i64>> {
         let before = |place: usize| {
             let this = dispatches[place];
             let started = dispatches.iter().enumerate().filter(move |(other, dispatch)| {
                 dispatch.lane == this.lane && (dispatch.start_ns, *other) < (this.start_ns, place)
             });
-            started.map(|(_, dispatch)| dispatch.end_ns).max()
+            let others = others.iter().filter(|other| other.lane == this.lane && other.start_ns < this.start_ns);
+            started.map(|(_, dispatch)| dispatch.end_ns).chain(others.map(|other| other.end_ns)).max()
         };
         (0..dispatches.len()).map(before).collect()
     }
 
     proptest! {
         #[test]
-        fn matches_the_definition(rows in prop::collection::vec((0_u8..3, 0_i64..20, 0_i64..9), 0..30), sorted in any::<bool>()) {
-            let mut dispatches: Vec<Dispatch<u8>> =
-                rows.iter().map(|(lane, start, length)| Dispatch { lane: *lane, start_ns: *start, end_ns: start + length }).collect();
+        fn matches_the_definition(
+            rows in prop::collection::vec((0_u8..3, 0_i64..20, 0_i64..9), 0..30),
+            others in prop::collection::vec((0_u8..3, 0_i64..20, 0_i64..9), 0..9),
+            sorted in any::<bool>(),
+        ) {
+            let of_row = |(lane, start, length): &(u8, i64, i64)| {
+                Dispatch { lane: *lane, start_ns: *start, end_ns: start + length }
+            };
+            let mut dispatches: Vec<Dispatch<u8>> = rows.iter().map(of_row).collect();
+            let others: Vec<Dispatch<u8>> = others.iter().map(of_row).collect();
             if sorted {
                 dispatches.sort_by_key(|dispatch| dispatch.start_ns);
             }
-            prop_assert_eq!(free_before(|| dispatches.iter().copied()), by_definition(&dispatches));
+            let expected = by_definition(&dispatches, &others);
+            prop_assert_eq!(free_before(|| dispatches.iter().copied(), others).collect::<Vec<_>>(), expected);
         }
     }
 }

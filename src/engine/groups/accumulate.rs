@@ -51,8 +51,13 @@ impl<'a> Pass<'a> {
 
     /// Adds all rows of another part of the table.
     pub fn merge(mut self, other: Self) -> Self {
-        self.groupings.iter_mut().zip(other.groupings).for_each(|(one, other)| one.merge(other));
+        self.absorb(other);
         self
+    }
+
+    /// As [`Pass::merge`], in place.
+    pub fn absorb(&mut self, other: Self) {
+        self.groupings.iter_mut().zip(other.groupings).for_each(|(one, other)| one.merge(other));
     }
 
     /// The tables of the groupings; `None` where a sum is out of range.

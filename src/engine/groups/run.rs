@@ -1,6 +1,7 @@
 //! Works out the groupings of a statement over a trace.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use polars::prelude::{Column, DataFrame, Scalar};
@@ -10,7 +11,6 @@ use super::accumulate::Pass;
 use super::recognise::{Grouping, Recognised, recognise};
 use crate::engine::mentions::mentioned;
 use crate::trace::frames::is_identity;
-use crate::trace::schema::Table;
 use crate::trace::source::Piece;
 use crate::trace::{Member, Request, Trace, derived};
 
@@ -43,13 +43,6 @@ pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Gro
     Ok(Some((sql, grouped)))
 }
 
-/// Rows of one process that one thread reads.
-struct Work<'a> {
-    member: &'a Member,
-    /// A part of the table; all of it where there is none.
-    piece: Option<Box<dyn Piece>>,
-}
-
 /// Groupings of the same rows of one table.
 fn in_one_pass(
     trace: &Trace,
@@ -66,55 +59,48 @@ fn in_one_pass(
         // These two are not read; a column of its own gives a frame its height.
         columns.extend(table.column_names().nth(2));
     }
-    let mut work = Vec::new();
+    let mut pieces: Vec<(&Member, Box<dyn Piece>)> = Vec::new();
+    let mut whole: Vec<&Member> = Vec::new();
     for member in trace.members() {
         match trace.pieces(member, table, &columns)? {
-            Some(pieces) => work.extend(pieces.into_iter().map(|piece| Work { member, piece: Some(piece) })),
+            Some(of_member) => pieces.extend(of_member.into_iter().map(|piece| (member, piece))),
             // What must be read as a whole is not read twice.
             None if rest.contains_key(table.name) => return Ok(None),
-            None => work.push(Work { member, piece: None }),
+            None => whole.push(member),
         }
     }
-    let added = work
+    let added = pieces
         .par_iter()
-        .try_fold(empty, |mut pass, work| {
-            work.read(trace, table, &columns, &mut |frame| pass.add(frame))?;
+        .try_fold(empty, |mut pass, (member, piece)| {
+            piece.read(&mut |frame| pass.add(&identified(frame, member, &columns)?))?;
             Ok::<_, anyhow::Error>(pass)
         })
         .try_reduce(empty, |one, other| Ok(one.merge(other)))?;
-    first.merge(added).finish()
+    let all = Mutex::new(first.merge(added));
+    let request = Request::from([(table.name, columns.clone())]);
+    let add_whole = |member: &&Member| {
+        let mut tables = trace.process_frames(member, &request)?;
+        let frame = tables.remove(table.name).context("internal: a table was not read")?.collect()?;
+        // What is kept of every row for as long as a frame is added up is kept of fewer.
+        let slices: Vec<i64> = (0..frame.height()).step_by(ADDED_ROWS).map(|first| first as i64).collect();
+        slices.par_iter().try_for_each(|first| {
+            let mut pass = empty();
+            pass.add(&identified(&frame.slice(*first, ADDED_ROWS), member, &columns)?)?;
+            all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
+            Ok::<_, anyhow::Error>(())
+        })
+    };
+    trace.jobs().run(&whole, |member| member.memory_bytes, add_whole)?;
+    all.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
 }
 
-impl Work<'_> {
-    fn read(
-        &self,
-        trace: &Trace,
-        table: &'static Table,
-        columns: &BTreeSet<&'static str>,
-        add: &mut dyn FnMut(&DataFrame) -> Result<()>,
-    ) -> Result<()> {
-        let process = &self.member.process;
-        let mut identified = |frame: &DataFrame| {
-            let mut frame = frame.clone();
-            for (name, value) in [("process", process.process), ("rank", process.rank)] {
-                if columns.contains(name) {
-                    frame.with_column(Column::new_scalar(name.into(), Scalar::from(value), frame.height()))?;
-                }
-            }
-            add(&frame)
-        };
-        match &self.piece {
-            Some(piece) => piece.read(&mut identified),
-            None => {
-                let request = Request::from([(table.name, columns.clone())]);
-                let mut tables = trace.process_frames(self.member, &request)?;
-                let frame = tables.remove(table.name).context("internal: a table was not read")?;
-                let frame = frame.collect()?;
-                // What is kept of every row for as long as a frame is added up is kept of fewer.
-                (0..frame.height())
-                    .step_by(ADDED_ROWS)
-                    .try_for_each(|first| identified(&frame.slice(first as i64, ADDED_ROWS)))
-            }
+/// Rows of a process with the columns that name it.
+fn identified(frame: &DataFrame, member: &Member, columns: &BTreeSet<&'static str>) -> Result<DataFrame> {
+    let mut frame = frame.clone();
+    for (name, value) in [("process", member.process.process), ("rank", member.process.rank)] {
+        if columns.contains(name) {
+            frame.with_column(Column::new_scalar(name.into(), Scalar::from(value), frame.height()))?;
         }
     }
+    Ok(frame)
 }

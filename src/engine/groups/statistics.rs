@@ -77,17 +77,22 @@ impl Statistics {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfRange;
 
+/// Integers from so many on are kept as they were added, those of fewer are moved together.
+const MANY: usize = 1024;
+
 /// All integers of one group, four bytes each where that is enough.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
-    small: Vec<u32>,
+    small: Vec<i32>,
+    /// Further ones, which are not moved until they are needed.
+    more: Vec<Vec<i32>>,
     others: Vec<i64>,
 }
 
 impl Values {
     /// Adds an integer.
     pub fn add(&mut self, value: i64) {
-        match u32::try_from(value) {
+        match i32::try_from(value) {
             Ok(small) => self.small.push(small),
             Err(_) => self.others.push(value),
         }
@@ -95,17 +100,21 @@ impl Values {
 
     /// Adds all integers of another group.
     pub fn merge(&mut self, mut other: Self) {
-        if self.small.is_empty() {
-            self.small = other.small;
+        if other.small.len() >= MANY {
+            other.small.shrink_to_fit();
+            self.more.push(other.small);
         } else {
             self.small.append(&mut other.small);
         }
+        self.more.append(&mut other.more);
         self.others.append(&mut other.others);
     }
 
     /// The median, for an even number the mean of the two in the middle; `None` of nothing.
     pub fn median(self) -> Option<f64> {
-        let Self { mut small, mut others } = self;
+        let Self { mut small, more, mut others } = self;
+        small.reserve_exact(more.iter().map(Vec::len).sum());
+        more.into_iter().for_each(|more| small.extend_from_slice(&more));
         let count = small.len() + others.len();
         let upper = count / 2;
         if others.is_empty() {
@@ -163,6 +172,16 @@ mod tests {
             sorted.sort_unstable();
             let middle = (sorted[(sorted.len() - 1) / 2] as f64 + sorted[sorted.len() / 2] as f64) / 2.0;
             prop_assert_eq!(all.median(), Some(middle));
+            // Often enough to be kept as they were added.
+            let often = (0..3).fold(Values::default(), |mut often, _| {
+                let mut part = Values::default();
+                (0..MANY).for_each(|_| sorted.iter().for_each(|value| part.add(*value)));
+                often.merge(part);
+                often
+            });
+            let repeated = 3 * MANY * sorted.len();
+            let nth = |place: usize| sorted[place / (3 * MANY)] as f64;
+            prop_assert_eq!(often.median(), Some((nth((repeated - 1) / 2) + nth(repeated / 2)) / 2.0));
             if let Ok(Some(deviation)) = statistics.deviation() {
                 let mean = values.iter().sum::<i64>() as f64 / count;
                 let spread: f64 = values.iter().map(|value| (*value as f64 - mean).powi(2)).sum();

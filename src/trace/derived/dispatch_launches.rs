@@ -2,14 +2,15 @@
 
 use anyhow::Result;
 use polars::prelude::*;
+use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 
-use super::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
+use super::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use super::{Frames, Needs, column, needed};
 use crate::trace::identity::Process;
 use crate::trace::queue_order::{Dispatch, free_before};
-use crate::trace::values::{Integers, Truths, integers};
+use crate::trace::values::{Integers, Truths};
 
-/// Columns of `kernels` that are taken as they are.
+/// Columns of `kernels` that are taken as they are, in the order of the table.
 const TAKEN: [&str; 10] = [
     "dispatch_id",
     "kernel_id",
@@ -22,6 +23,8 @@ const TAKEN: [&str; 10] = [
     "stream_id",
     "tid",
 ];
+/// Those of them that nothing else depends on: without one the table is built without it.
+pub const HANDED_ON: &[&str] = &["dispatch_id", "kernel_id", "kernel_name", "short_name", "category", "device", "tid"];
 
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
@@ -30,7 +33,7 @@ pub fn needs() -> Needs {
     vec![
         ("kernels", kernels),
         ("memory_copies", copies),
-        ("regions", CALL_COLUMNS.to_vec()),
+        ("regions", calls_without_threads()),
         ("marks", MARK_COLUMNS.to_vec()),
     ]
 }
@@ -55,14 +58,14 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
             end_ns: end.unwrap_or_default(),
         })
     };
-    let queue_free = free_before(dispatches);
     let copies = copies_by_gpu(needed(tables, "memory_copies")?)?;
     let on_gpu = |dispatch: Dispatch<Lane>| Dispatch {
         lane: dispatch.lane.0,
         start_ns: dispatch.start_ns,
         end_ns: dispatch.end_ns,
     };
-    let gpu_free = free_before(|| dispatches().map(on_gpu).chain(copies.iter().copied()));
+    let queue_free = free_before(dispatches, Vec::new());
+    let gpu_free = free_before(|| dispatches().map(on_gpu), copies);
     let mut columns = LaunchColumns::with_capacity(kernels.height());
     for (((dispatch, id), queue_free), gpu_free) in dispatches().zip(ids.iter()).zip(queue_free).zip(gpu_free) {
         let launch = calls.get(id).map(|call| {
@@ -125,16 +128,18 @@ struct Launch {
     bound: bool,
 }
 
-/// The columns that are not taken from `kernels`, filled row by row.
+/// The columns that are not taken from `kernels`, filled row by row; 0 where nothing was launched.
 struct LaunchColumns {
-    calls: Vec<Option<u32>>,
-    api_ns: Vec<Option<i64>>,
-    queue_delays: Vec<Option<i64>>,
-    prequeued: Vec<Option<bool>>,
-    exposed_ns: Vec<Option<i64>>,
-    bound: Vec<Option<bool>>,
+    calls: Vec<u32>,
+    api_ns: Vec<i64>,
+    queue_delays: Vec<i64>,
+    prequeued: MutableBitmap,
+    exposed_ns: Vec<i64>,
+    bound: MutableBitmap,
     kernel_ns: Vec<i64>,
 }
+
+const NO_CALL: u32 = u32::MAX;
 
 impl LaunchColumns {
     fn with_capacity(rows: usize) -> Self {
@@ -142,35 +147,41 @@ impl LaunchColumns {
             calls: Vec::with_capacity(rows),
             api_ns: Vec::with_capacity(rows),
             queue_delays: Vec::with_capacity(rows),
-            prequeued: Vec::with_capacity(rows),
+            prequeued: MutableBitmap::with_capacity(rows),
             exposed_ns: Vec::with_capacity(rows),
-            bound: Vec::with_capacity(rows),
+            bound: MutableBitmap::with_capacity(rows),
             kernel_ns: Vec::with_capacity(rows),
         }
     }
 
     fn push(&mut self, dispatch: &Dispatch<Lane>, launch: Option<Launch>) {
-        self.calls.push(launch.as_ref().map(|launch| launch.call));
-        self.api_ns.push(launch.as_ref().map(|launch| launch.api_ns));
-        self.queue_delays.push(launch.as_ref().map(|launch| launch.queue_delay_ns));
-        self.prequeued.push(launch.as_ref().map(|launch| launch.prequeued));
-        self.exposed_ns.push(launch.as_ref().map(|launch| launch.exposed_ns));
-        self.bound.push(launch.as_ref().map(|launch| launch.bound));
+        let number = |of: fn(&Launch) -> i64| launch.as_ref().map_or(0, of);
+        let truth = |of: fn(&Launch) -> bool| launch.as_ref().is_some_and(of);
+        self.calls.push(launch.as_ref().map_or(NO_CALL, |launch| launch.call));
+        self.api_ns.push(number(|launch| launch.api_ns));
+        self.queue_delays.push(number(|launch| launch.queue_delay_ns));
+        self.prequeued.push(truth(|launch| launch.prequeued));
+        self.exposed_ns.push(number(|launch| launch.exposed_ns));
+        self.bound.push(truth(|launch| launch.bound));
         self.kernel_ns.push(dispatch.end_ns.saturating_sub(dispatch.start_ns));
     }
 
     fn into_frame(self, kernels: &DataFrame, calls: &LaunchingCalls) -> Result<DataFrame> {
-        let mut columns: Vec<Column> =
-            TAKEN.iter().map(|name| kernels.column(name).cloned()).collect::<PolarsResult<_>>()?;
-        columns.push(calls.names("api_name", self.calls.iter().copied())?);
-        columns.push(column("launched", self.calls.iter().map(|call| i64::from(call.is_some())).collect()));
-        let flag = |truth: Option<bool>| truth.map(i64::from);
-        let mut push = |values: Int64Chunked| columns.push(values.into_series().into_column());
-        push(integers("api_ns", self.api_ns.into_iter()));
-        push(integers("queue_delay_ns", self.queue_delays.into_iter()));
-        push(integers("prequeued", self.prequeued.into_iter().map(flag)));
-        push(integers("exposed_launch_ns", self.exposed_ns.into_iter()));
-        push(integers("launch_bound", self.bound.into_iter().map(flag)));
+        let taken = TAKEN.iter().filter(|name| !HANDED_ON.contains(name) || kernels.column(name).is_ok());
+        let mut columns: Vec<Column> = taken.map(|name| kernels.column(name).cloned()).collect::<PolarsResult<_>>()?;
+        let launched: Bitmap = self.calls.iter().map(|call| *call != NO_CALL).collect();
+        let of_launched = |name: &str, values: Vec<i64>| {
+            let nulls = (launched.unset_bits() > 0).then(|| launched.clone());
+            Int64Chunked::from_vec_validity(name.into(), values, nulls).into_series().into_column()
+        };
+        let flags = |truths: Bitmap| truths.iter().map(i64::from).collect::<Vec<i64>>();
+        columns.push(calls.names("api_name", self.calls.iter().map(|call| (*call != NO_CALL).then_some(*call)))?);
+        columns.push(column("launched", flags(launched.clone())));
+        columns.push(of_launched("api_ns", self.api_ns));
+        columns.push(of_launched("queue_delay_ns", self.queue_delays));
+        columns.push(of_launched("prequeued", flags(self.prequeued.into())));
+        columns.push(of_launched("exposed_launch_ns", self.exposed_ns));
+        columns.push(of_launched("launch_bound", flags(self.bound.into())));
         columns.push(column("kernel_ns", self.kernel_ns));
         Ok(DataFrame::new_infer_height(columns)?)
     }

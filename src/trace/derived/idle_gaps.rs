@@ -68,9 +68,8 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         threads: &threads,
     };
     let swept = by_gpu.into_par_iter().map(|(gpu, mut work)| {
-        if !work.is_sorted_by_key(order) {
-            work.par_sort_unstable_by_key(order);
-        }
+        // Kernels and then copies, each mostly in order: a sort that merges runs takes linear time for them.
+        work.sort_by_key(order);
         (gpu, sweep.gaps(&work))
     });
     let swept: Vec<(i64, GapColumns)> = swept.collect();

@@ -12,6 +12,11 @@ use crate::trace::values::{Integers, Truths};
 
 /// The columns of `regions` that calls are looked up in.
 pub const CALL_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
+/// As [`CALL_COLUMNS`], where nobody asks for the threads of the calls, which are then unknown.
+pub fn calls_without_threads() -> Vec<&'static str> {
+    CALL_COLUMNS.iter().copied().filter(|name| *name != "tid").collect()
+}
+
 /// The columns of `marks`, which has the calls of zero length.
 pub const MARK_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "time_ns"];
 
@@ -48,7 +53,7 @@ pub struct LaunchingCalls {
 /// Calls of a table, whose columns they share.
 struct Calls {
     rows: usize,
-    threads: Integers,
+    threads: Option<Integers>,
     starts: Integers,
     ends: Integers,
 }
@@ -120,7 +125,8 @@ impl LaunchingCalls {
             Some(place) => (&self.marks, place),
         };
         let (start_ns, end_ns) = (calls.starts.get(place)?, calls.ends.get(place)?);
-        Some(LaunchingCall { row, tid: calls.threads.get(place), start_ns, end_ns })
+        let tid = calls.threads.as_ref().and_then(|threads| threads.get(place));
+        Some(LaunchingCall { row, tid, start_ns, end_ns })
     }
 
     /// How many numbers there are: one for each row of `regions` and `marks`.
@@ -146,7 +152,8 @@ impl LaunchingCalls {
 impl Calls {
     fn of(frame: &DataFrame, start: &str, end: &str) -> Result<Self> {
         let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
-        Ok(Self { rows: frame.height(), threads: integers("tid")?, starts: integers(start)?, ends: integers(end)? })
+        let threads = frame.column("tid").is_ok().then(|| integers("tid")).transpose()?;
+        Ok(Self { rows: frame.height(), threads, starts: integers(start)?, ends: integers(end)? })
     }
 }
 

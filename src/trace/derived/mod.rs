@@ -35,5 +35,5 @@ mod registry;
 mod slow_dispatches;
 
 use columns::repeated;
-pub use registry::{Frames, Needs, Part, derive, extract, is_joint, is_of_cut_calls, needs, relate};
+pub use registry::{Frames, Needs, Part, derive, extract, is_joint, is_of_cut_calls, needs, needs_of, relate};
 use registry::{column, needed};

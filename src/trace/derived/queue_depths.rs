@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use super::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
+use super::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use super::{Frames, Needs, column, needed};
 use crate::trace::identity::Process;
 use crate::trace::queue_depth::{Stretch, Work, each_stretch};
@@ -17,7 +17,7 @@ type Queue = (Option<i64>, Option<i64>, Option<i64>);
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
     let kernels = vec!["gpu", "queue_id", "stream_id", "correlation_id", "start_ns", "end_ns", "valid"];
-    vec![("kernels", kernels), ("regions", CALL_COLUMNS.to_vec()), ("marks", MARK_COLUMNS.to_vec())]
+    vec![("kernels", kernels), ("regions", calls_without_threads()), ("marks", MARK_COLUMNS.to_vec())]
 }
 
 /// Sweeps over the dispatches of each queue, from the end of the launching call on.

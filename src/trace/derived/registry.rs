@@ -1,6 +1,6 @@
 //! The list of derived tables: what each needs and who builds it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
@@ -25,6 +25,7 @@ pub fn is_of_cut_calls(derived: &str) -> bool {
 
 const SELF_TIMES: &str = "region_self_times";
 const API_CALLS: &str = "api_calls";
+const DISPATCH_LAUNCHES: &str = "dispatch_launches";
 
 /// How a derived table comes about.
 struct Derivation {
@@ -36,7 +37,7 @@ struct Derivation {
 const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "gpu_segments", needs: gpu_segments::needs, build: gpu_segments::build },
     Derivation { name: "launches", needs: launches::needs, build: launches::build },
-    Derivation { name: "dispatch_launches", needs: dispatch_launches::needs, build: dispatch_launches::build },
+    Derivation { name: DISPATCH_LAUNCHES, needs: dispatch_launches::needs, build: dispatch_launches::build },
     Derivation { name: "queue_depths", needs: queue_depths::needs, build: queue_depths::build },
     Derivation { name: "graph_work", needs: graph_work::needs, build: graph_work::build },
     Derivation { name: API_CALLS, needs: api_calls::needs, build: api_calls::build },
@@ -113,6 +114,18 @@ pub fn needs(derived: &str) -> Needs {
         None if derived == "anomalies" => health::needs(),
         None => Vec::new(),
     }
+}
+
+/// As [`needs`], but of a derived table only `wanted` columns are asked for. Those that are not need not be read where
+/// they are only handed on; then they are missing in what is built.
+pub fn needs_of(derived: &str, wanted: &BTreeSet<&'static str>) -> Needs {
+    let mut needs = needs(derived);
+    if derived == DISPATCH_LAUNCHES
+        && let Some((_, columns)) = needs.first_mut()
+    {
+        columns.retain(|name| wanted.contains(name) || !dispatch_launches::HANDED_ON.contains(name));
+    }
+    needs
 }
 
 /// Builds a derived table of one process, without `process` and `rank`.

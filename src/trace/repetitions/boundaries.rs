@@ -8,6 +8,9 @@ const STEADY: f64 = 0.7;
 
 /// Anchors that may stand in for a missing one, of those that seem nearest behind it.
 const MOST_LOOKED_AT: usize = 64;
+/// Occurrences of the anchor, evenly spread, behind which their distance is looked up: its median says as much as that of
+/// all.
+const MOST_MEASURED: usize = 1024;
 
 /// What of a sequence is explained by cutting it into repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,6 +88,8 @@ pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> 
 /// How far behind the anchor the others usually are, nearest first.
 fn usual_offsets(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> Vec<(u32, u32)> {
     let of_anchor = occurrences.of_symbol(anchor.symbol);
+    let step = of_anchor.len().div_ceil(MOST_MEASURED).max(1);
+    let measured = of_anchor.len().div_ceil(step);
     let mut offsets: Vec<(u32, u32)> = Vec::new();
     let mut others: Vec<&Anchor> = others.iter().filter(|other| other.symbol != anchor.symbol).collect();
     others.sort_by_key(|other| (other.start.wrapping_sub(anchor.start) % anchor.period.max(1), other.symbol));
@@ -92,12 +97,13 @@ fn usual_offsets(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) 
         let positions = occurrences.of_symbol(other.symbol);
         let mut found: Vec<u32> = of_anchor
             .iter()
+            .step_by(step)
             .filter_map(|at| {
                 let next = positions.get(positions.partition_point(|position| position < at))?;
                 Some(next - at).filter(|offset| *offset < anchor.period)
             })
             .collect();
-        if found.len() * 2 > of_anchor.len() {
+        if found.len() * 2 > measured {
             let middle = found.len() / 2;
             offsets.push((*found.select_nth_unstable(middle).1, other.symbol));
         }

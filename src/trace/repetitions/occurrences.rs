@@ -44,7 +44,7 @@ impl Occurrences {
     }
 
     /// All symbols.
-    pub fn symbols(&self) -> impl Iterator<Item = u32> + use<> {
+    pub fn symbols(&self) -> impl ExactSizeIterator<Item = u32> + use<> {
         0..self.offsets.len().saturating_sub(1) as u32
     }
 }
