@@ -170,16 +170,15 @@ fn candidate(
     if starts.len() < LEAST_REPETITIONS {
         return None;
     }
-    // First what takes least time.
+    let explained = explained(occurrences, &starts, sequence.len());
+    let length = starts.last()?.checked_sub(*starts.first()?)?;
+    if (explained.occurrences as f64) < LEAST_EXPLAINED * f64::from(length) {
+        return None;
+    }
     let mut likenesses = likenesses(&starts, sequence);
     let middle = likenesses.len() / 2;
     let median = *likenesses.select_nth_unstable_by(middle, f64::total_cmp).1;
-    if median < least_alike {
-        return None;
-    }
-    let explained = explained(occurrences, &starts, sequence.len());
-    let length = starts.last()?.checked_sub(*starts.first()?)?;
-    (explained.occurrences as f64 >= LEAST_EXPLAINED * f64::from(length)).then(|| {
+    (median >= least_alike).then(|| {
         let period = usual(&pieces(&starts, sequence)).len() as u32;
         (starts, period)
     })
