@@ -5,22 +5,22 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Share of the pairs of neighbours that two sequences have in common, of those of the longer one.
 pub fn likeness(one: &[u32], other: &[u32]) -> f64 {
-    let mut pairs: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-    let neighbours = |of: &[u32]| -> Vec<(u32, u32)> { of.iter().copied().zip(of.iter().copied().skip(1)).collect() };
+    let neighbours = |of: &[u32]| -> Vec<u64> {
+        let pairs = of.iter().zip(of.iter().skip(1)).map(|(one, next)| u64::from(*one) << 32 | u64::from(*next));
+        let mut pairs: Vec<u64> = pairs.collect();
+        pairs.sort_unstable();
+        pairs
+    };
     let (mine, theirs) = (neighbours(one), neighbours(other));
     let longest = mine.len().max(theirs.len());
     if longest == 0 {
         return if one == other { 1.0 } else { 0.0 };
     }
-    for pair in mine {
-        *pairs.entry(pair).or_insert(0) += 1;
-    }
     let mut common = 0_usize;
+    let mut mine = mine.into_iter().peekable();
     for pair in theirs {
-        if let Some(left) = pairs.get_mut(&pair).filter(|left| **left > 0) {
-            *left -= 1;
-            common += 1;
-        }
+        while mine.next_if(|own| *own < pair).is_some() {}
+        common += usize::from(mine.next_if_eq(&pair).is_some());
     }
     common as f64 / longest as f64
 }
@@ -45,4 +45,30 @@ pub fn commonest(repetitions: &[&[u32]]) -> usize {
         return by_length.get(by_length.len() / 2).copied().unwrap_or_default();
     }
     hashes.iter().position(|hash| counts.get(hash) == Some(&most)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn by_definition(one: &[u32], other: &[u32]) -> f64 {
+        let mut left: Vec<&[u32]> = one.windows(2).collect();
+        let pairs = other.windows(2).filter(|pair| {
+            let found = left.iter().position(|own| own == pair);
+            found.map(|place| left.swap_remove(place)).is_some()
+        });
+        let common = pairs.count();
+        common as f64 / (one.len().max(other.len()) - 1) as f64
+    }
+
+    proptest! {
+        #[test]
+        fn the_share_of_common_pairs(one in prop::collection::vec(0_u32..4, 2..20), other in prop::collection::vec(0_u32..4, 0..20)) {
+            prop_assert_eq!(likeness(&one, &other), by_definition(&one, &other));
+            prop_assert_eq!(likeness(&other, &one), by_definition(&other, &one));
+            prop_assert_eq!(likeness(&one, &one), 1.0);
+        }
+    }
 }
