@@ -35,6 +35,9 @@ pub fn explained(occurrences: &Occurrences, starts: &[u32], length: usize) -> Ex
     let mut times: Vec<u32> = Vec::new();
     for symbol in occurrences.symbols() {
         let positions = occurrences.of_symbol(symbol);
+        if positions.len() < least {
+            continue;
+        }
         let from = positions.partition_point(|position| position < first);
         let to = positions.partition_point(|position| position < last);
         let within = positions.get(from..to).unwrap_or_default();
