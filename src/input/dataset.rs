@@ -13,7 +13,7 @@ use polars::prelude::{
 use serde::{Deserialize, Serialize};
 
 use super::Found;
-use super::row_groups::row_groups;
+use super::row_groups::{joined, row_groups};
 use crate::trace::categories::Categories as CategoryRules;
 use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::frames::{data_type, is_identity};
@@ -230,6 +230,11 @@ fn renumbered_by_agent(process: &Process) -> Expr {
 impl Source for DatasetSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Declaration]) -> Result<Rows> {
         let categorised = table.column("kernel_name").is_some() && columns.iter().any(|c| c.name == "category");
+        if context.at_once
+            && let Some(pieces) = self.pieces(context, table, columns)?
+        {
+            return Ok(Rows::clean(joined(&pieces)?.lazy()));
+        }
         if self.same_categories || !categorised {
             return Ok(Rows::clean(self.scan(context.process, table, columns)?));
         }

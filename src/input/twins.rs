@@ -42,8 +42,13 @@ pub fn read_twice(members: &[Member], options: &LoadOptions) -> Vec<Anomaly> {
 
 /// Numbers of rows; `None` where there are none, which tells nothing.
 fn rows(member: &Member, options: &LoadOptions) -> Option<Vec<u64>> {
-    let context =
-        ReadContext { process: &member.process, categories: &options.categories, threads: options.threads, hint: None };
+    let context = ReadContext {
+        process: &member.process,
+        categories: &options.categories,
+        threads: options.threads,
+        hint: None,
+        at_once: false,
+    };
     let count = |name: &&str| Some(member.source.count_rows(&context, schema::table(name)?).ok()?.rows);
     let rows: Vec<u64> = COMPARED.iter().map(count).collect::<Option<_>>()?;
     rows.iter().any(|rows| *rows > 0).then_some(rows)

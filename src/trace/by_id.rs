@@ -26,21 +26,21 @@ impl<T: Copy + PartialEq> ById<T> {
     /// Takes linear time where ids lie close together, else `O(n log n)`.
     pub fn of<I: Iterator<Item = (i64, T)>>(each: impl Fn() -> I, absent: T, choose: impl Fn(T, T) -> T) -> Self {
         let (mut number, mut least, mut greatest) = (0_u64, i64::MAX, i64::MIN);
-        for (id, _) in each() {
+        each().for_each(|(id, _)| {
             number += 1;
             least = least.min(id);
             greatest = greatest.max(id);
-        }
+        });
         let spread = greatest.abs_diff(least);
         let close = number > 0 && spread < number.saturating_mul(WIDEST_TABLE).saturating_add(1024);
         let size = usize::try_from(spread).ok().and_then(|spread| spread.checked_add(1)).filter(|_| close);
         if let Some(size) = size {
             let mut values = vec![absent; size];
-            for (id, value) in each() {
+            each().for_each(|(id, value)| {
                 if let Some(slot) = values.get_mut(id.abs_diff(least) as usize) {
                     *slot = if *slot == absent { value } else { choose(*slot, value) };
                 }
-            }
+            });
             return Self::Table { first: least, values, absent };
         }
         let mut sorted: Vec<(i64, T)> = each().collect();

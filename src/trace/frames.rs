@@ -117,23 +117,24 @@ pub fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> PolarsResul
     };
     let texts = series.cat32()?;
     let mapping = texts.get_mapping();
-    let mut verdicts: Vec<Option<bool>> = Vec::new();
-    let mut verdict = |code: CatSize| {
-        let place = code as usize;
-        if place >= verdicts.len() {
-            verdicts.resize(place + 1, None);
+    let codes = texts.physical().rechunk();
+    // Which texts occur: the dictionary is that of all columns.
+    let mut occurs = vec![false; codes.max().map_or(0, |greatest| greatest as usize + 1)];
+    for code in codes.iter().flatten() {
+        if let Some(occurs) = occurs.get_mut(code as usize) {
+            *occurs = true;
         }
-        let verdict = verdicts.get_mut(place)?;
-        Some(*verdict.get_or_insert_with(|| mapping.cat_to_str(code).is_some_and(&wanted)))
-    };
+    }
+    let verdict = |(code, occurs): (CatSize, bool)| occurs && mapping.cat_to_str(code).is_some_and(&wanted);
+    let verdicts: Vec<bool> = (0..).zip(occurs).map(verdict).collect();
+    let verdict = |code: CatSize| verdicts.get(code as usize).copied().unwrap_or(false);
     let name = column.name().clone();
-    let physical = texts.physical().rechunk();
-    Ok(match physical.cont_slice() {
+    Ok(match codes.cont_slice() {
         Ok(codes) => {
-            let rows: Bitmap = codes.iter().map(|code| verdict(*code).unwrap_or(false)).collect();
+            let rows: Bitmap = codes.iter().map(|code| verdict(*code)).collect();
             BooleanChunked::from_bitmap(name, rows)
         }
-        Err(_) => physical.iter().map(|code| verdict(code?)).collect_ca(name),
+        Err(_) => codes.iter().map(|code| code.map(verdict)).collect_ca(name),
     })
 }
 

@@ -233,7 +233,7 @@ impl Trace {
             return Ok(None);
         }
         let Some(kernels) = self.pieces(member, kernels, &columns("kernels"))? else { return Ok(None) };
-        let copies = self.read(member, copies, &columns("memory_copies"), None)?.frame.collect()?;
+        let copies = self.read(member, copies, &columns("memory_copies"), None, true)?.frame.collect()?;
         gpu_activities::summed_in_pieces(&kernels, &copies)
     }
 
@@ -346,7 +346,7 @@ impl Trace {
             // A source may make descriptions, such as queues and symbols, from events: those need all of them.
             let of_events = table.column("duration_ns").is_some() && !whole.contains(name);
             let hint = chosen.filter(|_| of_events).map(|resolved| resolved.hint(&self.choice));
-            let rows = self.read(member, table, columns, hint.as_ref())?;
+            let rows = self.read(member, table, columns, hint.as_ref(), whole.contains(name))?;
             checks.absorb(rows.anomalies);
             checks.absorb_damage(rows.damage);
             tables.insert(name, rows.frame);
@@ -409,7 +409,7 @@ impl Trace {
     /// # Errors
     /// When the identity tables cannot be built.
     pub fn read_all(&self, member: &Member, table: &'static Table) -> Result<Rows> {
-        self.read(member, table, &all_columns(table), None)
+        self.read(member, table, &all_columns(table), None, false)
     }
 
     /// The rows of a derived table that need not be built from tables of the process: those that came with the input, if
@@ -478,7 +478,13 @@ impl Trace {
     }
 
     fn context<'a>(&'a self, member: &'a Member) -> ReadContext<'a> {
-        ReadContext { process: &member.process, categories: &self.categories, threads: self.threads, hint: None }
+        ReadContext {
+            process: &member.process,
+            categories: &self.categories,
+            threads: self.threads,
+            hint: None,
+            at_once: false,
+        }
     }
 
     fn read(
@@ -487,13 +493,14 @@ impl Trace {
         table: &'static Table,
         columns: &BTreeSet<&'static str>,
         hint: Option<&ScanHint>,
+        at_once: bool,
     ) -> Result<Rows> {
         if let Some(frame) = info_tables::from_facts(table.name, &member.process)? {
             return Ok(Rows::clean(frame.lazy()));
         }
         let declared: Vec<&'static Declaration> =
             own_columns(table).into_iter().filter(|column| wanted(column.name, columns)).collect();
-        match member.source.read(&ReadContext { hint, ..self.context(member) }, table, &declared) {
+        match member.source.read(&ReadContext { hint, at_once, ..self.context(member) }, table, &declared) {
             Ok(rows) => {
                 self.report_damage(rows.damage.iter().cloned());
                 Ok(rows)

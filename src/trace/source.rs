@@ -51,6 +51,8 @@ pub struct ReadContext<'a> {
     pub threads: usize,
     /// Rows that nobody will look at, where that is known.
     pub hint: Option<&'a ScanHint>,
+    /// Whether all rows of the columns will be wanted in memory at the same time.
+    pub at_once: bool,
 }
 
 /// Which rows a reader of a table of events may leave out. It need not: rows are chosen again after.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
+use polars_arrow::bitmap::Bitmap;
 
 use crate::trace::api_classes::ApiClasses;
 use crate::trace::by_id::ById;
@@ -84,8 +85,11 @@ impl LaunchingCalls {
         let ids = Integers::of(regions.column("correlation_id")?.i64()?);
         let valid = Truths::of(regions.column("valid")?.bool()?);
         let annotated = Truths::of(&no_calls(regions)?);
+        let lasting = valid.iter().zip(annotated.iter());
         let mark_ids = Integers::of(marks.column("correlation_id")?.i64()?);
-        let mark_annotated = Truths::of(&no_calls(marks)?);
+        let marked = Truths::of(&no_calls(marks)?);
+        let lasting = lasting.map(|(valid, annotated)| valid == Some(true) && annotated != Some(true));
+        let is_call: Bitmap = lasting.chain(marked.iter().map(|annotated| annotated != Some(true))).collect();
         let mut calls = Self {
             rows: ById::Sorted(Vec::new()),
             names: regions.column("name")?.clone(),
@@ -96,11 +100,7 @@ impl LaunchingCalls {
             calls.names.append(marks.column("name")?)?;
         }
         let each = || {
-            let lasting = ids.iter().zip(valid.iter()).zip(annotated.iter());
-            let lasting = lasting.map(|((id, valid), annotated)| (id, valid == Some(true) && annotated != Some(true)));
-            let marked =
-                mark_ids.iter().zip(mark_annotated.iter()).map(|(id, annotated)| (id, annotated != Some(true)));
-            let rows = (0_u32..).zip(lasting.chain(marked));
+            let rows = (0_u32..).zip(ids.iter().chain(mark_ids.iter()).zip(is_call.iter()));
             rows.filter_map(|(row, (id, is_call))| id.filter(|id| is_call && *id != 0).map(|id| (id, row)))
         };
         let depth = |row: u32| {
