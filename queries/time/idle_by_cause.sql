@@ -14,25 +14,34 @@
 -- column: max_ns ns -- the longest
 -- column: idle_pct pct -- share of the idle time of the group
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
-WITH stretches AS (
+{%- set of_gaps = by | reject('in', ['node', 'hostname', 'process']) | list %}
+{%- set gap_keys = of_gaps | join(', ') ~ (', ' if of_gaps else '') %}
+WITH per_process AS (
+    SELECT
+        process, {{ gap_keys }}cause,
+        CAST(COUNT(*) AS BIGINT) AS stretches,
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
+        MAX(duration_ns) AS max_ns
+    FROM idle_gaps
+    GROUP BY process, {{ gap_keys }}cause
+),
+summed AS (
     SELECT
         {%- for column in by %}
         {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
         {%- endfor %}
         g.cause,
-        g.duration_ns
-    FROM idle_gaps AS g
+        CAST(SUM(g.stretches) AS BIGINT) AS stretches,
+        CAST(SUM(g.total_ns) AS BIGINT) AS total_ns,
+        MAX(g.max_ns) AS max_ns
+    FROM per_process AS g
     JOIN processes AS p ON p.process = g.process
     WHERE p.role <> 'counters'
-),
-summed AS (
-    SELECT
-        {{ keys }}cause,
-        CAST(COUNT(*) AS BIGINT) AS stretches,
-        CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
-        MAX(duration_ns) AS max_ns
-    FROM stretches
-    GROUP BY {{ keys }}cause
+    GROUP BY
+        {%- for column in by %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
+        {%- endfor %}
+        g.cause
 ),
 labelled AS (
     SELECT
