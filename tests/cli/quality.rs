@@ -161,6 +161,22 @@ fn drift_and_modes_are_found() {
     assert_eq!(found[0]["drift_pct"].as_f64().unwrap(), 36.5296803653);
 }
 
+/// 90 calls from 10000 to 10890 ns: the medians of the thirds are 10145 and 10745, and 600 / 10145 is 5.914 %. The middles of
+/// the thirds are two thirds of the run apart, so that the line through them rises by 900 ns from 9995: 9.0045 %. Those of
+/// the same spread in no order have as many, but do not drift.
+#[test]
+fn a_small_drift_is_found_and_told_for_the_whole_run() {
+    let mut trace = Dispatches::default();
+    for call in 0..90 {
+        trace.add("a", 640, 10, 10_000 + 10 * call);
+        trace.add("b", 640, 10, 10_000 + 10 * (call * 37 % 90));
+    }
+    let found = trace.ask(&["kernel_pace"]);
+    assert_eq!(picked(&found, &["kernel_name", "verdict"]), [json!(["a", "drifting"]), json!(["b", "steady"])]);
+    let rounded = |column: &str| format!("{:.4}", found[0][column].as_f64().unwrap());
+    assert_eq!([rounded("drift_pct"), rounded("run_drift_pct")], ["5.9142", "9.0045"]);
+}
+
 #[test]
 fn chains_of_short_kernels_are_found() {
     let mut trace = Dispatches::default();
