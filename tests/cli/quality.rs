@@ -311,7 +311,7 @@ fn a_growing_leak_is_told_from_what_is_kept() {
     let mut more = String::from(
         "INSERT INTO rocpd_memory_allocate{suffix} (id, nid, pid, tid, agent_id, type, level, start, \"end\", address, size) VALUES ",
     );
-    // Three kilobytes are kept from the begin; every step takes 64 bytes that stay, and 32 that are given back. The process
+    // Three kilobytes are kept from the begin, one from later on; every step takes 64 bytes that stay, and 32 that are given back. The process
     // ends at 2 s, and the steps are spread over nine tenths of the time from the first of them until then.
     more.push_str("(1, 1, 1, 1, 2, 'ALLOC', 'REAL', 1500000000, 1500000010, 65536, 1024)");
     more.push_str(",(2, 1, 1, 1, 2, 'ALLOC', 'REAL', 1500000020, 1500000030, 69632, 1024)");
@@ -325,13 +325,26 @@ fn a_growing_leak_is_told_from_what_is_kept() {
              ({id} + 2, 1, 1, 1, NULL, 'FREE', 'REAL', {at} + 40, {at} + 50, {given}, 0)"
         ));
     }
-    more.push(';');
+    // A window of three buffers of 16 bytes slides over the steps: each is given back 120 ms later, but for the last three.
+    for step in 0..10 {
+        let (id, at, address) = (100 + 2 * step, 1_600_000_100_i64 + step * 40_000_000, 2_097_152 + step * 4096);
+        more.push_str(&format!(",({id}, 1, 1, 1, 2, 'ALLOC', 'REAL', {at}, {at} + 10, {address}, 16)"));
+        if step < 7 {
+            let later = at + 120_000_000;
+            more.push_str(&format!(",({id} + 1, 1, 1, 1, NULL, 'FREE', 'REAL', {later}, {later} + 10, {address}, 0)"));
+        }
+    }
+    // One more of those that are kept comes late.
+    more.push_str(",(4, 1, 1, 1, 2, 'ALLOC', 'REAL', 1900000000, 1900000010, 77824, 1024);");
     let Built { directory: _kept, path } = schema_3("3.0.0", &[&more]);
-    let columns = ["bytes", "allocations", "leaked_bytes", "verdict"];
+    let columns = ["bytes", "allocations", "leaked_bytes", "of_size", "overdue", "verdict"];
     let found = records(&["table", "leak_candidates", &path]);
-    assert_eq!(picked(&found, &columns), [json!([1024, 3, 3072, "kept"]), json!([64, 10, 640, "growing"])]);
+    let growing = json!([64, 10, 640, 10, 10, "growing"]);
+    // The first of the last three was made 80 ms before the last: others were as old and older before they were given back.
+    let in_use = json!([16, 3, 48, 10, 0, "kept"]);
+    assert_eq!(picked(&found, &columns), [json!([1024, 4, 4096, 4, 4, "kept"]), growing.clone(), in_use.clone()]);
     let found = records(&["table", "leak_candidates", &path, "--window", "1550000000:"]);
-    assert_eq!(picked(&found, &columns), [json!([64, 10, 640, "growing"])]);
+    assert_eq!(picked(&found, &columns), [json!([1024, 1, 1024, 1, 1, "kept"]), growing, in_use]);
 }
 
 #[test]
