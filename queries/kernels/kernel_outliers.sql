@@ -1,5 +1,5 @@
 -- title: Kernels with outlying dispatches
--- about: Dispatches that took much longer than others of the same kernel, GPU and launch shape, most time lost first. The measure is the robust z-score: the distance from the median in units of 1.4826 times the median absolute deviation, a unit being at least 1 % of the median and 20 ns. Communication kernels count without the wait for the other GPUs of their collective, see `collectives`. `outlier_dispatches` lists them one by one.
+-- about: Dispatches that took much longer than others of the same kernel, GPU and launch shape, most time lost first. The measure is the robust z-score: the distance from the median in units of 1.4826 times the median absolute deviation, a unit being at least 1 % of the median and 20 ns. Communication kernels count without the wait for the other GPUs of their collective, see `collectives`, by stream, and where they are one or a tenth of the calls at most: what they move is not recorded, and more of them move more. `outlier_dispatches` lists them one by one.
 -- kind: summary
 -- needs: slow_dispatches collective_kernels kernel_symbols processes
 -- by: rank, gpu
@@ -57,6 +57,7 @@ outliers AS (
         {%- endif %}
         d.grid_x, d.grid_y, d.grid_z, d.workgroup_x, d.workgroup_y, d.workgroup_z,
         COALESCE(d.gpu, -1) AS of_gpu,
+        CASE WHEN CAST(d.category AS VARCHAR) = 'communication' THEN COALESCE(d.stream_id, -1) ELSE -2 END AS of_stream,
         d.kernel_name AS full_name,
         d.ordinal,
         d.calls,
@@ -78,19 +79,28 @@ outliers AS (
     WHERE d.robust_z * (d.excess_ns - COALESCE(w.wait_ns, CAST(0 AS DOUBLE))) >= CAST({{ least_z }} AS DOUBLE) * d.excess_ns
         AND CAST(d.took_ns AS DOUBLE) - COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) >= CAST({{ least_ratio }} AS DOUBLE) * d.median_ns
 ),
-turned AS (
-    SELECT {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id, kernel_name, {{ shape }}, of_gpu, full_name, ordinal, calls, took_ns, median_ns, excess_ns, robust_z, -robust_z AS less_z
+counted AS (
+    SELECT
+        {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id, kernel_name, {{ shape }}, of_gpu, of_stream, full_name, ordinal, calls, took_ns, median_ns, excess_ns, robust_z,
+        COUNT(*) OVER (
+            PARTITION BY {{ keys }}{{ 'process, ' if 'process' not in by }}full_name, of_gpu, of_stream, {{ shape }}
+        ) AS of_calls
     FROM outliers
+),
+turned AS (
+    SELECT {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id, kernel_name, {{ shape }}, of_gpu, of_stream, full_name, ordinal, calls, took_ns, median_ns, excess_ns, robust_z, -robust_z AS less_z
+    FROM counted
+    WHERE of_stream = -2 OR of_calls = 1 OR 10 * of_calls <= calls
 ),
 ranked AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id, kernel_name, {{ shape }}, of_gpu, full_name, ordinal, calls, took_ns, median_ns, excess_ns, robust_z,
+        {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id, kernel_name, {{ shape }}, ordinal, calls, took_ns, median_ns, excess_ns, robust_z,
         ROW_NUMBER() OVER (
             PARTITION BY {{ keys }}kernel_name, {{ shape }}
             ORDER BY less_z NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST
         ) AS place,
         ROW_NUMBER() OVER (
-            PARTITION BY {{ keys }}{{ 'process, ' if 'process' not in by }}full_name, of_gpu, {{ shape }}
+            PARTITION BY {{ keys }}{{ 'process, ' if 'process' not in by }}full_name, of_gpu, of_stream, {{ shape }}
             ORDER BY dispatch_id NULLS LAST
         ) AS of_work
     FROM turned

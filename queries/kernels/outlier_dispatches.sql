@@ -1,5 +1,5 @@
 -- title: Outlying dispatches
--- about: Dispatches that took much longer than others of the same kernel, GPU and launch shape, one by one, most time lost first. The measure is that of `kernel_outliers`, which leaves out what collectives waited for other GPUs.
+-- about: Dispatches that took much longer than others of the same kernel, GPU and launch shape, one by one, most time lost first. The measure is that of `kernel_outliers`, which leaves out what collectives waited for other GPUs, and what may move more.
 -- kind: trace
 -- needs: slow_dispatches collective_kernels kernel_symbols processes
 -- by:
@@ -58,6 +58,9 @@ outliers AS (
         d.median_ns,
         d.ordinal,
         d.calls,
+        d.kernel_name AS full_name,
+        d.grid_x, d.grid_y, d.grid_z, d.workgroup_x, d.workgroup_y, d.workgroup_z,
+        CASE WHEN CAST(d.category AS VARCHAR) = 'communication' THEN COALESCE(d.stream_id, -1) ELSE -2 END AS of_stream,
         CASE
             WHEN w.wait_ns > CAST(0 AS DOUBLE) THEN d.robust_z * (d.excess_ns - w.wait_ns) / d.excess_ns
             ELSE d.robust_z
@@ -74,6 +77,20 @@ outliers AS (
     {%- endif %}
     WHERE d.robust_z * (d.excess_ns - COALESCE(w.wait_ns, CAST(0 AS DOUBLE))) >= CAST({{ least_z }} AS DOUBLE) * d.excess_ns
         AND CAST(d.took_ns AS DOUBLE) - COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) >= CAST({{ least_ratio }} AS DOUBLE) * d.median_ns
+),
+counted AS (
+    SELECT
+        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, wait_ns, median_ns, ordinal, calls, of_stream, robust_z, excess_ns, less_excess,
+        COUNT(*) OVER (
+            PARTITION BY {{ keys }}{{ others }}full_name, of_stream, grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z
+        ) AS of_calls
+    FROM outliers
+),
+rare AS (
+    SELECT
+        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, wait_ns, median_ns, ordinal, calls, robust_z, excess_ns, less_excess
+    FROM counted
+    WHERE of_stream = -2 OR of_calls = 1 OR 10 * of_calls <= calls
 ){%- if top > 0 and by %},
 ranked AS (
     SELECT
@@ -82,7 +99,7 @@ ranked AS (
             PARTITION BY {{ by | join(', ') }}
             ORDER BY less_excess NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST
         ) AS place
-    FROM outliers
+    FROM rare
 )
 {%- endif %}
 SELECT
@@ -96,7 +113,7 @@ SELECT
     calls,
     robust_z,
     excess_ns
-FROM {{ 'ranked' if top > 0 and by else 'outliers' }}
+FROM {{ 'ranked' if top > 0 and by else 'rare' }}
 {%- if top > 0 and by %}
 WHERE place <= {{ top }}
 {%- endif %}

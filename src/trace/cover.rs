@@ -11,10 +11,29 @@ pub struct Cover {
 }
 
 impl Cover {
-    /// Of intervals in any order.
+    /// Of intervals in any order; those that come in the order of their starts need room only for what they cover together.
     #[must_use]
     pub fn of(intervals: impl IntoIterator<Item = Interval>) -> Self {
-        let merged = union(intervals);
+        let mut cover = Self::default();
+        intervals.into_iter().for_each(|interval| cover.add(interval));
+        cover.finish()
+    }
+
+    /// Adds an interval. Nothing may be asked until [`Self::finish`].
+    pub fn add(&mut self, interval: Interval) {
+        match self.merged.last_mut() {
+            _ if interval.is_empty() => {}
+            Some(last) if (last.start_ns..=last.end_ns).contains(&interval.start_ns) => {
+                last.end_ns = last.end_ns.max(interval.end_ns);
+            }
+            _ => self.merged.push(interval),
+        }
+    }
+
+    /// Makes it ready to be asked.
+    #[must_use]
+    pub fn finish(self) -> Self {
+        let merged = union(self.merged);
         let mut sum = 0_i64;
         let before_ns = merged
             .iter()

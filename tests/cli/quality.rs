@@ -104,6 +104,30 @@ fn steady_work_has_no_outliers_and_that_is_an_answer() {
     assert!(text.contains("kernel_outliers") && !text.contains("throttling"), "{text}");
 }
 
+/// Twenty calls of a communication kernel, some of which take 5 µs instead of 1: a quarter of them move more; two are
+/// outliers, but not on a stream of their own.
+#[test]
+fn collectives_that_move_more_are_no_outliers() {
+    for (slow, stream, expected) in [(4, 2, 0), (10, 2, 2), (10, 3, 0)] {
+        let mut trace = Dispatches::default();
+        for call in 1..=20 {
+            let is_slow = call % slow == 0;
+            let before = trace.rows.len();
+            trace.add("ncclDevKernel_Generic_1", 640, 100, if is_slow { 5000 } else { 1000 });
+            if is_slow {
+                let row = trace.rows.split_off(before);
+                trace.rows.push_str(&row.replacen(",1,2,70,", &format!(",1,{stream},70,"), 1));
+            }
+        }
+        let outliers: i64 = trace.ask(&["kernel_outliers"]).iter().filter_map(|row| row["outliers"].as_i64()).sum();
+        assert_eq!(
+            (outliers, trace.ask(&["outlier_dispatches"]).len()),
+            (expected, expected as usize),
+            "{slow} {stream}"
+        );
+    }
+}
+
 #[test]
 fn a_slow_first_call_is_found() {
     let mut trace = Dispatches::default();

@@ -64,14 +64,13 @@ fn exposed(found: &DataFrame, kernels: &DataFrame, communicates: &BooleanChunked
         return Ok(Vec::new());
     }
     let computes = &!communicates & kernels.column("valid")?.bool()?;
-    let mut by_gpu: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();
+    let mut by_gpu: BTreeMap<Option<i64>, Cover> = BTreeMap::new();
     for ((gpu, interval), computes) in on_gpus(kernels)?.zip(Truths::of(&computes).iter()) {
         if computes == Some(true) {
-            by_gpu.entry(gpu).or_default().push(interval);
+            by_gpu.entry(gpu).or_default().add(interval);
         }
     }
-    let by_gpu: BTreeMap<Option<i64>, Cover> =
-        by_gpu.into_iter().map(|(gpu, intervals)| (gpu, Cover::of(intervals))).collect();
+    let by_gpu: BTreeMap<Option<i64>, Cover> = by_gpu.into_iter().map(|(gpu, cover)| (gpu, cover.finish())).collect();
     let exposed = |(gpu, interval): (Option<i64>, Interval)| {
         let hidden_ns = by_gpu.get(&gpu).map_or(0, |cover| cover.covered_ns(interval));
         interval.length_ns().saturating_sub(hidden_ns)
