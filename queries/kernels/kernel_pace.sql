@@ -1,10 +1,10 @@
 -- title: Kernel pace
 -- about: Whether dispatches of the same kernel, GPU and launch shape keep their duration over the whole trace: drift from the first third of them to the last, change from one to the next, and two modes. The kernels with most time come first; a window leaves the numbers as they are.
 -- kind: pace
--- needs: dispatch_groups kernel_symbols processes
+-- needs: dispatch_groups collective_kernels kernel_symbols processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, category
--- param: least_drift_pct float = 10 [0, 1000000] -- change of the median from which a kernel drifts, if it is 4 standard errors at least
+-- param: least_drift_pct float = 3 [0, 1000000] -- change of the median from which a kernel drifts, if it is 5 standard errors at least
 -- param: least_gap_pct float = 50 [0, 100] -- share of the distance between the modes that is empty, from which a kernel has two
 -- param: least_mode_ratio float = 1.2 [1, 1000000] -- and how many times the shorter mode the longer one takes at least
 -- param: least_calls int = 30 [9, 1000000000] -- calls below which there is no verdict
@@ -26,17 +26,23 @@
 -- column: early_median_ns ns -- median of the first third of the dispatches, null under 9
 -- column: late_median_ns ns -- median of the last third
 -- column: drift_pct pct -- change from the one to the other
+-- column: run_drift_pct pct -- the same from the first dispatch to the last, along the line through the middles of both thirds: what a steady change adds up to
 -- column: drift_errors number -- the change in standard errors of the difference of two medians
 -- column: low_mode_ns ns -- median of the shorter side of the best split in two, null under 10
 -- column: high_mode_ns ns -- median of the longer side
 -- column: high_mode_pct pct -- share of the dispatches on the longer side
 -- column: mode_gap_pct pct -- share of the distance between the two that is empty: about 20 for one mode, near 100 for two
--- column: verdict text -- drifting, two modes, both, steady, or too few calls
+-- column: verdict text -- drifting, two modes, both, steady, too few calls, or collective: what changes may be the wait for other GPUs, see `collectives`
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {%- set shape = 'grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z' %}
 {%- set others = ['process', 'gpu'] | reject('in', by) | join(', ') %}
 {%- set others = others ~ (', ' if others else '') %}
-WITH groups_of_work AS (
+WITH partners AS (
+    SELECT process, CAST(kernel_name AS VARCHAR) AS collective_name, MAX(gpus) AS gpus
+    FROM collective_kernels
+    GROUP BY process, kernel_name
+),
+groups_of_work AS (
     SELECT
         {%- for column in by if column not in ['process', 'gpu'] %}
         {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
@@ -65,8 +71,10 @@ WITH groups_of_work AS (
         g.low_mode_ns,
         g.high_mode_ns,
         g.high_mode_calls,
-        g.mode_gap
+        g.mode_gap,
+        COALESCE(c.gpus, 1) AS together
     FROM dispatch_groups AS g
+    LEFT JOIN partners AS c ON c.process = g.process AND c.collective_name = CAST(g.kernel_name AS VARCHAR)
     {%- if name in ['base', 'mangled'] %}
     LEFT JOIN kernel_symbols AS s ON s.process = g.process AND s.kernel_id = g.kernel_id
     {%- endif %}
@@ -76,12 +84,16 @@ WITH groups_of_work AS (
 ),
 measured AS (
     SELECT
-        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, calls, total_ns, median_ns,
+        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, together, calls, total_ns, median_ns,
         CAST(148.26 AS DOUBLE) * mad_ns / NULLIF(median_ns, CAST(0 AS DOUBLE)) AS spread_pct,
         CAST(100 AS DOUBLE) * jitter_ns / NULLIF(median_ns, CAST(0 AS DOUBLE)) AS jitter_pct,
         early_median_ns,
         late_median_ns,
         CAST(100 AS DOUBLE) * (late_median_ns - early_median_ns) / NULLIF(early_median_ns, CAST(0 AS DOUBLE)) AS drift_pct,
+        CASE
+            WHEN CAST(5 AS DOUBLE) * early_median_ns > late_median_ns
+            THEN CAST(600 AS DOUBLE) * (late_median_ns - early_median_ns) / (CAST(5 AS DOUBLE) * early_median_ns - late_median_ns)
+        END AS run_drift_pct,
         (late_median_ns - early_median_ns) / NULLIF(drift_noise_ns, CAST(0 AS DOUBLE)) AS drift_errors,
         low_mode_ns,
         high_mode_ns,
@@ -91,10 +103,10 @@ measured AS (
 ),
 judged AS (
     SELECT
-        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, calls, total_ns, median_ns, spread_pct, jitter_pct,
-        early_median_ns, late_median_ns, drift_pct, drift_errors, low_mode_ns, high_mode_ns, high_mode_pct, mode_gap_pct,
+        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, together, calls, total_ns, median_ns, spread_pct, jitter_pct,
+        early_median_ns, late_median_ns, drift_pct, run_drift_pct, drift_errors, low_mode_ns, high_mode_ns, high_mode_pct, mode_gap_pct,
         -total_ns AS less_total,
-        CASE WHEN ABS(drift_pct) >= CAST({{ least_drift_pct }} AS DOUBLE) AND ABS(drift_errors) >= CAST(4 AS DOUBLE) THEN 1 ELSE 0 END AS drifting,
+        CASE WHEN ABS(drift_pct) >= CAST({{ least_drift_pct }} AS DOUBLE) AND ABS(drift_errors) >= CAST(5 AS DOUBLE) THEN 1 ELSE 0 END AS drifting,
         CASE
             WHEN mode_gap_pct >= CAST({{ least_gap_pct }} AS DOUBLE)
                 AND high_mode_ns >= CAST({{ least_mode_ratio }} AS DOUBLE) * low_mode_ns THEN 1 ELSE 0
@@ -103,8 +115,8 @@ judged AS (
 ){%- if top > 0 and by %},
 ranked AS (
     SELECT
-        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, calls, total_ns, median_ns, spread_pct, jitter_pct,
-        early_median_ns, late_median_ns, drift_pct, drift_errors, low_mode_ns, high_mode_ns, high_mode_pct, mode_gap_pct,
+        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, together, calls, total_ns, median_ns, spread_pct, jitter_pct,
+        early_median_ns, late_median_ns, drift_pct, run_drift_pct, drift_errors, low_mode_ns, high_mode_ns, high_mode_pct, mode_gap_pct,
         less_total, drifting, two_modes,
         ROW_NUMBER() OVER (
             PARTITION BY {{ by | join(', ') }}
@@ -124,6 +136,7 @@ SELECT
     early_median_ns,
     late_median_ns,
     drift_pct,
+    run_drift_pct,
     drift_errors,
     low_mode_ns,
     high_mode_ns,
@@ -131,6 +144,7 @@ SELECT
     mode_gap_pct,
     CASE
         WHEN calls < {{ least_calls }} THEN 'too few calls'
+        WHEN together > 1 AND drifting + two_modes > 0 THEN 'collective'
         WHEN drifting = 1 AND two_modes = 1 THEN 'drifting, two modes'
         WHEN drifting = 1 THEN 'drifting'
         WHEN two_modes = 1 THEN 'two modes'

@@ -1,7 +1,7 @@
 -- title: First calls
--- about: The first dispatch of every kernel on each GPU of a process, against the median of its later dispatches with the same launch shape. Most time lost first. A first call whose shape never comes again has nothing to be compared with.
+-- about: The first dispatch of every kernel on each GPU of a process, against the median of its later dispatches with the same launch shape. Most time lost first. The first of a collective counts without the wait for its other GPUs. A first call whose shape never comes again has nothing to be compared with.
 -- kind: summary
--- needs: dispatch_groups kernel_symbols processes
+-- needs: dispatch_groups collective_kernels kernel_symbols processes
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname, category
 -- param: least_ratio float = 2 [1, 1000000] -- how many times the median a slow first call takes at least
@@ -12,7 +12,7 @@
 -- column: kernel_name name -- kernel, in the name form that was asked for
 -- column: calls count -- dispatches of the kernel
 -- column: comparable count -- later dispatches with the shape of the first, which the median is of; with several processes or GPUs in a row, of all of them
--- column: first_ns ns -- duration of the first dispatch; with several processes or GPUs in a row, the longest
+-- column: first_ns ns -- duration of the first dispatch, of a collective without the wait; with several processes or GPUs in a row, the longest
 -- column: rest_median_ns ns -- median of the later ones with the same shape
 -- column: ratio number -- first_ns over rest_median_ns
 -- column: excess_ns ns -- time by which slow first calls exceed the median, added up
@@ -20,7 +20,18 @@
 -- column: verdict text -- slow first call, steady, or too few calls (under 3 to compare with)
 -- column: first_dispatch_id id -- the first dispatch
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
-WITH groups_of_work AS (
+WITH together AS (
+    SELECT collective, MIN(duration_ns) AS cost_ns
+    FROM collective_kernels
+    WHERE gpus > 1 AND collective IS NOT NULL
+    GROUP BY collective
+),
+waits AS (
+    SELECT k.process, k.dispatch_id, CAST(k.duration_ns - t.cost_ns AS DOUBLE) AS wait_ns
+    FROM collective_kernels AS k
+    JOIN together AS t ON t.collective = k.collective
+),
+groups_of_work AS (
     SELECT
         {%- for column in by if column not in ['process', 'gpu'] %}
         {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
@@ -39,9 +50,10 @@ WITH groups_of_work AS (
         g.first_dispatch_id,
         g.first_start_ns,
         g.calls,
-        g.first_ns,
+        g.first_ns - CAST(COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) AS BIGINT) AS first_ns,
         g.rest_median_ns
     FROM dispatch_groups AS g
+    LEFT JOIN waits AS w ON w.process = g.process AND w.dispatch_id = g.first_dispatch_id
     {%- if name in ['base', 'mangled'] %}
     LEFT JOIN kernel_symbols AS s ON s.process = g.process AND s.kernel_id = g.kernel_id
     {%- endif %}

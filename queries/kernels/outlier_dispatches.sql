@@ -1,7 +1,7 @@
 -- title: Outlying dispatches
--- about: Dispatches that took much longer than others of the same kernel, GPU and launch shape, one by one, most time lost first. The measure is that of `kernel_outliers`.
+-- about: Dispatches that took much longer than others of the same kernel, GPU and launch shape, one by one, most time lost first. The measure is that of `kernel_outliers`, which leaves out what collectives waited for other GPUs, and what may move more.
 -- kind: trace
--- needs: slow_dispatches kernel_symbols processes
+-- needs: slow_dispatches collective_kernels kernel_symbols processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, category, queue_id, stream_id
 -- param: least_z float = 5 [3, 1000000] -- robust z-score from which a dispatch is an outlier
@@ -14,15 +14,27 @@
 -- column: queue_id id -- hardware queue
 -- column: start_ns ns -- start on the process's clock
 -- column: duration_ns ns -- duration
+-- column: wait_ns ns -- part of it that waited for the other GPUs of the collective, 0 for what is none
 -- column: median_ns ns -- median duration of the same kernel, GPU and shape
 -- column: ordinal count -- place among these by their starts; the first ones are those of `kernel_warmup`
 -- column: calls count -- dispatches that the median is of
--- column: robust_z number -- distance from the median in units of noise
--- column: excess_ns ns -- duration above the median
+-- column: robust_z number -- distance of the duration without the wait from the median in units of noise
+-- column: excess_ns ns -- duration without the wait above the median
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {%- set others = ['process', 'gpu', 'queue_id'] | reject('in', by) | join(', ') %}
 {%- set others = others ~ (', ' if others else '') %}
-WITH outliers AS (
+WITH together AS (
+    SELECT collective, MIN(duration_ns) AS cost_ns
+    FROM collective_kernels
+    WHERE gpus > 1 AND collective IS NOT NULL
+    GROUP BY collective
+),
+waits AS (
+    SELECT k.process, k.dispatch_id, CAST(k.duration_ns - t.cost_ns AS DOUBLE) AS wait_ns
+    FROM collective_kernels AS k
+    JOIN together AS t ON t.collective = k.collective
+),
+outliers AS (
     SELECT
         {%- for column in by if column not in ['process', 'gpu', 'queue_id'] %}
         {{ 'p.' if column in ['node', 'hostname'] else 'd.' }}{{ column }},
@@ -42,30 +54,52 @@ WITH outliers AS (
         {%- endif %}
         d.time_ns AS start_ns,
         d.took_ns AS duration_ns,
+        CAST(COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) AS BIGINT) AS wait_ns,
         d.median_ns,
         d.ordinal,
         d.calls,
-        d.robust_z,
-        d.excess_ns,
-        -d.excess_ns AS less_excess
+        d.kernel_name AS full_name,
+        d.grid_x, d.grid_y, d.grid_z, d.workgroup_x, d.workgroup_y, d.workgroup_z,
+        CASE WHEN CAST(d.category AS VARCHAR) = 'communication' THEN COALESCE(d.stream_id, -1) ELSE -2 END AS of_stream,
+        CASE
+            WHEN w.wait_ns > CAST(0 AS DOUBLE) THEN d.robust_z * (d.excess_ns - w.wait_ns) / d.excess_ns
+            ELSE d.robust_z
+        END AS robust_z,
+        d.excess_ns - COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) AS excess_ns,
+        COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) - d.excess_ns AS less_excess
     FROM slow_dispatches AS d
+    LEFT JOIN waits AS w ON w.process = d.process AND w.dispatch_id = d.dispatch_id
     {%- if name in ['base', 'mangled'] %}
     LEFT JOIN kernel_symbols AS s ON s.process = d.process AND s.kernel_id = d.kernel_id
     {%- endif %}
     {%- if 'node' in by or 'hostname' in by %}
     JOIN processes AS p ON p.process = d.process
     {%- endif %}
-    WHERE d.robust_z >= CAST({{ least_z }} AS DOUBLE)
-        AND CAST(d.took_ns AS DOUBLE) >= CAST({{ least_ratio }} AS DOUBLE) * d.median_ns
+    WHERE d.robust_z * (d.excess_ns - COALESCE(w.wait_ns, CAST(0 AS DOUBLE))) >= CAST({{ least_z }} AS DOUBLE) * d.excess_ns
+        AND CAST(d.took_ns AS DOUBLE) - COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) >= CAST({{ least_ratio }} AS DOUBLE) * d.median_ns
+),
+counted AS (
+    SELECT
+        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, wait_ns, median_ns, ordinal, calls, of_stream, robust_z, excess_ns, less_excess,
+        COUNT(*) OVER (
+            PARTITION BY {{ keys }}{{ others }}full_name, of_stream, grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z
+        ) AS of_calls
+    FROM outliers
+),
+rare AS (
+    SELECT
+        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, wait_ns, median_ns, ordinal, calls, robust_z, excess_ns, less_excess
+    FROM counted
+    WHERE of_stream = -2 OR of_calls = 1 OR 10 * of_calls <= calls
 ){%- if top > 0 and by %},
 ranked AS (
     SELECT
-        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, median_ns, ordinal, calls, robust_z, excess_ns, less_excess,
+        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, wait_ns, median_ns, ordinal, calls, robust_z, excess_ns, less_excess,
         ROW_NUMBER() OVER (
             PARTITION BY {{ by | join(', ') }}
             ORDER BY less_excess NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST
         ) AS place
-    FROM outliers
+    FROM rare
 )
 {%- endif %}
 SELECT
@@ -73,12 +107,13 @@ SELECT
     kernel_name,
     {{ 'gpu, ' if 'gpu' not in by }}{{ 'queue_id, ' if 'queue_id' not in by }}start_ns,
     duration_ns,
+    wait_ns,
     median_ns,
     ordinal,
     calls,
     robust_z,
     excess_ns
-FROM {{ 'ranked' if top > 0 and by else 'outliers' }}
+FROM {{ 'ranked' if top > 0 and by else 'rare' }}
 {%- if top > 0 and by %}
 WHERE place <= {{ top }}
 {%- endif %}

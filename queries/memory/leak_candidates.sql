@@ -1,5 +1,5 @@
 -- title: Leak candidates
--- about: Allocations that nothing gave back until the end of the trace, by size and by the call that made them, most bytes first. Memory that is kept for the whole run on purpose is among them; what grows is told by how it is spread over time. With a window, the allocations made in it.
+-- about: Allocations that nothing gave back until the end of the trace, by size and by the call that made them, most bytes first. Memory that is kept for the whole run on purpose is among them, and what is in use when the trace ends; what grows is told by how it is spread over time, and by how long others of its kind lived. With a window, the allocations made in it.
 -- kind: summary
 -- needs: allocation_lifetimes regions processes
 -- by: rank, gpu
@@ -16,7 +16,8 @@
 -- column: of_size count -- all allocations of this size from this call, given back or not
 -- column: first_time_ns ns -- when the first of those never given back was made; null when the row is of several processes
 -- column: last_time_ns ns -- when the last was made
--- column: verdict text -- growing when three or more are spread over more than half of the time from the first of them to the end of the process, else kept
+-- column: overdue count -- those of them that were as old, when the last of this size was made by this call, as any other had become that was given back by then
+-- column: verdict text -- growing when three or more are overdue, a third of them at least made in the second half of the time from the first of these to the end of the process, else kept
 -- column: first_alloc_id id -- first of them, see the table `memory_allocations`
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH calls AS (
@@ -59,6 +60,7 @@ listed AS (
         CAST(a.level AS VARCHAR) AS level,
         CAST(a.fate AS VARCHAR) AS fate,
         a.time_ns,
+        CASE WHEN a.fate = 'freed' THEN a.ended_ns END AS freed_ns,
         e.process_end_ns
     FROM allocation_lifetimes AS a
     JOIN ends AS e ON e.process = a.process
@@ -70,9 +72,29 @@ listed AS (
 ),
 of_sizes AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, process_end_ns,
-        COUNT(*) OVER (PARTITION BY {{ keys }}api_name, bytes, level) AS of_size
+        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, freed_ns, process_end_ns,
+        COUNT(*) OVER (PARTITION BY {{ keys }}api_name, bytes, level) AS of_size,
+        MAX(time_ns) OVER (PARTITION BY {{ keys }}api_name, bytes, level) AS last_made_ns
     FROM listed
+),
+lives AS (
+    SELECT
+        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, process_end_ns, of_size, last_made_ns,
+        MAX(CASE WHEN freed_ns <= last_made_ns THEN freed_ns - time_ns ELSE 0 END) OVER (PARTITION BY {{ keys }}api_name, bytes, level) AS longest_life_ns
+    FROM of_sizes
+),
+never_freed AS (
+    SELECT
+        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, process_end_ns, of_size,
+        CASE WHEN last_made_ns - time_ns >= longest_life_ns THEN time_ns END AS overdue_ns
+    FROM lives
+    WHERE fate IN ('live', 'replaced', 'unpaired')
+),
+overdue_ones AS (
+    SELECT
+        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, process_end_ns, of_size, overdue_ns,
+        MIN(overdue_ns) OVER (PARTITION BY {{ keys }}api_name, bytes, level, fate) AS first_overdue_ns
+    FROM never_freed
 ),
 summed AS (
     SELECT
@@ -84,22 +106,22 @@ summed AS (
         MAX(process) AS last_process,
         MIN(time_ns) AS first_time_ns,
         MAX(time_ns) AS last_time_ns,
-        MAX(process_end_ns) AS process_end_ns,
+        CAST(COUNT(overdue_ns) AS BIGINT) AS overdue,
+        CAST(SUM(CASE WHEN 2 * (overdue_ns - first_overdue_ns) > process_end_ns - first_overdue_ns THEN 1 ELSE 0 END) AS BIGINT) AS overdue_late,
         MIN(alloc_id) AS first_alloc_id
-    FROM of_sizes
-    WHERE fate IN ('live', 'replaced', 'unpaired')
+    FROM overdue_ones
     GROUP BY {{ keys }}api_name, bytes, level, fate
 ),
 turned AS (
     SELECT
         {{ keys }}api_name, bytes, level, fate, allocations, leaked_bytes, of_size, first_process, last_process,
-        first_time_ns, last_time_ns, process_end_ns, first_alloc_id, -leaked_bytes AS less_leaked
+        first_time_ns, last_time_ns, overdue, overdue_late, first_alloc_id, -leaked_bytes AS less_leaked
     FROM summed
 ){%- if top > 0 and by %},
 ranked AS (
     SELECT
         {{ keys }}api_name, bytes, level, fate, allocations, leaked_bytes, of_size, first_process, last_process,
-        first_time_ns, last_time_ns, process_end_ns, first_alloc_id, less_leaked,
+        first_time_ns, last_time_ns, overdue, overdue_late, first_alloc_id, less_leaked,
         ROW_NUMBER() OVER (
             PARTITION BY {{ by | join(', ') }}
             ORDER BY less_leaked NULLS LAST, bytes NULLS LAST, api_name NULLS LAST, level NULLS LAST, fate NULLS LAST
@@ -117,9 +139,10 @@ SELECT
     of_size,
     CASE WHEN first_process = last_process THEN first_time_ns END AS first_time_ns,
     CASE WHEN first_process = last_process THEN last_time_ns END AS last_time_ns,
+    CASE WHEN first_process = last_process AND fate = 'live' THEN overdue END AS overdue,
     CASE
         WHEN first_process <> last_process OR fate <> 'live' THEN NULL
-        WHEN allocations >= 3 AND 2 * (last_time_ns - first_time_ns) > process_end_ns - first_time_ns THEN 'growing'
+        WHEN overdue >= 3 AND 3 * overdue_late >= overdue THEN 'growing'
         ELSE 'kept'
     END AS verdict,
     first_alloc_id

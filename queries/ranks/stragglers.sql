@@ -1,5 +1,5 @@
 -- title: Stragglers
--- about: GPUs that hold the others up, and in what: against the median of the GPUs of all ranks, of two against the other. A row needs an excess that is worth something (least_pct) and clearly more than what GPUs differ by otherwise (least_z). No rows: nobody does. Reasons overlap, so excesses of one GPU do not add up.
+-- about: GPUs that hold the others up, and in what: against the median of the GPUs of all ranks, of two against the other. A row needs an excess that is worth something (least_pct) and clearly more than what GPUs differ by otherwise (least_z). The first collective of a communicator is left out, as it brings together processes that began at different times. No rows: nobody does. Reasons overlap, so excesses of one GPU do not add up.
 -- kind: summary
 -- needs: gpu_segments kernels collective_kernels processes
 -- by:
@@ -9,8 +9,8 @@
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: hostname name -- machine
--- column: what text -- compute (time with a compute kernel), slow_kernels (the same kernels take longer), more_work (more or larger dispatches), idle (nothing runs: its host is slow), late (comes late to collectives)
--- column: amount_ns ns -- its time; of slow_kernels above the medians of the same kernels, of late what its collectives took less than the longest of each
+-- column: what text -- compute (time with a compute kernel), slow_kernels (the same kernels take longer), more_work (more or larger dispatches), idle (nothing runs: its host is slow), late (others wait for it in collectives, with nothing else to do)
+-- column: amount_ns ns -- its time; of slow_kernels above the medians of the same kernels, of late what its collectives took less than the longest of each, as far as that kept a GPU from computing
 -- column: median_ns ns -- median of the GPUs, of two the lesser
 -- column: excess_ns ns -- above it
 -- column: excess_pct pct -- as a share of the median span
@@ -68,21 +68,38 @@ pace AS (
     GROUP BY process, gpu
 ),
 together AS (
-    SELECT collective, MAX(duration_ns) AS max_ns, MIN(duration_ns) AS min_ns
+    SELECT collective, MAX(duration_ns) AS max_ns, MIN(duration_ns) AS min_ns, MIN(ordinal) AS least_ordinal
     FROM collective_kernels
     WHERE gpus > 1 AND collective IS NOT NULL
     GROUP BY collective
 ),
-arrivals AS (
+waits AS (
     SELECT
+        k.collective,
         k.process,
         k.gpu,
-        CAST(SUM(t.max_ns - k.duration_ns) AS DOUBLE) AS late_ns,
-        CAST(SUM(CASE WHEN k.duration_ns = t.min_ns THEN 1 ELSE 0 END) AS DOUBLE) AS last_calls,
-        CAST(COUNT(*) AS DOUBLE) AS calls
+        t.max_ns - k.duration_ns AS late_ns,
+        CASE WHEN k.duration_ns = t.min_ns THEN 1 ELSE 0 END AS is_last,
+        CASE WHEN k.exposed_ns < k.duration_ns - t.min_ns THEN k.exposed_ns ELSE k.duration_ns - t.min_ns END AS exposed_wait_ns
     FROM collective_kernels AS k
     JOIN together AS t ON t.collective = k.collective
-    GROUP BY k.process, k.gpu
+    WHERE t.least_ordinal > 0
+),
+costs AS (
+    SELECT collective, MAX(exposed_wait_ns) AS cost_ns
+    FROM waits
+    GROUP BY collective
+),
+arrivals AS (
+    SELECT
+        w.process,
+        w.gpu,
+        CAST(SUM(CASE WHEN w.late_ns < c.cost_ns THEN w.late_ns ELSE c.cost_ns END) AS DOUBLE) AS late_ns,
+        CAST(SUM(w.is_last) AS DOUBLE) AS last_calls,
+        CAST(COUNT(*) AS DOUBLE) AS calls
+    FROM waits AS w
+    JOIN costs AS c ON c.collective = w.collective
+    GROUP BY w.process, w.gpu
 ),
 kinds AS (
     SELECT n

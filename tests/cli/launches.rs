@@ -238,6 +238,33 @@ fn graphs_are_known_by_what_they_run() {
     assert!(none.code == 3 && none.stderr.contains("makes a row of graph_work"), "{}", none.stderr);
 }
 
+/// Twelve launches 6 µs apart, each call 4 µs long, each kernel 2 µs long and on its way for 8 µs: it starts 12 µs after its
+/// call began, 4 µs after the end of the one before, which still ran when the call returned, 2 µs after that. The host sets
+/// the pace. Where it launches every 100 ns pauses of 8 µs are not its doing: the first alone waits for its launch.
+#[test]
+fn launches_on_their_way_side_by_side_are_launch_bound() {
+    for (pace, apart, bound) in [(6_000, 6_000, 12.0), (100, 10_000, 1.0)] {
+        let calls: Vec<Value> =
+            (0..12).map(|at| hip(LAUNCH, 300 + at, at * pace, at * pace + 4_000 * pace / 6_000)).collect();
+        let kernels: Vec<Value> = (0..12)
+            .map(|at| {
+                let start = 12_000 + at * apart;
+                kernel(at + 1, SCALE, 300 + at, start, start + 2_000)
+            })
+            .collect();
+        let (_directory, input) = trace(&calls, &[], &kernels, &[]);
+        let summary = records(&["table", "launch_summary", &input]);
+        let expected = json!([12, 100.0 * bound / 12.0, if bound > 6.0 { "yes" } else { "no" }]);
+        let rounded = |value: &Value| (value[1].as_f64().unwrap() * 1e6).round();
+        let told = values(&summary, "calls launch_bound_calls_pct launch_bound");
+        assert_eq!(
+            (&told[0][0], &told[0][2], rounded(&told[0])),
+            (&expected[0], &expected[2], rounded(&expected)),
+            "{pace}"
+        );
+    }
+}
+
 #[test]
 fn tables_made_on_demand_can_be_kept() {
     let directory = tempfile::tempdir().unwrap();

@@ -104,6 +104,30 @@ fn steady_work_has_no_outliers_and_that_is_an_answer() {
     assert!(text.contains("kernel_outliers") && !text.contains("throttling"), "{text}");
 }
 
+/// Twenty calls of a communication kernel, some of which take 5 µs instead of 1: a quarter of them move more; two are
+/// outliers, but not on a stream of their own.
+#[test]
+fn collectives_that_move_more_are_no_outliers() {
+    for (slow, stream, expected) in [(4, 2, 0), (10, 2, 2), (10, 3, 0)] {
+        let mut trace = Dispatches::default();
+        for call in 1..=20 {
+            let is_slow = call % slow == 0;
+            let before = trace.rows.len();
+            trace.add("ncclDevKernel_Generic_1", 640, 100, if is_slow { 5000 } else { 1000 });
+            if is_slow {
+                let row = trace.rows.split_off(before);
+                trace.rows.push_str(&row.replacen(",1,2,70,", &format!(",1,{stream},70,"), 1));
+            }
+        }
+        let outliers: i64 = trace.ask(&["kernel_outliers"]).iter().filter_map(|row| row["outliers"].as_i64()).sum();
+        assert_eq!(
+            (outliers, trace.ask(&["outlier_dispatches"]).len()),
+            (expected, expected as usize),
+            "{slow} {stream}"
+        );
+    }
+}
+
 #[test]
 fn a_slow_first_call_is_found() {
     let mut trace = Dispatches::default();
@@ -159,6 +183,22 @@ fn drift_and_modes_are_found() {
     let columns = ["low_mode_ns", "high_mode_ns", "high_mode_pct", "mode_gap_pct", "jitter_pct"];
     assert_eq!(picked(&found, &columns)[1], json!([1000.0, 1500.0, 50.0, 100.0, 40.0]));
     assert_eq!(found[0]["drift_pct"].as_f64().unwrap(), 36.5296803653);
+}
+
+/// 90 calls from 10000 to 10890 ns: the medians of the thirds are 10145 and 10745, and 600 / 10145 is 5.914 %. The middles of
+/// the thirds are two thirds of the run apart, so that the line through them rises by 900 ns from 9995: 9.0045 %. Those of
+/// the same spread in no order have as many, but do not drift.
+#[test]
+fn a_small_drift_is_found_and_told_for_the_whole_run() {
+    let mut trace = Dispatches::default();
+    for call in 0..90 {
+        trace.add("a", 640, 10, 10_000 + 10 * call);
+        trace.add("b", 640, 10, 10_000 + 10 * (call * 37 % 90));
+    }
+    let found = trace.ask(&["kernel_pace"]);
+    assert_eq!(picked(&found, &["kernel_name", "verdict"]), [json!(["a", "drifting"]), json!(["b", "steady"])]);
+    let rounded = |column: &str| format!("{:.4}", found[0][column].as_f64().unwrap());
+    assert_eq!([rounded("drift_pct"), rounded("run_drift_pct")], ["5.9142", "9.0045"]);
 }
 
 #[test]
@@ -295,7 +335,7 @@ fn a_growing_leak_is_told_from_what_is_kept() {
     let mut more = String::from(
         "INSERT INTO rocpd_memory_allocate{suffix} (id, nid, pid, tid, agent_id, type, level, start, \"end\", address, size) VALUES ",
     );
-    // Three kilobytes are kept from the begin; every step takes 64 bytes that stay, and 32 that are given back. The process
+    // Three kilobytes are kept from the begin, one from later on; every step takes 64 bytes that stay, and 32 that are given back. The process
     // ends at 2 s, and the steps are spread over nine tenths of the time from the first of them until then.
     more.push_str("(1, 1, 1, 1, 2, 'ALLOC', 'REAL', 1500000000, 1500000010, 65536, 1024)");
     more.push_str(",(2, 1, 1, 1, 2, 'ALLOC', 'REAL', 1500000020, 1500000030, 69632, 1024)");
@@ -309,13 +349,26 @@ fn a_growing_leak_is_told_from_what_is_kept() {
              ({id} + 2, 1, 1, 1, NULL, 'FREE', 'REAL', {at} + 40, {at} + 50, {given}, 0)"
         ));
     }
-    more.push(';');
+    // A window of three buffers of 16 bytes slides over the steps: each is given back 120 ms later, but for the last three.
+    for step in 0..10 {
+        let (id, at, address) = (100 + 2 * step, 1_600_000_100_i64 + step * 40_000_000, 2_097_152 + step * 4096);
+        more.push_str(&format!(",({id}, 1, 1, 1, 2, 'ALLOC', 'REAL', {at}, {at} + 10, {address}, 16)"));
+        if step < 7 {
+            let later = at + 120_000_000;
+            more.push_str(&format!(",({id} + 1, 1, 1, 1, NULL, 'FREE', 'REAL', {later}, {later} + 10, {address}, 0)"));
+        }
+    }
+    // One more of those that are kept comes late.
+    more.push_str(",(4, 1, 1, 1, 2, 'ALLOC', 'REAL', 1900000000, 1900000010, 77824, 1024);");
     let Built { directory: _kept, path } = schema_3("3.0.0", &[&more]);
-    let columns = ["bytes", "allocations", "leaked_bytes", "verdict"];
+    let columns = ["bytes", "allocations", "leaked_bytes", "of_size", "overdue", "verdict"];
     let found = records(&["table", "leak_candidates", &path]);
-    assert_eq!(picked(&found, &columns), [json!([1024, 3, 3072, "kept"]), json!([64, 10, 640, "growing"])]);
+    let growing = json!([64, 10, 640, 10, 10, "growing"]);
+    // The first of the last three was made 80 ms before the last: others were as old and older before they were given back.
+    let in_use = json!([16, 3, 48, 10, 0, "kept"]);
+    assert_eq!(picked(&found, &columns), [json!([1024, 4, 4096, 4, 4, "kept"]), growing.clone(), in_use.clone()]);
     let found = records(&["table", "leak_candidates", &path, "--window", "1550000000:"]);
-    assert_eq!(picked(&found, &columns), [json!([64, 10, 640, "growing"])]);
+    assert_eq!(picked(&found, &columns), [json!([1024, 1, 1024, 1, 1, "kept"]), growing, in_use]);
 }
 
 #[test]

@@ -378,6 +378,34 @@ fn streams_side_by_side() {
     );
 }
 
+/// Twelve steps of four kernels 1 µs apart, with a fifth on another stream, launched after the second: it starts beside the
+/// second, third or fourth, and in one step only beside the first of the next. However they fall in with one another, five
+/// kernels are launched time and again, and each step takes 5 µs.
+#[test]
+fn streams_that_fall_in_with_one_another_anyhow() {
+    let directory = tempfile::tempdir().unwrap();
+    let late = [3, 0, 1, 2, 0, 0, 2, 1, 0, 2, 1, 1];
+    let kernels: Vec<Value> = (0..12)
+        .flat_map(|step| {
+            let at = 2_000_000 + step * 5_000;
+            let beside = at + 1_500 + 1_000 * late[step as usize];
+            [(64, at, 2), (128, at + 1_000, 2), (1024, beside, 9), (192, at + 2_000, 2), (256, at + 3_000, 2)]
+        })
+        .zip(1..)
+        .map(|((grid, start, stream), id)| {
+            let mut kernel = kernel(id, 500, grid, start, start + 900);
+            kernel["stream_id"]["handle"] = json!(stream);
+            kernel
+        })
+        .collect();
+    let input = write(directory.path(), "7_results.json", &kernels, &[], &[], &[]);
+    let columns = "period,iterations,steady,median_ns";
+    assert_eq!(
+        succeed(&["table", "iteration_summary", &input, "-f", "csv", "--columns", columns]),
+        format!("{columns}\n5,12,12,5000\n")
+    );
+}
+
 /// One kernel a hundred times, 2 µs apart, the first two three times as slow: every dispatch is an iteration.
 #[test]
 fn a_loop_of_one_kernel() {

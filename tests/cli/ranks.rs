@@ -226,14 +226,16 @@ fn calls_that_are_missing_shift_nothing() {
     assert_eq!(told, [[4, 3, 1, 1].map(Some), [5, 3, 2, 2].map(Some)]);
 }
 
-/// Four ranks work for 5000, 5000, 5010 and 7000 ns and meet at 9000. Of each span of 8000 ns rank 3 takes 1995 ns more than
-/// the median of 5005: 24.94 %. The ranks deviate by 5, 5, 5 and 1995 ns, a spread of 1.4826 times 5 ns, of which it is 269.12
+/// Four ranks meet at 1000, to which rank 0 comes 500 ns late because it began later, work for 5000, 5000, 5010 and 7000 ns
+/// and meet at 9000. Of spans of 9000 ns rank 3 takes 1995 ns more than the median of 5005: 22.17 %. The ranks deviate by 5, 5, 5 and 1995 ns, a spread of 1.4826 times 5 ns, of which it is 269.12
 /// away. It comes to the collective 2000 ns later than the first, the others 0, 0 and 10.
 #[test]
 fn a_straggler_is_named_and_nobody_else() {
     let work = [5_000, 5_000, 5_010, 7_000];
     let one = |(work, pid): (&i64, i64)| {
-        rank(pid, "m1", 0, &[(GEMM, 1_000, 1_000 + work), (COLLECTIVE, 1_000 + work, 9_000)])
+        let begin = if pid == 1 { 500 } else { 0 };
+        let kernels = [(COLLECTIVE, begin, 1_000), (GEMM, 1_000, 1_000 + work), (COLLECTIVE, 1_000 + work, 9_000)];
+        rank(pid, "m1", 0, &kernels)
     };
     let processes: Vec<Value> = work.iter().zip(1..).map(one).collect();
     let (_directory, input) = written(&processes);
@@ -247,7 +249,7 @@ fn a_straggler_is_named_and_nobody_else() {
     assert_eq!(told, expected);
     assert_eq!(
         format!("{:.4} {:.2}", rows[0]["excess_pct"].as_f64().unwrap(), rows[0]["z"].as_f64().unwrap()),
-        "24.9375 269.12"
+        "22.1667 269.12"
     );
     assert_eq!(records(&["table", "stragglers", &input, "--least-pct", "25"]), Vec::<Value>::new());
     // Of two, one is slower than the other.
@@ -256,6 +258,55 @@ fn a_straggler_is_named_and_nobody_else() {
     let told: Vec<_> =
         rows.iter().map(|row| (row["what"].as_str().unwrap(), numbers(row, &["rank", "excess_ns"]))).collect();
     assert_eq!(told, ["compute", "slow_kernels", "late"].map(|what| (what, vec![Some(1), Some(1_990)])));
+}
+
+/// Rank 3 comes to the second collective 2000 ns after the others, which compute meanwhile: nobody waits. When one of them
+/// has computed 1500 ns less, it waits so long with nothing to do, 16.67 % of 9000 ns.
+#[test]
+fn lateness_that_computing_hides_costs_nothing() {
+    for (work, late) in [(8_000, None), (6_500, Some(1_500))] {
+        let one = |pid: i64| {
+            let (from, work) = if pid == 4 { (8_000, 8_000) } else { (6_000, if pid == 1 { work } else { 8_000 }) };
+            let kernels = [(COLLECTIVE, 0, 1_000), (GEMM, 1_000, 1_000 + work), (COLLECTIVE, from, 9_000)];
+            rank(pid, "m1", 0, &kernels)
+        };
+        let (_directory, input) = written(&(1..=4).map(one).collect::<Vec<_>>());
+        let rows = records(&["table", "stragglers", &input]);
+        let told: Vec<_> =
+            rows.iter().map(|row| (row["what"].as_str().unwrap(), numbers(row, &["rank", "excess_ns"]))).collect();
+        assert_eq!(
+            told,
+            late.map(|late| ("late", vec![Some(3), Some(late)])).into_iter().collect::<Vec<_>>(),
+            "{work}"
+        );
+    }
+}
+
+/// Two ranks meet eight times for 100 ns. To the fourth rank 1 comes 500 ns late: rank 0 waits so long, its call is no
+/// slower than the others. The sixth takes 600 ns on both. To the first rank 0 comes 400 ns late.
+#[test]
+fn a_wait_for_others_is_no_outlier() {
+    let one = |pid: i64, early: [i64; 8]| {
+        let kernels: Vec<_> = (0..8)
+            .map(|at: usize| {
+                let end = 1_000 * (at as i64 + 1);
+                (COLLECTIVE, end - 100 - early[at] - if at == 5 { 500 } else { 0 }, end)
+            })
+            .collect();
+        rank(pid, "m1", 0, &kernels)
+    };
+    let processes = [one(1, [0, 0, 0, 500, 0, 0, 0, 0]), one(2, [400, 0, 0, 0, 0, 0, 0, 0])];
+    let (_directory, input) = written(&processes);
+    let told = |query: &str, columns: &[&str]| -> Vec<_> {
+        records(&["table", query, &input]).iter().map(|row| numbers(row, columns)).collect()
+    };
+    let slow = |rank: i64| [rank, 1, 600, 500].map(Some).to_vec();
+    assert_eq!(told("kernel_outliers", &["rank", "outliers", "worst_ns", "excess_ns"]), [slow(0), slow(1)]);
+    let slow = |process: i64| [process, 6, 600, 0, 500].map(Some).to_vec();
+    let columns = ["process", "dispatch_id", "duration_ns", "wait_ns", "excess_ns"];
+    assert_eq!(told("outlier_dispatches", &columns), [slow(0), slow(1)]);
+    let warm = records(&["table", "kernel_warmup", &input, "--least-excess-us", "0"]);
+    assert!(warm.iter().all(|row| row["first_ns"] == 100 && row["verdict"] == "steady"), "{warm:?}");
 }
 
 /// What a collective costs and what is waited in it add up to the time of its calls.

@@ -8,9 +8,11 @@ use polars::prelude::*;
 use super::{Frames, Needs, Part, column, needed};
 use crate::trace::categories::COMMUNICATION;
 use crate::trace::collective_matching::{Basis, Call, partners};
+use crate::trace::cover::Cover;
 use crate::trace::frames::{dictionary_column, rows_named};
 use crate::trace::identity::Process;
-use crate::trace::values::{Integers, integers};
+use crate::trace::intervals::Interval;
+use crate::trace::values::{Integers, Truths, integers};
 
 /// Columns that are those of the kernel.
 const OF_KERNEL: [&str; 12] = [
@@ -35,7 +37,7 @@ pub fn needs() -> Needs {
     vec![("kernels", columns)]
 }
 
-/// The valid communication kernels of a process in the order of their starts.
+/// The valid communication kernels of a process in the order of their starts, with how much of each nothing else hides.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
@@ -50,7 +52,40 @@ pub fn extract(process: &Process, tables: &Frames) -> Result<DataFrame> {
         BooleanChunked::full("".into(), false, kernels.height())
     };
     let order = SortMultipleOptions::default().with_maintain_order(true);
-    Ok(kernels.select(OF_KERNEL)?.filter(&kept)?.sort(["start_ns", "dispatch_id"], order)?)
+    let mut found = kernels.select(OF_KERNEL)?.filter(&kept)?.sort(["start_ns", "dispatch_id"], order)?;
+    let exposed = exposed(&found, kernels, &communicates)?;
+    found.with_column(column("exposed_ns", exposed))?;
+    Ok(found)
+}
+
+/// The part of each communication kernel in which no valid compute kernel runs on its GPU.
+fn exposed(found: &DataFrame, kernels: &DataFrame, communicates: &BooleanChunked) -> Result<Vec<i64>> {
+    if found.height() == 0 {
+        return Ok(Vec::new());
+    }
+    let computes = &!communicates & kernels.column("valid")?.bool()?;
+    let mut by_gpu: BTreeMap<Option<i64>, Cover> = BTreeMap::new();
+    for ((gpu, interval), computes) in on_gpus(kernels)?.zip(Truths::of(&computes).iter()) {
+        if computes == Some(true) {
+            by_gpu.entry(gpu).or_default().add(interval);
+        }
+    }
+    let by_gpu: BTreeMap<Option<i64>, Cover> = by_gpu.into_iter().map(|(gpu, cover)| (gpu, cover.finish())).collect();
+    let exposed = |(gpu, interval): (Option<i64>, Interval)| {
+        let hidden_ns = by_gpu.get(&gpu).map_or(0, |cover| cover.covered_ns(interval));
+        interval.length_ns().saturating_sub(hidden_ns)
+    };
+    Ok(on_gpus(found)?.map(exposed).collect())
+}
+
+/// GPU and time of every kernel; one without times covers nothing.
+fn on_gpus(kernels: &DataFrame) -> Result<impl Iterator<Item = (Option<i64>, Interval)>> {
+    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
+    let (gpus, starts, ends) = (integer("gpu")?, integer("start_ns")?, integer("end_ns")?);
+    Ok((0..kernels.height()).map(move |row| {
+        let interval = Interval::new(starts.get(row).unwrap_or_default(), ends.get(row).unwrap_or_default());
+        (gpus.get(row), interval)
+    }))
 }
 
 /// The calls of one kernel on one GPU, in the order of their starts.

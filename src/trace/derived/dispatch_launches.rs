@@ -79,11 +79,12 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
                 queue_delay_ns: dispatch.start_ns.saturating_sub(call.end_ns),
                 prequeued,
                 exposed_ns,
-                bound: !prequeued && kernel_ns < exposed_ns,
+                outlasted: kernel_ns < exposed_ns,
             }
         });
         columns.push(&dispatch, launch);
     }
+    columns.judge();
     columns.into_frame(&kernels, &calls)
 }
 
@@ -125,8 +126,12 @@ struct Launch {
     queue_delay_ns: i64,
     prequeued: bool,
     exposed_ns: i64,
-    bound: bool,
+    /// The GPU stood idle for longer than the kernel ran.
+    outlasted: bool,
 }
+
+/// A start soon after its call: within so many halves of the time that a launch into an empty queue usually takes.
+const SOON_HALVES: i64 = 3;
 
 /// The columns that are not taken from `kernels`, filled row by row; 0 where nothing was launched.
 struct LaunchColumns {
@@ -162,8 +167,27 @@ impl LaunchColumns {
         self.queue_delays.push(number(|launch| launch.queue_delay_ns));
         self.prequeued.push(truth(|launch| launch.prequeued));
         self.exposed_ns.push(number(|launch| launch.exposed_ns));
-        self.bound.push(truth(|launch| launch.bound));
+        self.bound.push(truth(|launch| launch.outlasted));
         self.kernel_ns.push(dispatch.end_ns.saturating_sub(dispatch.start_ns));
+    }
+
+    /// Of the launches for which the GPU stood idle too long, those that the host was late with: whose queue was empty, or
+    /// whose kernel started as soon as one does whose queue is empty. What was launched while its predecessor was on its
+    /// way waits for nothing but its own way; where the host is far ahead, it waits longer, and an idle GPU has other causes.
+    fn judge(&mut self) {
+        let launches = || self.calls.iter().zip(&self.queue_delays).zip(self.prequeued.iter());
+        let mut alone: Vec<i64> = launches()
+            .filter(|((call, _), prequeued)| **call != NO_CALL && !prequeued)
+            .map(|((_, delay_ns), _)| *delay_ns)
+            .collect();
+        let middle = alone.len() / 2;
+        let usual_ns = (!alone.is_empty()).then(|| *alone.select_nth_unstable(middle).1);
+        let soon_ns = usual_ns.map(|usual_ns| usual_ns.saturating_mul(SOON_HALVES) / 2);
+        let is_late = |((_, delay_ns), prequeued): ((&u32, &i64), bool)| {
+            !prequeued || soon_ns.is_some_and(|soon_ns| *delay_ns <= soon_ns)
+        };
+        let bound = launches().map(is_late).zip(self.bound.iter()).map(|(late, outlasted)| late && outlasted).collect();
+        self.bound = bound;
     }
 
     fn into_frame(self, kernels: &DataFrame, calls: &LaunchingCalls) -> Result<DataFrame> {

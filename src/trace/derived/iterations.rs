@@ -14,7 +14,7 @@ use crate::trace::values::{Integers, Truths};
 
 /// Share of a lane's kernels within repetitions, and likeness of these, with which no other lane is tried.
 const ENOUGH: f64 = 0.7;
-const ALIKE: f64 = 0.9;
+const ALIKE: f64 = 0.98;
 
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
@@ -86,9 +86,11 @@ struct Kernels {
     stream: Vec<u32>,
     name: Vec<u32>,
     shape: Vec<u32>,
+    /// The rows in the order in which they were launched, where that is another one.
+    launched: Option<Vec<u32>>,
 }
 
-/// Kernels that run one after the other: of a GPU, of one of its streams or queues.
+/// Kernels that follow one another: of a GPU, of one of its streams or queues.
 struct Lane {
     rows: Vec<u32>,
     of_gpu: bool,
@@ -124,6 +126,7 @@ impl Kernels {
         }
         let is_plain = order.len() == frame.height() && order.iter().map(|(_, _, row)| *row).eq(0..order.len() as u32);
         let rows: IdxCa = order.iter().map(|(_, _, row)| Some(*row as IdxSize)).collect_ca("".into());
+        let launched = launch_order(&order);
         let start_ns: Vec<i64> = order.into_iter().map(|(start_ns, _, _)| start_ns).collect();
         let ordered = |name: &str| -> Result<Column> {
             let column = frame.column(name)?;
@@ -151,17 +154,21 @@ impl Kernels {
             stream: numbered("stream_id")?,
             name,
             shape,
+            launched,
         })
     }
 
-    /// Sequences that may repeat themselves, the likeliest first: of the GPU with most kernels all, those of its busiest
-    /// stream and queue, each told apart by name and grid, then by name.
+    /// Sequences that may repeat themselves, the likeliest first: of the GPU with most kernels all in the order of their
+    /// launches, which a program repeats however its streams fall in with one another, and of their starts; those of its
+    /// busiest stream and queue; each told apart by name and grid, then by name.
     fn lanes(&self) -> impl Iterator<Item = Lane> {
         let all: Vec<u32> = (0..self.start_ns.len() as u32).collect();
         let of_gpu = busiest(&all, &self.gpu);
         let of_stream = busiest(&of_gpu, &self.stream);
         let of_queue = busiest(&of_gpu, &self.queue);
-        let mut lanes = vec![(true, of_gpu)];
+        let launched = self.launched.as_ref().map(|launched| busiest(launched, &self.gpu));
+        let mut lanes: Vec<(bool, Vec<u32>)> = launched.map(|rows| (true, rows)).into_iter().collect();
+        lanes.push((true, of_gpu));
         for rows in [of_stream, of_queue] {
             if lanes.iter().all(|(_, lane)| lane.len() != rows.len()) {
                 lanes.push((false, rows));
@@ -214,6 +221,17 @@ impl Kernels {
         }
         iterations
     }
+}
+
+/// Positions of kernels, which are given by start, dispatch and row, in the order of their dispatches; `None` where it is
+/// the same, or where dispatches are not numbered.
+fn launch_order(by_start: &[(i64, i64, u32)]) -> Option<Vec<u32>> {
+    if by_start.is_sorted_by_key(|(_, dispatch_id, _)| *dispatch_id) {
+        return None;
+    }
+    let mut order: Vec<(i64, u32)> = by_start.iter().map(|(_, dispatch_id, _)| *dispatch_id).zip(0..).collect();
+    order.sort_unstable();
+    Some(order.into_iter().map(|(_, position)| position).collect())
 }
 
 /// The rows with the key that most rows have, of several the one that comes first.

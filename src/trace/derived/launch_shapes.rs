@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use crate::trace::frames::categorical;
+use crate::trace::categories::COMMUNICATION;
+use crate::trace::frames::{categorical, rows_named};
 use crate::trace::values::{Integers, Truths};
 
 /// The columns that say what work a dispatch does, beside the name of the kernel and the GPU.
 pub const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
 
-type Shape = (Option<i64>, [i64; 6]);
+/// GPU, stream where it counts, grid and workgroup.
+type Shape = (Option<i64>, Option<i64>, [i64; 6]);
 
 /// Rows of the same work, in the order of their starts, and their durations.
 pub struct SameWork {
@@ -26,6 +28,25 @@ pub struct SameWork {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn by_work(kernels: &DataFrame) -> Result<Vec<SameWork>> {
+    by_shape(kernels, std::iter::repeat(None))
+}
+
+/// The same, with communication kernels told apart by their streams: collectives of different communicators, which move
+/// different amounts, have streams of their own and look alike otherwise.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn by_work_and_communicator(kernels: &DataFrame) -> Result<Vec<SameWork>> {
+    let communicates = rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?;
+    let streams = Integers::of(kernels.column("stream_id")?.i64()?);
+    let communicates = Truths::of(&communicates);
+    by_shape(
+        kernels,
+        streams.iter().zip(communicates.iter()).map(|(stream, counts)| stream.filter(|_| counts == Some(true))),
+    )
+}
+
+fn by_shape(kernels: &DataFrame, streams: impl Iterator<Item = Option<i64>>) -> Result<Vec<SameWork>> {
     let names = kernels.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
     let names = names.cat32()?.physical().clone();
     let gpus = Integers::of(kernels.column("gpu")?.i64()?);
@@ -41,13 +62,13 @@ pub fn by_work(kernels: &DataFrame) -> Result<Vec<SameWork>> {
     let mut last: Vec<Option<(Shape, u32)>> = Vec::new();
     let mut works: Vec<Option<u32>> = Vec::with_capacity(kernels.height());
     let mut number = 0_u32;
-    let rows = names.iter().zip(gpus.iter()).zip(grids).zip(workgroups).zip(valid.iter());
-    for ((((name, gpu), ((gx, gy), gz)), ((wx, wy), wz)), valid) in rows {
+    let rows = names.iter().zip(gpus.iter()).zip(grids).zip(workgroups).zip(valid.iter()).zip(streams);
+    for (((((name, gpu), ((gx, gy), gz)), ((wx, wy), wz)), valid), stream) in rows {
         let (Some(name), Some(true)) = (name, valid) else {
             works.push(None);
             continue;
         };
-        let shape = (gpu, [gx, gy, gz, wx, wy, wz].map(Option::unwrap_or_default));
+        let shape = (gpu, stream, [gx, gy, gz, wx, wy, wz].map(Option::unwrap_or_default));
         let place = name as usize;
         if place >= known.len() {
             known.resize_with(place + 1, BTreeMap::new);

@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use super::launch_shapes::{SHAPE, SameWork, by_work};
+use super::launch_shapes::{SHAPE, SameWork, by_work_and_communicator};
 use super::{Frames, Needs, needed};
 use crate::trace::identity::Process;
 use crate::trace::steadiness::Spread;
@@ -52,7 +52,7 @@ pub fn needs() -> Needs {
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
-    let works = by_work(kernels)?;
+    let works = by_work_and_communicator(kernels)?;
     let mut slow: Vec<Slow> = works.par_iter().flat_map_iter(slow_ones).collect();
     slow.sort_unstable_by_key(|slow| slow.row);
 

@@ -4,6 +4,10 @@
 const TENTH: i64 = 10;
 /// Scaled median distances from the median beyond which a repetition is slow: 3 × 1.4826, in thousandths.
 const SCALED_DISTANCES: i64 = 4_448;
+/// Slow repetitions at an end are a phase of the run if they are no more than a quarter of it, or than these; more of them
+/// are a change of pace.
+const FEW: usize = 3;
+const QUARTER: usize = 4;
 
 /// Part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +35,8 @@ impl Phase {
 }
 
 /// Phase of each repetition by their durations in order: those at the begin and at the end that take longer than the
-/// median by more than a tenth of it and more than three times the scaled median distance from it.
+/// median by more than a tenth of it and more than three times the scaled median distance from it, unless so many do that
+/// the run has changed its pace.
 pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
     let Some(median) = median(durations_ns.to_vec()) else { return Vec::new() };
     let distances = durations_ns.iter().map(|duration| duration.saturating_sub(median).saturating_abs()).collect();
@@ -39,8 +44,10 @@ pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
     let allowed = (median / TENTH)
         .max(i64::try_from(i128::from(spread) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX));
     let is_slow = |duration: &&i64| **duration > median.saturating_add(allowed);
-    let warm = durations_ns.iter().take_while(is_slow).count();
-    let cool = durations_ns.iter().rev().take_while(is_slow).count();
+    let most = FEW.max(durations_ns.len() / QUARTER);
+    let few = |slow: usize| if slow <= most { slow } else { 0 };
+    let warm = few(durations_ns.iter().take_while(is_slow).count());
+    let cool = few(durations_ns.iter().rev().take_while(is_slow).count());
     (0..durations_ns.len())
         .map(|place| {
             if place < warm {
@@ -73,5 +80,13 @@ mod tests {
         );
         assert_eq!(phases(&[100, 104, 108, 112, 116, 120]), [Steady; 6]);
         assert_eq!(phases(&[]), []);
+    }
+
+    #[test]
+    fn a_change_of_pace_is_no_end() {
+        let slower: Vec<i64> = [100; 12].into_iter().chain([130; 8]).collect();
+        assert_eq!(phases(&slower), [Phase::Steady; 20]);
+        let few: Vec<i64> = [100; 15].into_iter().chain([130; 5]).collect();
+        assert_eq!(phases(&few).iter().filter(|phase| **phase == Phase::CoolDown).count(), 5);
     }
 }

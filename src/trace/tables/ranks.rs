@@ -43,6 +43,7 @@ pub(super) static COLLECTIVE_KERNELS: Table = Table {
         int("start_ns", Unit::Nanoseconds, "Start on the source's clock"),
         int("end_ns", Unit::Nanoseconds, "End on the source's clock"),
         int("duration_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
+        int("exposed_ns", Unit::Nanoseconds, "Part of it in which no other kind of kernel runs on the GPU"),
         id(
             "communicator",
             "Number of the communicator of the kernel, told from streams, else queues, that all its GPUs have",
