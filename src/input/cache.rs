@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::dataset::{DatasetSource, StoredProcess};
 use super::files::FileIdentity;
 use super::load::{Found, Opened};
+use crate::trace::Request;
 use crate::trace::categories::Categories;
 use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::schema::{Column, Table};
@@ -145,6 +146,10 @@ impl Source for CachedSource {
 
     fn memory_bytes(&self) -> Option<u64> {
         self.tables.memory_bytes()
+    }
+
+    fn memory_bytes_of(&self, request: &Request) -> Option<u64> {
+        self.tables.memory_bytes_of(request)
     }
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Found;
 use super::row_groups::{joined, row_groups};
+use crate::trace::Request;
 use crate::trace::categories::Categories as CategoryRules;
 use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::frames::{data_type, is_identity};
@@ -30,6 +31,9 @@ pub const DATASET_FORMAT: &str = "wavesieve-dataset";
 const LAYOUT_VERSION: u32 = 1;
 /// Memory that a row takes while all columns of its table are read, sorted and written.
 const MEMORY_BYTES_OF_ROW: u64 = 400;
+
+/// Memory that a value takes with what is built from it: twice its own.
+const MEMORY_BYTES_OF_VALUE: u64 = 16;
 
 /// What a dataset is made of.
 #[derive(Debug, Serialize, Deserialize)]
@@ -286,5 +290,13 @@ impl Source for DatasetSource {
 
     fn memory_bytes(&self) -> Option<u64> {
         Some(self.stored.rows.values().sum::<u64>().saturating_mul(MEMORY_BYTES_OF_ROW))
+    }
+
+    fn memory_bytes_of(&self, request: &Request) -> Option<u64> {
+        let values = request.iter().map(|(name, columns)| {
+            let rows = self.stored.rows.get(*name).copied().unwrap_or(0);
+            rows.saturating_mul(columns.len() as u64)
+        });
+        Some(values.sum::<u64>().saturating_mul(MEMORY_BYTES_OF_VALUE))
     }
 }

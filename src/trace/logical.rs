@@ -40,6 +40,13 @@ pub struct Member {
     pub memory_bytes: u64,
 }
 
+impl Member {
+    /// Estimate of the memory that columns of tables need, with what derived ones are built from.
+    pub fn memory_bytes_of(&self, request: &Request) -> u64 {
+        self.source.memory_bytes_of(&source_request(request)).unwrap_or(self.memory_bytes)
+    }
+}
+
 /// All processes of all inputs.
 pub struct Trace {
     members: Vec<Member>,
@@ -267,7 +274,8 @@ impl Trace {
         request: &Request,
         read: impl Fn(&Member) -> Result<ProcessTables> + Sync + Send,
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        let per_process: Vec<ProcessTables> = self.jobs.run(&self.members, |member| member.memory_bytes, read)?;
+        let per_process: Vec<ProcessTables> =
+            self.jobs.run(&self.members, |member| member.memory_bytes_of(request), read)?;
         let mut parts: BTreeMap<&'static str, Vec<LazyFrame>> = BTreeMap::new();
         for (member, tables) in self.members.iter().zip(per_process) {
             for (name, frame) in tables {

@@ -2,6 +2,7 @@
 
 use polars::prelude::{DataFrame, LazyFrame};
 
+use super::Request;
 pub use super::anomaly::{Anomaly, Damage, Severity};
 use super::categories::Categories;
 use super::gpu_times::GpuTime;
@@ -128,6 +129,11 @@ pub trait Source: Send + Sync {
     /// Estimate of the memory that all tables need while they are read, where the source knows better than the size
     /// of its files tells.
     fn memory_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Estimate of the memory that some columns of source tables need, where the source knows how many rows they have.
+    fn memory_bytes_of(&self, _request: &Request) -> Option<u64> {
         None
     }
 

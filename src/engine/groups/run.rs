@@ -90,7 +90,7 @@ fn in_one_pass(
             Ok::<_, anyhow::Error>(())
         })
     };
-    trace.jobs().run(&whole, |member| member.memory_bytes, add_whole)?;
+    trace.jobs().run(&whole, |member| member.memory_bytes_of(&request), add_whole)?;
     all.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
 }
 

@@ -7,6 +7,7 @@ use anyhow::Result;
 use polars::prelude::LazyFrame;
 
 use crate::trace::Member;
+use crate::trace::Request;
 use crate::trace::schema::{Column, Table};
 use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Source};
 
@@ -71,6 +72,10 @@ impl Source for Recording {
 
     fn memory_bytes(&self) -> Option<u64> {
         self.inner.memory_bytes()
+    }
+
+    fn memory_bytes_of(&self, request: &Request) -> Option<u64> {
+        self.inner.memory_bytes_of(request)
     }
 
     fn release(&self) {

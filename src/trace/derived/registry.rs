@@ -26,6 +26,7 @@ pub fn is_of_cut_calls(derived: &str) -> bool {
 const SELF_TIMES: &str = "region_self_times";
 const API_CALLS: &str = "api_calls";
 const DISPATCH_LAUNCHES: &str = "dispatch_launches";
+const SLOW_DISPATCHES: &str = "slow_dispatches";
 
 /// How a derived table comes about.
 struct Derivation {
@@ -43,7 +44,7 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: API_CALLS, needs: api_calls::needs, build: api_calls::build },
     Derivation { name: SELF_TIMES, needs: region_self_times::needs, build: region_self_times::build },
     Derivation { name: "dispatch_groups", needs: dispatch_groups::needs, build: dispatch_groups::build },
-    Derivation { name: "slow_dispatches", needs: slow_dispatches::needs, build: slow_dispatches::build },
+    Derivation { name: SLOW_DISPATCHES, needs: slow_dispatches::needs, build: slow_dispatches::build },
     Derivation { name: "memory_live", needs: memory_live::needs, build: memory_live::build },
     Derivation { name: "allocation_lifetimes", needs: allocation_lifetimes::needs, build: allocation_lifetimes::build },
     Derivation { name: "kernel_clocks", needs: kernel_clocks::needs, build: kernel_clocks::build },
@@ -120,10 +121,13 @@ pub fn needs(derived: &str) -> Needs {
 /// they are only handed on; then they are missing in what is built.
 pub fn needs_of(derived: &str, wanted: &BTreeSet<&'static str>) -> Needs {
     let mut needs = needs(derived);
-    if derived == DISPATCH_LAUNCHES
-        && let Some((_, columns)) = needs.first_mut()
-    {
-        columns.retain(|name| wanted.contains(name) || !dispatch_launches::HANDED_ON.contains(name));
+    let handed_on = match derived {
+        DISPATCH_LAUNCHES => dispatch_launches::HANDED_ON,
+        SLOW_DISPATCHES => slow_dispatches::HANDED_ON,
+        _ => &[],
+    };
+    if let Some((_, columns)) = needs.first_mut() {
+        columns.retain(|name| wanted.contains(name) || !handed_on.contains(name));
     }
     needs
 }

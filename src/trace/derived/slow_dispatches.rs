@@ -23,6 +23,8 @@ const OF_DISPATCH: [&str; 11] = [
     "start_ns",
     "duration_ns",
 ];
+/// Those of them that nothing else depends on: without one the table is built without it.
+pub const HANDED_ON: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
 /// Robust z-score from which a dispatch is in the table.
 const LEAST_Z: f64 = 3.0;
 /// Calls from which a dispatch can be told from the others.
@@ -57,8 +59,9 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     slow.sort_unstable_by_key(|slow| slow.row);
 
     let rows = IdxCa::from_vec("".into(), slow.iter().map(|slow| slow.row).collect());
-    let mut names = OF_DISPATCH.to_vec();
-    names.extend(SHAPE);
+    let taken = OF_DISPATCH.iter().chain(&SHAPE);
+    let names: Vec<&str> =
+        taken.filter(|name| !HANDED_ON.contains(name) || kernels.column(name).is_ok()).copied().collect();
     let mut frame = kernels.select(names)?.take(&rows)?;
     frame.rename("start_ns", "time_ns".into())?;
     frame.rename("duration_ns", "took_ns".into())?;
