@@ -438,7 +438,7 @@ impl Trace {
             let tables = self.whole_frames(member, &request, None)?;
             let collected: PolarsResult<BTreeMap<&'static str, DataFrame>> =
                 tables.into_iter().map(|(name, frame)| Ok((name, frame.collect()?))).collect();
-            parts.push((&member.process, derived::extract(name, &member.process, &collected?)?));
+            parts.push((&member.process, derived::extract(name, &member.process, &collected?, &self.whole(member))?));
         }
         let rows = derived::relate(name, &parts)?;
         Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
@@ -521,6 +521,15 @@ impl WholeTables<'_> {
     pub fn read(&self, request: &[(&'static str, &[&'static str])]) -> Result<ProcessTables> {
         let request = request.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
         self.trace.whole_frames(self.member, &request, None)
+    }
+
+    /// Columns of a source table, of which rows that `hint` rules out may be missing.
+    ///
+    /// # Errors
+    /// When the table is unknown, or cannot be built from what was read.
+    pub fn rows(&self, table: &str, columns: &[&'static str], hint: Option<&ScanHint>) -> Result<LazyFrame> {
+        let columns = columns.iter().copied().collect();
+        Ok(self.trace.read(self.member, known_table(table)?, &columns, hint)?.frame)
     }
 
     /// The category rules in force.

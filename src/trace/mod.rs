@@ -42,9 +42,11 @@ pub mod jobs;
 #[cfg(feature = "tables")]
 mod joint_tables;
 pub mod kernel_names;
+pub mod launching_groups;
 #[cfg(feature = "tables")]
 pub mod logical;
 pub mod markers;
+pub mod messages;
 pub mod natural_order;
 pub mod nesting;
 pub mod profiler_pauses;

@@ -22,6 +22,7 @@ mod groupings;
 mod idling;
 mod launches;
 mod manners;
+mod messages;
 mod negative;
 mod paths;
 mod planted;
