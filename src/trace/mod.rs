@@ -57,6 +57,8 @@ pub mod queue_order;
 pub mod range_paths;
 pub mod range_tree;
 pub mod repetitions;
+#[cfg(feature = "tables")]
+mod requests;
 pub mod schema;
 pub mod selection;
 pub mod self_time;
@@ -64,11 +66,15 @@ pub mod similar;
 #[cfg(feature = "tables")]
 pub mod source;
 pub mod steadiness;
+#[cfg(feature = "tables")]
+mod summed_frames;
 mod tables;
 pub mod telemetry;
 pub mod validity;
 #[cfg(feature = "tables")]
 pub mod values;
+#[cfg(feature = "tables")]
+mod whole_tables;
 
 #[cfg(feature = "tables")]
 pub use logical::{Member, Request, Trace, all_columns, source_request};
