@@ -24,6 +24,7 @@ mod launches;
 mod manners;
 mod messages;
 mod negative;
+mod oddities;
 mod paths;
 mod planted;
 mod promises;
