@@ -18,6 +18,10 @@
 -- column: last_pct pct -- as a share of the matched ones
 -- column: median_skew_ns ns -- first to last start in the collective, median over the calls; null when the clocks differ
 -- column: max_skew_ns ns -- greatest of them
+-- column: sized count -- matched calls whose message has a size that is known, see `collectives`
+-- column: mean_message_bytes bytes -- mean size of their messages
+-- column: algorithm_gb_per_s gb_per_s -- bytes of these messages over the cost of their collectives, in 10^9 bytes per second
+-- column: bus_gb_per_s gb_per_s -- the same with the bytes times the bus factor of the operation, see `collectives`
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH calls AS (
     SELECT
@@ -37,7 +41,11 @@ WITH calls AS (
         {%- endif %}
         c.clock,
         k.start_ns + c.offset_ns AS start_ns,
-        k.duration_ns
+        k.duration_ns,
+        k.ranks,
+        CAST(k.operation AS VARCHAR) AS operation,
+        k.message_bytes,
+        k.bus_factor
     FROM collective_kernels AS k
     JOIN clocks AS c ON c.process = k.process
     {%- if 'node' in by or 'hostname' in by %}
@@ -55,7 +63,13 @@ together AS (
         MIN(start_ns) AS first_start_ns,
         MAX(start_ns) AS last_start_ns,
         MIN(duration_ns) AS cost_ns,
-        MAX(duration_ns) AS max_ns
+        MAX(duration_ns) AS max_ns,
+        -- One message has one size on all ranks; what only some recorded holds for the others.
+        CASE
+            WHEN MIN(operation) = MAX(operation) AND MIN(message_bytes) = MAX(message_bytes) AND COUNT(*) <= MAX(ranks)
+            THEN MIN(message_bytes)
+        END AS message_bytes,
+        MAX(bus_factor) AS bus_factor
     FROM calls
     WHERE collective >= 0
     GROUP BY collective
@@ -72,6 +86,9 @@ joined AS (
         CASE WHEN t.gpus > 1 THEN c.duration_ns - t.cost_ns END AS wait_ns,
         CASE WHEN t.gpus > 1 THEN t.max_ns - c.duration_ns END AS late_ns,
         CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN t.last_start_ns - t.first_start_ns END AS skew_ns,
+        CASE WHEN t.gpus > 1 THEN t.message_bytes END AS message_bytes,
+        CASE WHEN t.gpus > 1 THEN t.bus_factor * CAST(t.message_bytes AS DOUBLE) END AS bus_bytes,
+        CASE WHEN t.gpus > 1 AND t.message_bytes IS NOT NULL THEN t.cost_ns END AS sized_ns,
         ROW_NUMBER() OVER (
             PARTITION BY c.collective
             ORDER BY
@@ -97,7 +114,11 @@ summed AS (
         CAST(SUM(COALESCE(late_ns, 0)) AS BIGINT) AS late_ns,
         CAST(SUM(CASE WHEN matched = 1 AND place = 1 THEN 1 ELSE 0 END) AS BIGINT) AS last_calls,
         MEDIAN(CAST(skew_ns AS DOUBLE)) AS median_skew_ns,
-        MAX(skew_ns) AS max_skew_ns
+        MAX(skew_ns) AS max_skew_ns,
+        CAST(COUNT(message_bytes) AS BIGINT) AS sized,
+        SUM(CAST(message_bytes AS DOUBLE)) AS message_bytes,
+        SUM(bus_bytes) AS bus_bytes,
+        SUM(CAST(sized_ns AS DOUBLE)) AS sized_ns
     FROM joined
     GROUP BY {{ keys }}kernel_name
 )
@@ -115,7 +136,11 @@ SELECT
     last_calls,
     CAST(100 AS DOUBLE) * CAST(last_calls AS DOUBLE) / NULLIF(CAST(matched AS DOUBLE), CAST(0 AS DOUBLE)) AS last_pct,
     median_skew_ns,
-    max_skew_ns
+    max_skew_ns,
+    sized,
+    CASE WHEN sized > 0 THEN message_bytes / CAST(sized AS DOUBLE) END AS mean_message_bytes,
+    CASE WHEN sized > 0 THEN message_bytes / NULLIF(sized_ns, CAST(0 AS DOUBLE)) END AS algorithm_gb_per_s,
+    CASE WHEN sized > 0 THEN bus_bytes / NULLIF(sized_ns, CAST(0 AS DOUBLE)) END AS bus_gb_per_s
 FROM summed
 ORDER BY
     {%- for column in by %}

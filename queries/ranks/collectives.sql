@@ -1,12 +1,12 @@
 -- title: Collectives
--- about: Communication kernels that are one collective, brought together over all GPUs. What it takes is the least duration: the others waited for the last that came. Starts are compared only on one clock (see --align). Calls without a partner have no number and come last.
+-- about: Communication kernels that are one collective, brought together over all GPUs. What it takes is the least duration: the others waited for the last that came. Starts are compared only on one clock (see --align). Calls without a partner have no number and come last. Bandwidths are those of rccl-tests, with the least duration as the time, where RCCL calls are recorded with their arguments.
 -- kind: trace
 -- needs: collective_kernels kernel_symbols clocks
 -- by:
 -- dimensions:
 -- column: collective id -- number, in the order of time on the GPU with most calls of the kernel
 -- column: kernel_name name -- kernel, in the name form that was asked for
--- column: communicator id -- number of the communicator of the kernel, told from streams and queues
+-- column: communicator id -- number of the communicator of the kernel, told from arguments of RCCL calls, else from streams and queues
 -- column: gpus count -- GPUs that take part
 -- column: missing count -- GPUs with such calls of which none was found for this one
 -- column: matched_by text -- order (every GPU has as many calls), or time (calls are missing, ends tell which belong together)
@@ -21,6 +21,12 @@
 -- column: last_rank id -- rank that came last: by starts, or with the least duration when the clocks differ
 -- column: last_gpu id -- its GPU
 -- column: last_by text -- start or duration
+-- column: operation text -- what the RCCL call does, null where it is not recorded or differs
+-- column: ranks count -- ranks of the communicator: as recorded when it was made, else the GPUs that have such calls
+-- column: message_bytes bytes -- size of the message as rccl-tests counts it, null where it is not known
+-- column: algorithm_gb_per_s gb_per_s -- message_bytes over cost_ns, in 10^9 bytes per second
+-- column: bus_gb_per_s gb_per_s -- that times 2(n-1)/n (all_reduce), (n-1)/n (all_gather, reduce_scatter, all_to_all, gather, scatter) or 1 for n ranks
+-- column: sizes text -- arguments, or why the size is not known: no call, no arguments, unreadable arguments, mixed group, unknown ranks, sizes differ, more GPUs than ranks
 WITH calls AS (
     SELECT
         k.process, k.rank, k.gpu, k.dispatch_id,
@@ -39,6 +45,11 @@ WITH calls AS (
         k.communicator,
         k.expected_gpus - k.gpus AS missing,
         CAST(k.matched_by AS VARCHAR) AS matched_by,
+        k.ranks,
+        CAST(k.operation AS VARCHAR) AS operation,
+        k.message_bytes,
+        k.bus_factor,
+        CAST(k.sizes AS VARCHAR) AS sizes,
         c.clock,
         k.start_ns + c.offset_ns AS start_ns,
         k.end_ns + c.offset_ns AS end_ns,
@@ -66,9 +77,32 @@ together AS (
         MAX(end_ns) AS last_end_ns,
         MIN(duration_ns) AS cost_ns,
         MAX(duration_ns) AS max_ns,
-        CAST(SUM(duration_ns) AS BIGINT) AS total_ns
+        CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
+        MAX(ranks) AS ranks,
+        MIN(operation) AS first_operation,
+        MAX(operation) AS last_operation,
+        CAST(COUNT(message_bytes) AS BIGINT) AS sized,
+        MIN(message_bytes) AS least_bytes,
+        MAX(message_bytes) AS most_bytes,
+        MAX(bus_factor) AS bus_factor,
+        MAX(CASE WHEN message_bytes IS NULL THEN sizes END) AS lacking
     FROM calls
     GROUP BY lone, number, owner
+),
+-- One message has one size on all ranks; what only some recorded holds for the others.
+sized AS (
+    SELECT
+        lone, number, owner,
+        CASE WHEN first_operation = last_operation THEN first_operation END AS operation,
+        CASE
+            WHEN sized = 0 THEN lacking
+            WHEN first_operation <> last_operation OR least_bytes <> most_bytes THEN 'sizes differ'
+            WHEN gpus > ranks THEN 'more GPUs than ranks'
+            ELSE 'arguments'
+        END AS sizes,
+        least_bytes,
+        bus_factor
+    FROM together
 ),
 arrivals AS (
     SELECT
@@ -107,8 +141,21 @@ SELECT
     CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN t.first_end_ns - t.last_start_ns END AS overlap_ns,
     CASE WHEN t.gpus > 1 THEN l.rank END AS last_rank,
     CASE WHEN t.gpus > 1 THEN l.gpu END AS last_gpu,
-    CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN 'start' WHEN t.gpus > 1 THEN 'duration' END AS last_by
+    CASE WHEN t.gpus > 1 AND t.one_clock = 1 THEN 'start' WHEN t.gpus > 1 THEN 'duration' END AS last_by,
+    s.operation,
+    t.ranks,
+    CASE WHEN s.sizes = 'arguments' THEN s.least_bytes END AS message_bytes,
+    CASE
+        WHEN s.sizes = 'arguments' AND t.gpus > 1
+        THEN CAST(s.least_bytes AS DOUBLE) / NULLIF(CAST(t.cost_ns AS DOUBLE), CAST(0 AS DOUBLE))
+    END AS algorithm_gb_per_s,
+    CASE
+        WHEN s.sizes = 'arguments' AND t.gpus > 1
+        THEN s.bus_factor * CAST(s.least_bytes AS DOUBLE) / NULLIF(CAST(t.cost_ns AS DOUBLE), CAST(0 AS DOUBLE))
+    END AS bus_gb_per_s,
+    s.sizes
 FROM together AS t
+JOIN sized AS s ON s.lone = t.lone AND s.number = t.number AND s.owner = t.owner
 JOIN last_ones AS l ON l.lone = t.lone AND l.number = t.number AND l.owner = t.owner
 ORDER BY
     t.lone NULLS LAST,

@@ -1,10 +1,10 @@
 -- title: GPU utilization map
--- about: Busy share of every GPU over time, in stretches of equal length up to the end of its process: a row of a heatmap for each GPU. Times count from the start of each process, its first GPU activity where that is unknown; after --align, of processes on one clock from the earliest of them.
+-- about: Busy share of every GPU over time, in stretches of equal length from the first to the last GPU activity of its process: a row of a heatmap for each GPU. Times count from the first activity of each process; after --align, of processes on one clock from the earliest of them.
 -- kind: heatmap
 -- needs: gpu_segments processes clocks
 -- by:
 -- dimensions:
--- param: bins int = 20 [1, 10000] -- stretches of the time of the longest process
+-- param: bins int = 20 [1, 10000] -- stretches of the longest activity of a process
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: device id -- physical GPU
@@ -28,8 +28,8 @@ alive AS (
         c.clock,
         c.offset_ns,
         CASE WHEN c.basis = 'recorded' THEN 0 ELSE 1 END AS aligned,
-        CASE WHEN p.start_ns IS NULL OR p.start_ns > e.first_ns THEN e.first_ns ELSE p.start_ns END AS start_ns,
-        CASE WHEN p.end_ns IS NULL OR p.end_ns < e.last_ns THEN e.last_ns ELSE p.end_ns END AS end_ns
+        e.first_ns AS start_ns,
+        e.last_ns AS end_ns
     FROM processes AS p
     JOIN extents AS e ON e.process = p.process
     JOIN clocks AS c ON c.process = p.process

@@ -17,7 +17,7 @@ pub const USAGE: u8 = 2;
 pub const NO_DATA: u8 = 3;
 /// A threshold was exceeded: `check` found an error.
 pub const EXCEEDED: u8 = 4;
-/// An input was damaged or unreadable; the result is partial.
+/// An input was damaged or unreadable, or one of several queries failed; the result is partial.
 pub const PARTIAL: u8 = 5;
 
 /// Why a verb failed.

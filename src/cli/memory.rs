@@ -20,6 +20,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
         "m" => f64::from(1 << 20),
         "g" => f64::from(1 << 30),
         "t" => f64::from(1 << 20) * f64::from(1 << 20),
+        "%" if number > 100.0 => return Err("more than 100% of the memory is not there".to_owned()),
         "%" => {
             available_bytes().ok_or("the memory of this machine is unknown; write a size such as 8G")? as f64 / 100.0
         }
@@ -81,7 +82,7 @@ mod tests {
         ] {
             assert_eq!(parse(text), Ok(bytes), "{text}");
         }
-        for text in ["", "G", "0", "-1G", "8X", "1e400", "nan"] {
+        for text in ["", "G", "0", "-1G", "8X", "1e400", "nan", "120%", "100.1%"] {
             assert!(parse(text).is_err(), "{text}");
         }
         if let Some(all) = available_bytes() {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
+use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked, col};
 
 use super::alignment::AlignmentArguments;
 use super::answer::check_output;
@@ -87,7 +88,11 @@ fn value_of(parameter: &Parameter) -> impl Fn(&str) -> Result<String, &'static s
 pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let usage = |error: clap::Error| Failure::Usage(error.to_string());
     let Some((name, matches)) = matches.subcommand() else {
-        let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+        let mut output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+        // A list is whole unless somebody wants less of it.
+        if matches.value_source("rows") == Some(ValueSource::DefaultValue) {
+            output.rows = 0;
+        }
         answer::write(list(registry)?, &output, global)?;
         return Ok(DONE);
     };
@@ -130,17 +135,23 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     if explain_unmatched(&trace, empty, global)? {
         return Ok(NO_DATA);
     }
-    if empty && explain_emptiness(&trace, query, global)? {
+    if empty && explain_emptiness(&trace, query, false, global)? {
         return Ok(NO_DATA);
     }
     Ok(DONE)
 }
 
-/// Says why an answer has no rows, if it is because the trace has none of what the query is about.
+/// Says why an answer has no rows, if it is because the trace has none of what the query is about; with the name of the query
+/// where it is one of several.
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments) -> Result<bool, Failure> {
+pub fn explain_emptiness(
+    trace: &Trace,
+    query: &Query,
+    among_others: bool,
+    global: &GlobalArguments,
+) -> Result<bool, Failure> {
     let Some(subject) = query.declaration.needs.first().and_then(|name| schema::table(name)) else { return Ok(false) };
     if query.declaration.kind == "health" {
         return Ok(false);
@@ -180,12 +191,17 @@ pub fn explain_emptiness(trace: &Trace, query: &Query, global: &GlobalArguments)
             str::to_owned,
         )
     } else if (subject.origin.is_derived() || of_segments) && !has_rows(trace, "gpu_segments", "gpu")? {
-        "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
+        if ran(trace, "kernels")? || ran(trace, "memory_copies")? {
+            "every kernel and copy starts and ends at the same time; `wavesieve check` tells what is odd".to_owned()
+        } else {
+            "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
+        }
     } else {
         return Ok(false);
     };
     if !global.quiet {
-        messages::say(format_args!("no rows: {reason}"));
+        let of_query = if among_others { format!("{}: ", query.name) } else { String::new() };
+        messages::say(format_args!("{of_query}no rows: {reason}"));
     }
     Ok(true)
 }
@@ -205,6 +221,12 @@ fn emptiness_of(table: &str) -> Option<&'static str> {
 /// Tables that have no rows where GPUs never waited, recording never stopped, nothing ran beside anything or all
 /// dispatches took as long as others of their kind.
 const EMPTY_WHERE_ALL_IS_WELL: &[&str] = &["idle_gaps", "profiler_pauses", "kernel_overlaps", "slow_dispatches"];
+
+/// Whether a table of work has valid rows on a GPU.
+fn ran(trace: &Trace, table: &'static str) -> Result<bool, Failure> {
+    let frame = trace.unfiltered(table, &["valid", "gpu"])?.filter(col("valid").and(col("gpu").is_not_null()));
+    Ok(frame.collect().map_err(anyhow::Error::from)?.height() > 0)
+}
 
 fn has_rows(trace: &Trace, table: &'static str, column: &'static str) -> Result<bool, Failure> {
     let frame = trace.unfiltered(table, &[column])?.collect().map_err(anyhow::Error::from)?;

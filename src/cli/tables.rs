@@ -90,11 +90,14 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
         write_files(&trace, &asked, directory, &output, replaced)?
     } else {
         let titled =
-            |query: &Query, answer: Answer| Ok::<_, Failure>((query.declaration.title.clone(), answer.with_texts()?));
-        print(&run_queries(&trace, &asked, titled)?, &output, global)?
+            |query: &Query, answer: Answer| anyhow::Ok((query.declaration.title.clone(), answer.with_texts()?));
+        let answers = delivered(queries, run_queries(&trace, &asked, titled)?).map_err(failure)?;
+        print(answers.iter().flatten(), &output, global)?;
+        answers.iter().map(|answer| answer.as_ref().map(|(_, answer)| answer.frame.height() == 0)).collect()
     };
-    let all_empty = empty.iter().all(|empty| *empty);
-    if messages::report_damage(&trace, global) {
+    let all_empty = empty.iter().flatten().all(|empty| *empty);
+    let failed = empty.contains(&None);
+    if messages::report_damage(&trace, global) || failed {
         return Ok(PARTIAL);
     }
     if explain_unmatched(&trace, all_empty, global)? {
@@ -102,7 +105,7 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     }
     let mut unexplained = false;
     for (query, empty) in queries.iter().zip(empty) {
-        unexplained |= !empty || !explain_emptiness(&trace, query, global)?;
+        unexplained |= empty != Some(true) || !explain_emptiness(&trace, query, true, global)?;
     }
     Ok(if unexplained { DONE } else { NO_DATA })
 }
@@ -151,44 +154,78 @@ fn check_output(queries: &[&Query], input: &InputArguments, output: &OutputArgum
     Ok(occupied)
 }
 
-/// Writes a file for each answer as soon as it is there; tells which are empty.
+/// The results of the queries that succeeded, each at the place of its query; says which failed.
+///
+/// # Errors
+/// A failure that is not of a query alone, or that of the last query when all failed.
+fn delivered<T>(queries: &[&Query], results: Vec<anyhow::Result<T>>) -> anyhow::Result<Vec<Option<T>>> {
+    let mut delivered = Vec::new();
+    let mut failures = Vec::new();
+    for (query, result) in queries.iter().zip(results) {
+        match result.map_err(anyhow::Error::downcast::<QueryError>) {
+            Ok(one) => delivered.push(Some(one)),
+            Err(Ok(error)) => {
+                delivered.push(None);
+                failures.push((query, error));
+            }
+            Err(Err(error)) => return Err(error),
+        }
+    }
+    if failures.len() == queries.len()
+        && let Some((_, error)) = failures.pop()
+    {
+        return Err(error.into());
+    }
+    for (query, error) in failures {
+        messages::say(format_args!("error: {}: {error}; the other answers are whole", query.name));
+    }
+    Ok(delivered)
+}
+
+/// Failures of queries are told apart from others.
+fn failure(error: anyhow::Error) -> Failure {
+    match error.downcast::<QueryError>() {
+        Ok(error) => Failure::Query(error),
+        Err(error) => Failure::Other(error),
+    }
+}
+
+/// Writes a file for each answer as soon as it is there; tells which are empty, and nothing of those whose queries failed.
 fn write_files(
     trace: &Trace,
     asked: &[(&Query, QueryOptions)],
     directory: &Path,
     output: &OutputArguments,
     replaced: bool,
-) -> Result<Vec<bool>, Failure> {
+) -> Result<Vec<Option<bool>>, Failure> {
     let fill = |directory: &Path| {
-        run_queries(trace, asked, |query, answer| {
+        let written = run_queries(trace, asked, |query, answer| {
             let is_empty = answer.frame.height() == 0;
             let is_of_lines = matches!(output.format(), AnswerFormat::Csv | AnswerFormat::Tsv);
             let answer = if is_of_lines { answer } else { answer.with_texts()? };
             let path = directory.join(file_name(query, output.format()));
             write_file(&path, |out| answer::write_to_file(answer, output, out))?;
             anyhow::Ok(is_empty)
-        })
+        })?;
+        let queries: Vec<&Query> = asked.iter().map(|(query, _)| *query).collect();
+        delivered(&queries, written)
     };
     let write = if replaced { replace_directory } else { write_directory };
-    write(directory, fill).map_err(|error| match error.downcast::<QueryError>() {
-        Ok(error) => Failure::Query(error),
-        Err(error) => Failure::Other(error),
-    })
+    write(directory, fill).map_err(failure)
 }
 
-/// Prints titled answers one below the other; tells which are empty.
-fn print(
-    answers: &[(String, Answer)],
+/// Prints titled answers one below the other.
+fn print<'a>(
+    answers: impl Iterator<Item = &'a (String, Answer)>,
     output: &OutputArguments,
     global: &GlobalArguments,
-) -> Result<Vec<bool>, Failure> {
+) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
-    for (position, (title, answer)) in answers.iter().enumerate() {
+    for (position, (title, answer)) in answers.enumerate() {
         let blank = if position > 0 { "\n" } else { "" };
         let mark = if output.format() == AnswerFormat::Md { "## " } else { "" };
         writeln!(out, "{blank}{mark}{title}\n")?;
         answer::write_for_people(answer, output, global, &mut out)?;
     }
-    out.flush()?;
-    Ok(answers.iter().map(|(_, answer)| answer.frame.height() == 0).collect())
+    Ok(out.flush()?)
 }

@@ -68,28 +68,30 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
 }
 
 /// Runs named queries over a trace that is read once for all of them, and hands out each answer as soon as it is there,
-/// with its dictionaries as they are; what is made of the answers comes in the order of the queries.
+/// with its dictionaries as they are; what is made of the answers comes in the order of the queries, or why there is none: a
+/// statement cannot be run, or `take` fails.
 ///
 /// # Errors
-/// When the options do not fit a query, a statement cannot be run, or `take` fails.
+/// When the options do not fit a query, or the tables cannot be read.
 pub fn run_queries<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[(&Query, QueryOptions)],
     take: impl Fn(&Query, Answer) -> Result<T, E> + Sync,
-) -> Result<Vec<T>, E> {
+) -> Result<Vec<Result<T, E>>, QueryError> {
     if let [(query, options)] = queries {
-        return Ok(vec![take(query, run_query(trace, query, options)?)?]);
+        let answer = run_query(trace, query, options).map_err(E::from);
+        return Ok(vec![answer.and_then(|answer| take(query, answer))]);
     }
     let statements: Vec<String> =
         queries.par_iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
     statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
     let requests: Vec<Request> = statements.par_iter().map(|sql| mentioned(sql)).collect();
-    let frames = trace.frames(&united(&requests)).map_err(QueryError::from)?;
+    let frames = trace.frames(&united(&requests))?;
     let run = |((sql, request), (query, options)): ((&String, &Request), &(&Query, QueryOptions))| {
         let way = Way { engine: Engine::InMemory, columns: options.columns.as_deref(), with_sums: false };
         take(query, described(answer(narrowed(&frames, request), sql, &way)?, query, options)?)
     };
-    quietly(|| statements.par_iter().zip(&requests).zip(queries).map(run).collect())
+    Ok(quietly(|| statements.par_iter().zip(&requests).zip(queries).map(run).collect()))
 }
 
 /// The columns that any of the requests wants.

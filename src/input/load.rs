@@ -367,7 +367,7 @@ fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
         let repeated = capture(facts).is_some_and(|capture| !seen.insert(capture));
         if repeated {
             let detail = "the same capture was given more than once; it is read once";
-            notes.push(note_left_out("repeated_capture", Severity::Warning, facts, detail));
+            notes.push(note_about("repeated_capture", Severity::Warning, facts, detail));
         }
         !repeated
     });
@@ -412,13 +412,13 @@ fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
         if let Some(other) = other {
             let format = if other == ROCPD { "a rocpd database" } else { "rocprofv3 JSON" };
             let detail = format!("the same process was given as {format} too, which is read instead");
-            notes.push(note_left_out("repeated_format", Severity::Info, facts, &detail));
+            notes.push(note_about("repeated_format", Severity::Info, facts, &detail));
         }
         other.is_none()
     });
 }
 
-fn note_left_out(check_id: &'static str, severity: Severity, facts: &ProcessFacts, detail: &str) -> Anomaly {
+fn note_about(check_id: &'static str, severity: Severity, facts: &ProcessFacts, detail: &str) -> Anomaly {
     Anomaly {
         check_id,
         severity,
@@ -436,7 +436,12 @@ fn assemble(
     mut options: LoadOptions,
 ) -> Trace {
     options.cache = None;
-    let facts: Vec<ProcessFacts> = found.iter().map(|located| located.found.facts.clone()).collect();
+    let mut facts: Vec<ProcessFacts> = found.iter().map(|located| located.found.facts.clone()).collect();
+    for facts in facts.iter_mut().filter(|facts| facts.end_ns < facts.start_ns && facts.end_ns.is_some()) {
+        let detail = "the process ends before it starts; both times count as unknown";
+        notes.push(note_about("reversed_process", Severity::Warning, facts, detail));
+        (facts.start_ns, facts.end_ns) = (None, None);
+    }
     let mut found: Vec<Option<Located>> = found.into_iter().map(Some).collect();
     let assignment = assign(facts, options.rank_from.as_ref());
     notes.extend(assignment.warnings.into_iter().map(|detail| Anomaly {

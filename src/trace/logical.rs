@@ -4,29 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Context as _, Result, bail};
-use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat, lit};
+use anyhow::{Context as _, Result};
+use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat};
 
 use super::categories::Categories as CategoryRules;
 use super::clocks::Clock;
 use super::derived;
 use super::frames::{empty_frame, is_identity, own_columns};
-use super::gpu_activities;
-use super::gpu_times::{GpuTime, gpu_times, summed_segments};
 use super::health;
 use super::identity::Process;
 use super::info_tables;
 use super::jobs::Jobs;
 use super::joint_tables::JointTables;
-use super::schema::{self, Column as Declaration, Origin, Table};
+pub use super::requests::{ProcessTables, Request, all_columns, columns_of, source_request};
+use super::requests::{known_table, only_requested, wanted, with_identity};
+use super::schema::{Column as Declaration, Origin, Table};
 use super::selection::{self, Choice, Resolved};
 use super::source::{Anomaly, Damage, Piece, ReadContext, Rows, ScanHint, Source};
-
-/// The derived table of what ran on the GPUs.
-const GPU_SEGMENTS: &str = "gpu_segments";
-
-/// Columns wanted of each table.
-pub type Request = BTreeMap<&'static str, BTreeSet<&'static str>>;
+pub use super::whole_tables::WholeTables;
 
 /// A process and where its rows come from.
 pub struct Member {
@@ -60,25 +55,6 @@ pub struct Trace {
     all_ranks: BTreeSet<i64>,
     joint: JointTables,
 }
-
-/// The columns of source tables that the tables of a request are made from.
-pub fn source_request(request: &Request) -> Request {
-    let mut sources = Request::new();
-    for (&name, columns) in request {
-        match schema::table(name) {
-            Some(table) if table.origin.is_derived() => {
-                for (name, columns) in derived::needs(table.name) {
-                    sources.entry(name).or_default().extend(columns);
-                }
-            }
-            _ => sources.entry(name).or_default().extend(columns),
-        }
-    }
-    sources
-}
-
-/// Tables of one process: canonical columns without `process` and `rank`.
-pub type ProcessTables = BTreeMap<&'static str, LazyFrame>;
 
 impl Trace {
     /// A trace over `members`, which must be in the order of their process numbers. `notes` are anomalies of the
@@ -126,6 +102,11 @@ impl Trace {
     /// What was chosen.
     pub fn choice(&self) -> &Choice {
         &self.choice
+    }
+
+    /// Whether rows of a process were chosen.
+    pub(super) fn chooses_in(&self, member: &Member) -> bool {
+        self.resolved.contains_key(&member.process.process)
     }
 
     /// What was chosen in every process, in the order of their numbers; empty where all rows are.
@@ -200,76 +181,7 @@ impl Trace {
         self.frames_of(request, |member| self.process_frames(member, request))
     }
 
-    /// As [`Trace::frames`], but `gpu_segments` may be summed up: segments of a GPU that agree in which of their counts are
-    /// zero may be one row with the first start, the last end, the sum of the lengths, and 1 for what is not zero. For
-    /// statements that take no more than sums of lengths, least starts and greatest ends from them, and of the counts
-    /// only whether they are zero.
-    ///
-    /// # Errors
-    /// As [`Trace::frames`].
-    pub fn frames_with_sums(&self, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        self.frames_of(request, |member| {
-            let mut others = request.clone();
-            if others.remove(GPU_SEGMENTS).is_none() {
-                return self.process_frames(member, request);
-            }
-            let (times, mut tables) = match self.gpu_times(member)? {
-                Some(times) => (times, self.process_frames(member, &others)?),
-                None => self.frames_and_gpu_times(member, request, others)?,
-            };
-            tables.insert(GPU_SEGMENTS, summed_segments(&times, &member.process)?.lazy());
-            Ok(tables)
-        })
-    }
-
-    /// Sums of the segments of a process whose rows are all chosen, where no table need be read as a whole for them.
-    fn gpu_times(&self, member: &Member) -> Result<Option<Vec<GpuTime>>> {
-        if self.resolved.contains_key(&member.process.process) {
-            return Ok(None);
-        }
-        if let Some(times) = member.source.gpu_times() {
-            return Ok(Some(times.to_vec()));
-        }
-        let needs: BTreeMap<_, BTreeSet<_>> = derived::needs(GPU_SEGMENTS)
-            .into_iter()
-            .map(|(name, columns)| (name, columns.into_iter().collect()))
-            .collect();
-        let columns = |name| needs.get(name).cloned().unwrap_or_default();
-        let (kernels, copies) = (known_table("kernels")?, known_table("memory_copies")?);
-        if self.ready(member, known_table(GPU_SEGMENTS)?)?.is_some() {
-            return Ok(None);
-        }
-        let Some(kernels) = self.pieces(member, kernels, &columns("kernels"))? else { return Ok(None) };
-        let copies = self.read(member, copies, &columns("memory_copies"), None, true)?.frame.collect()?;
-        gpu_activities::summed_in_pieces(&kernels, &copies)
-    }
-
-    /// The requested tables of a process but `gpu_segments`, and their sums, with what both are made from read once.
-    fn frames_and_gpu_times(
-        &self,
-        member: &Member,
-        request: &Request,
-        others: Request,
-    ) -> Result<(Vec<GpuTime>, ProcessTables)> {
-        let chosen = self.resolved.contains_key(&member.process.process);
-        if chosen || self.ready(member, known_table(GPU_SEGMENTS)?)?.is_some() {
-            // A window cuts segments.
-            let mut tables = self.process_frames(member, request)?;
-            let segments = tables.remove(GPU_SEGMENTS).unwrap_or_default().collect()?;
-            return Ok((gpu_times(&segments)?, tables));
-        }
-        let mut wider = others.clone();
-        for (name, columns) in derived::needs(GPU_SEGMENTS) {
-            wider.entry(name).or_default().extend(columns);
-        }
-        let mut tables = self.process_frames(member, &wider)?;
-        let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).cloned().unwrap_or_default().collect()?) };
-        let times = gpu_activities::summed(&whole("kernels")?, &whole("memory_copies")?)?;
-        tables.retain(|name, _| others.contains_key(name));
-        Ok((times, tables))
-    }
-
-    fn frames_of(
+    pub(super) fn frames_of(
         &self,
         request: &Request,
         read: impl Fn(&Member) -> Result<ProcessTables> + Sync + Send,
@@ -317,7 +229,12 @@ impl Trace {
 
     /// The requested tables of one process with all rows; of a source table those that `chosen` rules out may be missing
     /// where nothing is derived from it.
-    fn whole_frames(&self, member: &Member, request: &Request, chosen: Option<&Resolved>) -> Result<ProcessTables> {
+    pub(super) fn whole_frames(
+        &self,
+        member: &Member,
+        request: &Request,
+        chosen: Option<&Resolved>,
+    ) -> Result<ProcessTables> {
         let clipped = chosen.filter(|_| self.choice.clips());
         let mut tables = ProcessTables::new();
         let mut base: Request = Request::new();
@@ -436,18 +353,20 @@ impl Trace {
         member.source.read_derived(&self.context(member), table)
     }
 
-    /// The rows of a table over all processes, which are read one after the other: this may be asked for by a worker.
+    /// The rows of a table over all processes. Workers may ask for it: all but the first wait until it is there.
     fn build_joint(&self, name: &'static str) -> Result<BTreeMap<i64, DataFrame>> {
         let needs = derived::needs(name);
         let request: Request =
             needs.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
-        let mut parts = Vec::new();
-        for member in &self.members {
-            let tables = self.whole_frames(member, &request, None)?;
-            let collected: PolarsResult<BTreeMap<&'static str, DataFrame>> =
-                tables.into_iter().map(|(name, frame)| Ok((name, frame.collect()?))).collect();
-            parts.push((&member.process, derived::extract(name, &member.process, &collected?)?));
-        }
+        let extract = |member: &Member| -> Result<DataFrame> {
+            let tables = request.iter().map(|(table, columns)| {
+                let rows = self.read(member, known_table(table)?, columns, None, true)?;
+                Ok((*table, rows.frame.collect()?))
+            });
+            derived::extract(name, &member.process, &tables.collect::<Result<_>>()?, &self.whole(member))
+        };
+        let extracted = self.jobs.run(&self.members, |member| member.memory_bytes_of(&request), extract)?;
+        let parts: Vec<derived::Part<'_>> = self.members.iter().map(|member| &member.process).zip(extracted).collect();
         let rows = derived::relate(name, &parts)?;
         Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
     }
@@ -495,7 +414,7 @@ impl Trace {
         }
     }
 
-    fn read(
+    pub(super) fn read(
         &self,
         member: &Member,
         table: &'static Table,
@@ -522,77 +441,6 @@ impl Trace {
     }
 }
 
-/// The tables of one process with all their rows, whatever was chosen.
-pub struct WholeTables<'a> {
-    trace: &'a Trace,
-    member: &'a Member,
-}
-
-impl WholeTables<'_> {
-    /// Columns of tables.
-    ///
-    /// # Errors
-    /// As [`Trace::frames`].
-    pub fn read(&self, request: &[(&'static str, &[&'static str])]) -> Result<ProcessTables> {
-        let request = request.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
-        self.trace.whole_frames(self.member, &request, None)
-    }
-
-    /// The category rules in force.
-    pub fn categories(&self) -> &CategoryRules {
-        &self.trace.categories
-    }
-}
-
-/// A request for all columns of a table.
-pub fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
-    table.column_names().collect()
-}
-
-/// Names of the columns of a table that a request for `columns` gives, in canonical order.
-pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> impl Iterator<Item = &'static str> {
-    table.column_names().filter(move |name| wanted(name, columns))
-}
-
-/// A built table without the columns that nobody asked for, which may take more memory than all others.
-fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'static str>>) -> PolarsResult<DataFrame> {
-    let names = frame.get_column_names();
-    let kept: Vec<_> = names
-        .into_iter()
-        .filter(|name| columns.is_some_and(|columns| columns.contains(name.as_str())))
-        .cloned()
-        .collect();
-    // Without any column the number of rows would be lost.
-    if kept.is_empty() { Ok(frame) } else { frame.select(kept) }
-}
-
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {
     Damage { path: member.process.facts.path.clone(), part: part.to_owned(), cause: format!("{error:#}") }
-}
-
-fn known_table(name: &str) -> Result<&'static Table> {
-    match schema::table(name) {
-        Some(table) => Ok(table),
-        None => bail!("internal: no canonical table is named {name}"),
-    }
-}
-
-fn wanted(name: &str, columns: &BTreeSet<&'static str>) -> bool {
-    is_identity(name) || columns.contains(name)
-}
-
-fn with_identity(frame: LazyFrame, process: &Process, name: &str, columns: &BTreeSet<&'static str>) -> LazyFrame {
-    let Some(table) = schema::table(name) else { return frame };
-    let selection: Vec<Expr> = table
-        .columns
-        .iter()
-        .filter(|column| wanted(column.name, columns))
-        .map(|column| match column.name {
-            "process" => lit(process.process).alias("process"),
-            "rank" => lit(process.rank).alias("rank"),
-            name => col(name),
-        })
-        .collect();
-    // A frame of literals alone would have one row: a column of the frame keeps its height.
-    if selection.len() > 2 { frame.select(selection) } else { frame.with_columns(selection) }
 }

@@ -43,9 +43,11 @@ pub mod jobs;
 #[cfg(feature = "tables")]
 mod joint_tables;
 pub mod kernel_names;
+pub mod launching_groups;
 #[cfg(feature = "tables")]
 pub mod logical;
 pub mod markers;
+pub mod messages;
 pub mod natural_order;
 pub mod nesting;
 pub mod profiler_pauses;
@@ -56,6 +58,8 @@ pub mod queue_order;
 pub mod range_paths;
 pub mod range_tree;
 pub mod repetitions;
+#[cfg(feature = "tables")]
+mod requests;
 pub mod schema;
 pub mod selection;
 pub mod self_time;
@@ -63,11 +67,15 @@ pub mod similar;
 #[cfg(feature = "tables")]
 pub mod source;
 pub mod steadiness;
+#[cfg(feature = "tables")]
+mod summed_frames;
 mod tables;
 pub mod telemetry;
 pub mod validity;
 #[cfg(feature = "tables")]
 pub mod values;
+#[cfg(feature = "tables")]
+mod whole_tables;
 
 #[cfg(feature = "tables")]
 pub use logical::{Member, Request, Trace, all_columns, source_request};

@@ -67,6 +67,8 @@ pub struct ScanHint {
     pub least_duration_ns: Option<i64>,
     /// Dispatches of other kernels may be left out.
     pub kernel_ids: Option<Vec<i64>>,
+    /// Arguments of anything but these regions may be left out; in rising order.
+    pub regions: Option<Vec<i64>>,
 }
 
 /// Takes rows of a table, without the columns `process` and `rank`.

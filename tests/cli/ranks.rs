@@ -109,25 +109,31 @@ fn kernels_are_compared_with_the_median_of_the_ranks() {
     assert_eq!(format!("{:.4}", slow["mean_vs_median"].as_f64().unwrap()), "1.4967");
 }
 
-/// Four stretches of 2500 ns: rank 0 works without a pause from 1000 to 7000, in 3000–5000 and from 6000 on in collectives.
+/// Rank 0 works without a pause from 1000 to 7000, in 3000–5000 and from 6000 on in collectives, rank 1 as long: four stretches
+/// of 1500 ns. Rank 2 works for 6010 ns, of which a quarter is 1503 ns: 1000 ns compute, then a collective.
 #[test]
 fn the_map_has_the_busy_share_of_every_stretch() {
     let (_directory, input) = written(&three_ranks());
-    let rows = records(&["table", "gpu_utilization_map", &input, "--bins", "4"]);
-    let of_rank = |rank: i64| {
+    let map = |options: &[&str]| records(&[&["table", "gpu_utilization_map", &input], options].concat());
+    let of_rank = |rows: &[Value], rank: i64| {
         let rows = rows.iter().filter(move |row| row["rank"] == rank);
         rows.map(|row| numbers(row, &["begin_ns", "busy_ns", "busy_pct", "compute_pct", "comm_pct"]))
             .collect::<Vec<_>>()
     };
-    let expected =
-        [[0, 1_500, 60, 60, 0], [2_500, 2_500, 100, 20, 80], [5_000, 2_000, 80, 40, 40], [7_500, 0, 0, 0, 0]];
-    assert_eq!(of_rank(0), expected.map(|row| row.map(Some).to_vec()));
-    // The clock that is ahead changes nothing, for times count from the start of each process.
-    assert_eq!(of_rank(2)[0], [0, 1_500, 60, 40, 20].map(Some));
+    let expected = [
+        [0, 1_500, 100, 100, 0],
+        [1_500, 1_500, 100, 33, 67],
+        [3_000, 1_500, 100, 33, 67],
+        [4_500, 1_500, 100, 33, 67],
+    ];
+    assert_eq!(of_rank(&map(&["--bins", "4", "--rank", "0-1"]), 0), expected.map(|row| row.map(Some).to_vec()));
+    // The clock that is ahead changes nothing, for times count from the first activity of each process.
+    let rows = map(&["--bins", "4"]);
+    assert_eq!(of_rank(&rows, 2)[0], [0, 1_503, 100, 67, 33].map(Some));
     assert!(rows.iter().all(|row| row["axis"] == "own start"), "{rows:?}");
-    // On one axis it does: 100 010 ns of the other clock are taken off, and its process starts 10 ns before the others.
-    let rows = records(&["table", "gpu_utilization_map", &input, "--bins", "1", "--align", "collectives"]);
-    assert!(rows.iter().all(|row| row["axis"] == "aligned" && row["length_ns"] == 10_010), "{rows:?}");
+    // On one axis it does: 100 010 ns of the other clock are taken off, and its process begins 10 ns before the others.
+    let rows = map(&["--bins", "1", "--align", "collectives"]);
+    assert!(rows.iter().all(|row| row["axis"] == "aligned" && row["length_ns"] == 6_010), "{rows:?}");
 }
 
 const OF_COLLECTIVE: [&str; 10] =

@@ -76,9 +76,26 @@ fn what_is_known_of_the_real_ones() {
     assert_eq!(count("regions", &markers), 14_736);
     assert_eq!(count("kernels", &markers) + count("memory_copies", &markers), 10_124);
     assert_eq!(
-        rows("track, unit, COUNT(*) AS n", "samples WHERE device = 0 GROUP BY track, unit", &markers),
+        rows("track, unit, COUNT(*) AS n", "samples WHERE track = 'gpu 0' GROUP BY track, unit", &markers),
         [json!(["gpu 0", "MHz", 58])]
     );
+    // Work ran on GPU 2, and device 0 alone had a high clock: behind two processors it is the first.
+    assert_eq!(rows("COUNT(device) AS n", "samples", &markers), [json!([0])]);
+}
+
+/// A clock of 1500 MHz where work ran and one of 2900 elsewhere may be; more than twice as much shows other numbers.
+#[test]
+fn monitored_devices_may_have_other_numbers_than_gpus() {
+    for (clock, known) in [("2900", true), ("9000", false)] {
+        let other = format!(
+            "INSERT INTO rocpd_monitor(deviceType, deviceId, monitorType, start, end, value) VALUES ('gpu', 77, 'sclk', 1, 2, '{clock}')"
+        );
+        let (_directory, input) = database("monitor.rpd", &[SCHEMA, TWO_PROCESSES, &other]);
+        let agents = rows("agent_id", "samples WHERE track = 'gpu 2' AND name = 'sclk'", &input);
+        assert_eq!(agents, [json!([known.then_some(2)])]);
+        let told = records(&["check", &input]).iter().any(|row| row["check_id"] == "monitor_numbering");
+        assert_eq!(told, !known);
+    }
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod allocations;
 mod copies;
 #[cfg(feature = "tables")]
 mod counter_values;
+#[cfg(feature = "tables")]
+pub mod gzip;
 mod id_index;
 #[cfg(feature = "tables")]
 mod kernel_symbols;

@@ -23,12 +23,31 @@ pub struct TableBuilder<'a> {
     anomalies: Vec<Anomaly>,
     damage: Vec<Damage>,
     height: usize,
+    absurd_sizes: Vec<usize>,
+}
+
+/// The column of sizes.
+const BYTES: &str = "bytes";
+/// The greatest size that is taken for one: all that processors can address.
+const MOST_BYTES: i64 = 1 << 48;
+
+fn is_absurd(size: i64) -> bool {
+    !(0..=MOST_BYTES).contains(&size)
 }
 
 impl<'a> TableBuilder<'a> {
     /// A builder of the `wanted` columns of `table`.
     pub fn new(context: &'a ReadContext<'a>, table: &'static Table, wanted: &'a [&'static Declaration]) -> Self {
-        Self { context, table, wanted, columns: BTreeMap::new(), anomalies: Vec::new(), damage: Vec::new(), height: 0 }
+        Self {
+            context,
+            table,
+            wanted,
+            columns: BTreeMap::new(),
+            anomalies: Vec::new(),
+            damage: Vec::new(),
+            height: 0,
+            absurd_sizes: Vec::new(),
+        }
     }
 
     /// Name of the canonical table.
@@ -51,10 +70,29 @@ impl<'a> TableBuilder<'a> {
         self.height = height;
     }
 
-    /// Adds a canonical column if it is wanted.
+    /// Adds a canonical column if it is wanted. Sizes that no memory has are unknown, or 0 where none may be.
     pub fn put(&mut self, name: &'static str, column: impl IntoColumn) {
         if self.wants(&[name]) {
-            let column = column.into_column().with_name(name.into());
+            let mut column = column.into_column().with_name(name.into());
+            if let (BYTES, Ok(sizes)) = (name, column.i64()) {
+                self.absurd_sizes = sizes
+                    .iter()
+                    .map(|size| size.is_some_and(is_absurd))
+                    .enumerate()
+                    .filter(|(_, absurd)| *absurd)
+                    .map(|(row, _)| row)
+                    .collect();
+                if !self.absurd_sizes.is_empty() {
+                    let instead = self.table.column(BYTES).is_some_and(|column| !column.nullable).then_some(0);
+                    let sizes = integers(
+                        BYTES,
+                        Integers::of(sizes)
+                            .into_rows()
+                            .map(|size| if size.is_some_and(is_absurd) { instead } else { size }),
+                    );
+                    column = sizes.into_series().into_column();
+                }
+            }
             // Many columns of many traces say nothing; as one value they take no memory.
             let says_nothing = !column.is_empty() && column.null_count() == column.len();
             let column =
@@ -169,6 +207,10 @@ impl<'a> TableBuilder<'a> {
     /// # Errors
     /// When columns have different heights, which is a defect.
     pub fn finish(mut self) -> Result<Rows> {
+        let key = self.table.key.last().and_then(|key| self.columns.get(key)?.i64().ok());
+        let first = key.and_then(|ids| self.absurd_sizes.iter().filter_map(|row| ids.get(*row)).min());
+        let detail = "sizes are negative or more than 256 TiB, which is no memory; they count as unknown, or as 0";
+        self.note("absurd_size", Severity::Warning, self.absurd_sizes.len(), first, detail);
         let columns = self
             .wanted
             .iter()

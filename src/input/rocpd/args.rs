@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
-use crate::input::common::sqlite::{Wanted, integer, text};
+use crate::input::common::sqlite::{Condition, RowTest, Wanted, integer, text};
 use crate::input::common::{IdIndex, count_first};
 use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;
@@ -15,23 +15,34 @@ use crate::trace::source::Severity;
 /// When the file cannot be opened.
 pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     let wanted = [integer("event_id"), integer("position"), text("type"), text("name"), text("value")];
-    let columns = assembly.database.read("arg", &wanted, assembly.context.threads)?;
+    let hint = assembly.context.hint.and_then(|hint| hint.regions.as_ref());
+    let chosen = hint.map(|regions| Owners::among(assembly, regions)).transpose()?;
+    let condition = match &chosen {
+        Some((events, _)) => Condition::all().and(RowTest::OneOf("event_id", events.clone())),
+        None => Condition::all(),
+    };
+    let columns = assembly.database.read_where("arg", &wanted, condition, assembly.context.threads)?;
     assembly.absorb("arg", &columns);
     if columns.height == 0 {
         return Ok(());
     }
     let event_ids = columns.integers("event_id");
-    let owners = Owners::of(assembly, &event_ids)?;
+    let owners = match chosen {
+        Some((_, owners)) => owners,
+        None => Owners::of(assembly, &event_ids)?,
+    };
     let found: Vec<Option<(usize, i64)>> = event_ids.iter().map(|id| id.and_then(|id| owners.find(id))).collect();
     let ids = columns.integers("id");
     let (count, first) = count_first(found.iter().map(Option::is_none), &ids);
-    assembly.note(
-        "missing_owner",
-        Severity::Info,
-        count,
-        first,
-        "arguments belong to no region, kernel or copy; they are left out",
-    );
+    if hint.is_none() {
+        assembly.note(
+            "missing_owner",
+            Severity::Info,
+            count,
+            first,
+            "arguments belong to no region, kernel or copy; they are left out",
+        );
+    }
 
     let rows: Vec<(usize, usize, i64)> =
         found.iter().enumerate().filter_map(|(row, owner)| owner.map(|(kind, id)| (row, kind, id))).collect();
@@ -63,6 +74,9 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
 const OWNERS: &[(&str, &str, &str)] =
     &[("region", "region", "id"), ("kernel", "kernel_dispatch", "dispatch_id"), ("copy", "memory_copy", "id")];
 
+/// Place of the regions among them.
+const REGION: usize = 0;
+
 /// The owners of events: their kind, as a position in [`OWNERS`], and their key.
 struct Owners {
     events: IdIndex,
@@ -92,6 +106,23 @@ impl Owners {
             }
         }
         Ok(Self { events, owners })
+    }
+
+    /// Of these regions alone, with their events in rising order.
+    fn among(assembly: &Assembly<'_>, regions: &[i64]) -> Result<(Vec<i64>, Self)> {
+        let columns = assembly.database.read("region", &[integer("event_id")], assembly.context.threads)?;
+        let (ids, events) = (columns.integers("id"), columns.integers("event_id"));
+        let mut chosen: Vec<(i64, i64)> = events
+            .iter()
+            .zip(ids.iter())
+            .filter_map(|(event, id)| event.zip(id))
+            .filter(|(_, id)| regions.binary_search(id).is_ok())
+            .collect();
+        chosen.sort_unstable();
+        chosen.dedup_by_key(|(event, _)| *event);
+        let events: Vec<i64> = chosen.iter().map(|(event, _)| *event).collect();
+        let owners = chosen.iter().map(|(_, region)| Some((REGION, *region))).collect();
+        Ok((events.clone(), Self { events: IdIndex::new(&events), owners }))
     }
 
     fn find(&self, event_id: i64) -> Option<(usize, i64)> {

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use csv::{Reader, ReaderBuilder};
-use flate2::read::MultiGzDecoder;
 
+use crate::input::common::gzip::GzipText;
 use crate::input::rocprofv3_json::GZIP_MAGIC;
 
 const BUFFER_BYTES: usize = 1 << 18;
@@ -32,7 +32,7 @@ fn content(path: &Path) -> Result<Box<dyn Read>> {
     let is_compressed = head == GZIP_MAGIC;
     let whole = Cursor::new(head).chain(file);
     Ok(if is_compressed {
-        Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, whole)))
+        Box::new(GzipText::new(BufReader::with_capacity(BUFFER_BYTES, whole)))
     } else {
         Box::new(whole)
     })

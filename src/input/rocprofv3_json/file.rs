@@ -3,23 +3,25 @@
 
 use std::cell::RefCell;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{BufReader, ErrorKind, Read};
 use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use flate2::read::MultiGzDecoder;
 
 use super::gathered::Gathered;
 use super::inflate::{Inflated, expected_length, inflate};
 use super::template::PADDING;
+use crate::input::common::gzip::GzipText;
 
 /// First bytes of a gzip file.
 pub const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 
 const BLOCK_BYTES: usize = 1 << 20;
+/// Compressed bytes that are read at once.
+const COMPRESSED_BYTES: usize = 1 << 15;
 
 /// Bytes of decompressed texts that are held in memory, of all inputs together.
 const MOST_IN_MEMORY: u64 = 64 << 20;
@@ -91,11 +93,11 @@ impl InputFile {
             return Ok(Self { content, damage: None, gathered: Gathered::default() });
         }
         let mut text = Vec::with_capacity(PADDING.saturating_add(expected_length(&file)?.min(room) as usize));
-        let mut decoder = MultiGzDecoder::new(file);
+        let mut decoder = decompressed(file);
         let mut outcome = (&mut decoder).take(room).read_to_end(&mut text);
         if outcome.is_err() {
             // A decoder that stumbles drops what it made in that read. Without room at first, reads are small.
-            decoder = MultiGzDecoder::new(File::open(path)?);
+            decoder = decompressed(File::open(path)?);
             text = Vec::new();
             outcome = (&mut decoder).take(room).read_to_end(&mut text);
         }
@@ -103,7 +105,7 @@ impl InputFile {
             // The text goes on, or has ended just here.
             Ok(_) if text.len() as u64 == room => return Self::spooled(decoder, &text, spool),
             Ok(_) => None,
-            Err(error) => Some(cut_short(&error)),
+            Err(error) => Some(error.to_string()),
         };
         let length = text.len();
         spool.in_memory += length as u64;
@@ -113,7 +115,7 @@ impl InputFile {
     }
 
     /// The text of a compressed file, of which the `first` part is there, in the spool.
-    fn spooled(mut decoder: MultiGzDecoder<File>, first: &[u8], spool: &mut Spool) -> Result<Self> {
+    fn spooled(mut decoder: GzipText<BufReader<File>>, first: &[u8], spool: &mut Spool) -> Result<Self> {
         let target = spool.file()?;
         let start = spool.end;
         let put = |bytes: &[u8], at: u64| {
@@ -130,7 +132,7 @@ impl InputFile {
                     put(block.get(..count).unwrap_or_default(), start + length)?;
                     length += count as u64;
                 }
-                Err(error) => break Some(cut_short(&error)),
+                Err(error) => break Some(error.to_string()),
             }
         };
         spool.end += length;
@@ -226,8 +228,9 @@ impl InputFile {
     }
 }
 
-fn cut_short(error: &std::io::Error) -> String {
-    format!("the compressed data end early: {error}")
+/// The text of a compressed file.
+fn decompressed(file: File) -> GzipText<BufReader<File>> {
+    GzipText::new(BufReader::with_capacity(COMPRESSED_BYTES, file))
 }
 
 /// The first bytes of a compressed file, decompressed; what there is of them if the file is damaged.
@@ -235,7 +238,7 @@ pub fn decompressed_head(path: &Path, length: u64) -> Vec<u8> {
     let mut head = Vec::new();
     if let Ok(file) = File::open(path) {
         // An error leaves what was decompressed before it.
-        let _ = MultiGzDecoder::new(file).take(length).read_to_end(&mut head);
+        let _ = decompressed(file).take(length).read_to_end(&mut head);
     }
     head
 }
@@ -323,7 +326,7 @@ mod tests {
             let mut bytes = whole.clone();
             bytes.drain(start..start + 40);
             let mut expected = Vec::new();
-            if MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut expected).is_ok() {
+            if flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut expected).is_ok() {
                 continue;
             }
             std::fs::write(&path, &bytes).unwrap();

@@ -9,8 +9,19 @@ pub struct FileIndex {
     pub truncated: bool,
     /// The first place whose structure is wrong.
     pub flaw: Option<Flaw>,
+    /// What stands behind the end of the document, and its offset.
+    pub behind: Option<(Behind, u64)>,
     /// Bytes of the text.
     pub length: u64,
+}
+
+/// What stands behind the end of a document; nothing of it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behind {
+    /// Another document.
+    Document,
+    /// Bytes that are no part of one.
+    Junk,
 }
 
 /// A place whose structure is wrong.

@@ -5,7 +5,7 @@
 //! a section is read. Where brackets do not match it goes on as well as it can and keeps the place as a flaw.
 
 use super::brackets::{Bracket, Brackets};
-use super::index::{FileIndex, Flaw, ProcessIndex, Section, Split};
+use super::index::{Behind, FileIndex, Flaw, ProcessIndex, Section, Split};
 use super::leap::{BLOCK, leap};
 
 /// Key of the root object that holds the processes.
@@ -14,6 +14,9 @@ pub const ROOT_KEY: &str = "rocprofiler-sdk-tool";
 /// Objects whose members are sections of their own, named `<object>.<member>`.
 const GROUPS: &[&str] =
     &["callback_records", "buffer_records", "strings", "strings.correlation_id", "strings.counters"];
+
+/// The flaw of text that goes on behind the end of the document.
+const MORE: &str = "there is more after the end";
 
 /// Longest key that is kept; longer ones name no section that is known.
 const LONGEST_KEY: usize = 256;
@@ -176,6 +179,9 @@ impl Scanner {
 
     /// Distance to the next byte that can change anything.
     fn next_of_interest(&self, bytes: &[u8]) -> Option<usize> {
+        if self.index.behind.is_some() {
+            return None;
+        }
         let mut bytes = bytes.iter();
         match self.text {
             Text::Escaped => bytes.next().map(|_| 0),
@@ -196,7 +202,32 @@ impl Scanner {
         self.key.extend(bytes.iter().take(room));
     }
 
+    /// Whether the document has ended.
+    fn is_over(&self) -> bool {
+        self.brackets.depth() == 0 && self.levels.is_empty() && !self.index.processes.is_empty()
+    }
+
+    /// Notes what the first byte behind the end begins. Commas, quotes and brackets that close are rather of the document,
+    /// which some damage ended before.
+    fn begin_behind(&mut self, byte: u8) {
+        if self.index.flaw.is_some_and(|flaw| flaw.what == MORE) {
+            return;
+        }
+        let behind = match byte {
+            b'{' | b'[' => Behind::Document,
+            b',' | b':' | b'"' | b'}' | b']' => return self.flaw(MORE),
+            _ => Behind::Junk,
+        };
+        self.index.behind = Some((behind, self.at));
+    }
+
     fn step(&mut self, byte: u8) {
+        if self.text == Text::Outside && self.is_over() {
+            self.begin_behind(byte);
+            if self.index.behind.is_some() {
+                return;
+            }
+        }
         match (self.text, byte) {
             (Text::Escaped, _) => {
                 self.text = Text::InString;
@@ -204,7 +235,12 @@ impl Scanner {
                     self.keep_key(&[byte]);
                 }
             }
-            (Text::InString, b'\\') => self.text = Text::Escaped,
+            (Text::InString, b'\\') => {
+                self.text = Text::Escaped;
+                if self.in_key {
+                    self.keep_key(b"\\");
+                }
+            }
             (Text::InString, b'"') => self.end_string(),
             // A string never holds a bare line end: a quote was lost, and the line end gives the way back.
             (Text::InString, b'\n') => {
@@ -290,11 +326,8 @@ impl Scanner {
         if self.leaf.is_some() {
             return;
         }
-        if self.levels.is_empty() && !self.index.processes.is_empty() {
-            self.flaw("there is more after the end");
-        }
         let is_array = bracket == Bracket::Array;
-        let key = String::from_utf8_lossy(&self.key).into_owned();
+        let key = unescaped(&self.key);
         self.key.clear();
         self.after_colon = false;
         let name = match self.levels.last() {
@@ -332,7 +365,7 @@ impl Scanner {
             .map_or_else(|| self.brackets.depth().saturating_sub(1), |leaf| leaf.depth.saturating_sub(1));
         let fits = self.brackets.pop(bracket, outermost);
         if fits != Some(0) {
-            self.flaw(if self.brackets.depth() == 0 { "there is more after the end" } else { "brackets do not match" });
+            self.flaw(if self.brackets.depth() == 0 { MORE } else { "brackets do not match" });
         }
         if fits.is_none() {
             return;
@@ -376,6 +409,16 @@ impl Scanner {
         let at = self.at;
         self.index.flaw.get_or_insert(Flaw { at, what });
     }
+}
+
+/// The key that stands for itself between quotes.
+fn unescaped(key: &[u8]) -> String {
+    let text = String::from_utf8_lossy(key);
+    if key.contains(&b'\\') {
+        let meant = serde_json::from_str(&format!("\"{text}\""));
+        return meant.unwrap_or_else(|_| text.into_owned());
+    }
+    text.into_owned()
 }
 
 impl Leaf {

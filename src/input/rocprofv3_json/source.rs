@@ -9,7 +9,7 @@ use polars::prelude::IntoLazy;
 use super::capture::{Capture, Findings};
 use super::file::{InputFile, Spool};
 use super::gathered::Keep;
-use super::index::FileIndex;
+use super::index::{Behind, FileIndex};
 use super::integers::Selected;
 use super::process::{agents, facts};
 use super::reading::Reading;
@@ -39,7 +39,7 @@ pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &R
     }
     let mut processes = Vec::new();
     let mut findings = Findings::default();
-    let mut notes = Vec::new();
+    let mut notes = Vec::from_iter(junk_behind(shown, &index));
     for process in index.processes {
         let mut capture = Capture {
             roles: Roles::of(&process, &file),
@@ -92,6 +92,19 @@ fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
     scan(file, &gathers.into_iter().flatten().collect::<Vec<Gather<'_>>>())
 }
 
+/// Says that bytes behind the document are no part of it.
+fn junk_behind(shown: &str, index: &FileIndex) -> Option<Anomaly> {
+    let Some((Behind::Junk, at)) = index.behind else { return None };
+    Some(Anomaly {
+        check_id: "junk_behind",
+        severity: Severity::Warning,
+        table_name: "processes".to_owned(),
+        count: i64::try_from(index.length.saturating_sub(at)).unwrap_or(i64::MAX),
+        first_key: Some(shown.to_owned()),
+        detail: format!("bytes from byte {at} on are behind the end of the JSON document; they were passed over"),
+    })
+}
+
 /// What is wrong with the file as a whole.
 fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Damage> {
     let mut causes = Vec::new();
@@ -105,6 +118,11 @@ fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Da
     }
     if let Some(flaw) = index.flaw {
         causes.push(format!("{} at byte {} of the JSON; records around it may be missing", flaw.what, flaw.at));
+    }
+    if let Some((Behind::Document, at)) = index.behind {
+        causes.push(format!(
+            "a second document begins at byte {at} of the JSON, of which nothing was read; put it into a file of its own"
+        ));
     }
     causes.into_iter().map(|cause| Damage { path: shown.to_owned(), part: String::new(), cause }).collect()
 }

@@ -1,5 +1,7 @@
 //! `samples` from rocpd_monitor: values that held from a start to an end, as one sample at the start.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use polars::prelude::*;
 
@@ -39,6 +41,11 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
         .zip(devices.iter())
         .map(|(device_type, device)| device.filter(|_| device_type.is_some_and(|t| t.eq_ignore_ascii_case("gpu"))))
         .collect_ca("".into());
+    let numbered_alike = !numbered_otherwise(reading, &agents, &names, &rows.texts("value"))?;
+    let agents = if numbered_alike { agents } else { Int64Chunked::full_null("".into(), rows.height) };
+    let (unknown, first) = count_first(std::iter::repeat_n(!numbered_alike, rows.height), &ids);
+    let detail = "GPUs with work have less than half of the clock of one without: monitored devices are numbered otherwise than GPUs, as by recorders that count processors too; their values count on no gpu";
+    reading.note("monitor_numbering", Severity::Warning, unknown, first, detail);
     reading.put("agent_id", agents.clone().into_series());
     reading.put_gpu(&agents, &ids);
     reading.put("time_ns", or_else(&rows.integers("start"), &zeros(rows.height)).into_series());
@@ -50,4 +57,28 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let detail = "monitored values that are no numbers; they are NaN";
     reading.note("unexpected_type", Severity::Info, count, first, detail);
     Ok(())
+}
+
+/// The monitored clock of the shader engines.
+const CLOCK: &str = "sclk";
+
+/// Whether clocks show that devices have other numbers than GPUs: all that are told of GPUs with work are less than half of
+/// one of a GPU without.
+fn numbered_otherwise(
+    reading: &mut Reading<'_>,
+    devices: &Int64Chunked,
+    names: &StringChunked,
+    values: &StringChunked,
+) -> Result<bool> {
+    let operations = reading.read("op", &[integer("gpuId")], &Condition::all())?;
+    let used: BTreeSet<i64> = operations.integers("gpuId").iter().flatten().collect();
+    let (mut of_used, mut of_others): (Option<f64>, Option<f64>) = (None, None);
+    for ((device, name), value) in devices.iter().zip(names.iter()).zip(values.iter()) {
+        let clock = value.and_then(|value| value.trim().parse::<f64>().ok()).filter(|_| name == Some(CLOCK));
+        if let (Some(device), Some(clock)) = (device, clock) {
+            let most = if used.contains(&device) { &mut of_used } else { &mut of_others };
+            *most = Some(most.map_or(clock, |known| known.max(clock)));
+        }
+    }
+    Ok(of_used.zip(of_others).is_some_and(|(used, others)| used * 2.0 < others))
 }

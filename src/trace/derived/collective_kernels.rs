@@ -1,18 +1,21 @@
 //! The table `collective_kernels`: communication kernels of all processes, with those of one collective brought together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::Result;
 use polars::prelude::*;
 
+use super::collective_messages::{Messages, messages};
+use super::communicators::{Communicator, Key, Lane, LaneCall, told_apart};
+use super::exposed_communication::exposed_ns;
 use super::{Frames, Needs, Part, column, needed};
 use crate::trace::categories::COMMUNICATION;
 use crate::trace::collective_matching::{Basis, Call, partners};
-use crate::trace::cover::Cover;
 use crate::trace::frames::{dictionary_column, rows_named};
 use crate::trace::identity::Process;
-use crate::trace::intervals::Interval;
-use crate::trace::values::{Integers, Truths, integers};
+use crate::trace::logical::WholeTables;
+use crate::trace::messages::{Sizes, operations};
+use crate::trace::values::{Integers, integers};
 
 /// Columns that are those of the kernel.
 const OF_KERNEL: [&str; 12] = [
@@ -33,15 +36,16 @@ const OF_KERNEL: [&str; 12] = [
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
     let mut columns = OF_KERNEL.to_vec();
-    columns.push("valid");
+    columns.extend(["valid", "correlation_id"]);
     vec![("kernels", columns)]
 }
 
-/// The valid communication kernels of a process in the order of their starts, with how much of each nothing else hides.
+/// The valid communication kernels of a process in the order of their starts, with how much of each nothing else hides and
+/// what is recorded of their messages.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn extract(process: &Process, tables: &Frames) -> Result<DataFrame> {
+pub fn extract(process: &Process, tables: &Frames, others: &WholeTables<'_>) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let communicates = rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?;
     let kept = &communicates & kernels.column("valid")?.bool()?;
@@ -52,88 +56,67 @@ pub fn extract(process: &Process, tables: &Frames) -> Result<DataFrame> {
         BooleanChunked::full("".into(), false, kernels.height())
     };
     let order = SortMultipleOptions::default().with_maintain_order(true);
-    let mut found = kernels.select(OF_KERNEL)?.filter(&kept)?.sort(["start_ns", "dispatch_id"], order)?;
-    let exposed = exposed(&found, kernels, &communicates)?;
-    found.with_column(column("exposed_ns", exposed))?;
-    Ok(found)
+    let mut frame = kernels.filter(&kept)?.sort(["start_ns", "dispatch_id"], order)?;
+    let messages = messages(&frame, others)?;
+    frame = frame.select(OF_KERNEL)?;
+    let exposed = exposed_ns(&frame, kernels, &communicates)?;
+    frame.with_column(column("exposed_ns", exposed))?;
+    let recorded = recorded_columns(&messages, &Integers::of(frame.column("gpu")?.i64()?));
+    frame.hstack_mut(&recorded)?;
+    Ok(frame)
 }
 
-/// The part of each communication kernel in which no valid compute kernel runs on its GPU.
-fn exposed(found: &DataFrame, kernels: &DataFrame, communicates: &BooleanChunked) -> Result<Vec<i64>> {
-    if found.height() == 0 {
-        return Ok(Vec::new());
+/// Columns about messages, and which communicator it is: [`Key`].
+fn recorded_columns(messages: &Messages, gpus: &Integers) -> Vec<Column> {
+    let (mut texts, mut ranks, mut ordinals) = (Vec::new(), Vec::new(), Vec::new());
+    // Handles of a process with several GPUs are one each; those of one size are numbered on every GPU.
+    let mut known: BTreeMap<(Option<i64>, u32), i64> = BTreeMap::new();
+    let mut next: BTreeMap<(Option<i64>, Option<i64>), i64> = BTreeMap::new();
+    for (told, gpu) in messages.of_kernels.iter().zip(gpus.iter()) {
+        let number = told.ok().and_then(|message| message.communicator);
+        let recorded = number.and_then(|number| messages.communicators.get(number as usize));
+        let size = recorded.and_then(|recorded| recorded.ranks);
+        let id = recorded.and_then(|recorded| recorded.id.clone());
+        let ordinal = number.map(|number| match id {
+            Some(_) => 0,
+            None => *known.entry((gpu, number)).or_insert_with(|| {
+                let next = next.entry((gpu, size)).or_default();
+                *next += 1;
+                *next - 1
+            }),
+        });
+        texts.push(id);
+        ranks.push(size);
+        ordinals.push(ordinal);
     }
-    let computes = &!communicates & kernels.column("valid")?.bool()?;
-    let mut by_gpu: BTreeMap<Option<i64>, Cover> = BTreeMap::new();
-    for ((gpu, interval), computes) in on_gpus(kernels)?.zip(Truths::of(&computes).iter()) {
-        if computes == Some(true) {
-            by_gpu.entry(gpu).or_default().add(interval);
-        }
-    }
-    let by_gpu: BTreeMap<Option<i64>, Cover> = by_gpu.into_iter().map(|(gpu, cover)| (gpu, cover.finish())).collect();
-    let exposed = |(gpu, interval): (Option<i64>, Interval)| {
-        let hidden_ns = by_gpu.get(&gpu).map_or(0, |cover| cover.covered_ns(interval));
-        interval.length_ns().saturating_sub(hidden_ns)
-    };
-    Ok(on_gpus(found)?.map(exposed).collect())
+    let told = || messages.of_kernels.iter();
+    let reason = |sizes: Sizes| Sizes::ALL.iter().position(|known| *known == sizes).unwrap_or_default() as i64;
+    let texts = StringChunked::from_iter_options(ID.into(), texts.into_iter());
+    vec![
+        texts.into_series().into_column(),
+        integers(RANKS, ranks.into_iter()).into_series().into_column(),
+        integers(ORDINAL, ordinals.into_iter()).into_series().into_column(),
+        integers(OPERATION, told().map(|told| told.ok().map(|message| message.operation as i64)))
+            .into_series()
+            .into_column(),
+        integers(RANK_BYTES, told().map(|told| told.ok().and_then(|message| message.rank_bytes.ok())))
+            .into_series()
+            .into_column(),
+        integers(
+            SIZES,
+            told().map(|told| told.and_then(|message| message.rank_bytes).map_or_else(reason, |_| 0)).map(Some),
+        )
+        .into_series()
+        .into_column(),
+    ]
 }
 
-/// GPU and time of every kernel; one without times covers nothing.
-fn on_gpus(kernels: &DataFrame) -> Result<impl Iterator<Item = (Option<i64>, Interval)>> {
-    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
-    let (gpus, starts, ends) = (integer("gpu")?, integer("start_ns")?, integer("end_ns")?);
-    Ok((0..kernels.height()).map(move |row| {
-        let interval = Interval::new(starts.get(row).unwrap_or_default(), ends.get(row).unwrap_or_default());
-        (gpus.get(row), interval)
-    }))
-}
-
-/// The calls of one kernel on one GPU, in the order of their starts.
-struct Lane {
-    part: usize,
-    node: i64,
-    rows: Vec<u32>,
-    calls: Vec<Call>,
-    streams: Vec<Option<i64>>,
-    queues: Vec<Option<i64>>,
-}
-
-impl Lane {
-    fn of(part: usize, node: i64) -> Self {
-        Self { part, node, rows: Vec::new(), calls: Vec::new(), streams: Vec::new(), queues: Vec::new() }
-    }
-
-    fn push(&mut self, row: u32, call: Call, stream: Option<i64>, queue: Option<i64>) {
-        self.rows.push(row);
-        self.calls.push(call);
-        self.streams.push(stream);
-        self.queues.push(queue);
-    }
-
-    /// The same calls told apart by a key of each, in the order of the keys' first calls.
-    fn split(&self, keys: &[Option<i64>]) -> Vec<(Option<i64>, Self)> {
-        let mut places: BTreeMap<Option<i64>, usize> = BTreeMap::new();
-        let mut lanes: Vec<(Option<i64>, Self)> = Vec::new();
-        let calls = self.rows.iter().zip(&self.calls).zip(self.streams.iter().zip(&self.queues));
-        for (((row, call), (stream, queue)), key) in calls.zip(keys) {
-            let place = *places.entry(*key).or_insert(lanes.len());
-            if place == lanes.len() {
-                lanes.push((*key, Self::of(self.part, self.node)));
-            }
-            if let Some((_, lane)) = lanes.get_mut(place) {
-                lane.push(*row, *call, *stream, *queue);
-            }
-        }
-        lanes
-    }
-}
-
-/// The calls of a kernel that belong together: a lane of each GPU that has one.
-struct Communicator {
-    name: usize,
-    number: i64,
-    lanes: Vec<Lane>,
-}
+const ID: &str = "communicator_id";
+const RANKS: &str = "recorded_ranks";
+const ORDINAL: &str = "communicator_ordinal";
+const OPERATION: &str = "operation";
+const RANK_BYTES: &str = "rank_bytes";
+const SIZES: &str = "sizes";
 
 /// What is told about a row.
 #[derive(Clone, Copy)]
@@ -144,6 +127,7 @@ struct Place {
     basis: Option<Basis>,
     gpus: i64,
     expected: i64,
+    ranks: Option<i64>,
 }
 
 /// Adds to the communication kernels of every process which of them are one collective.
@@ -157,6 +141,7 @@ pub fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
         let integers = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
         let (starts, ends, gpus) = (integers("start_ns")?, integers("end_ns")?, integers("gpu")?);
         let (streams, queues) = (integers("stream_id")?, integers("queue_id")?);
+        let (sizes, ordinals, ids) = (integers(RANKS)?, integers(ORDINAL)?, frame.column(ID)?.str()?);
         let names = frame.column("kernel_name")?.cast(&DataType::String)?;
         begins.push(starts.get(0).unwrap_or_default());
         for (row, name) in names.str()?.iter().enumerate() {
@@ -167,51 +152,19 @@ pub fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
             }
             let Some(of_name) = lanes.get_mut(name) else { continue };
             let lane = of_name.entry((part, gpus.get(row))).or_insert_with(|| Lane::of(part, process.node));
-            lane.push(row as u32, Call { start_ns, end_ns }, streams.get(row), queues.get(row));
+            let key = |ordinal| -> Key { (ids.get(row).map(str::to_owned), sizes.get(row), ordinal) };
+            lane.calls.push(LaneCall {
+                row: row as u32,
+                call: Call { start_ns, end_ns },
+                stream: streams.get(row),
+                queue: queues.get(row),
+                recorded: ordinals.get(row).map(key),
+            });
         }
     }
-    let communicators = lanes
-        .into_values()
-        .enumerate()
-        .flat_map(|(name, lanes)| told_apart(name, lanes.into_values().collect()))
-        .collect::<Vec<_>>();
+    let communicators = told_apart(lanes.into_values().map(|lanes| lanes.into_values().collect()));
     let places = placed(parts, &begins, &communicators);
     parts.iter().zip(places).map(|((_, frame), places)| with_places(frame, &places)).collect()
-}
-
-/// The communicators of a kernel. Kernels do not record theirs: those on streams of their own have one each, if every GPU
-/// has the same streams, or as many with as many calls each; else queues are tried, else there is one.
-fn told_apart(name: usize, lanes: Vec<Lane>) -> Vec<Communicator> {
-    for (keys, by_id) in [(true, true), (true, false), (false, false)] {
-        let split: Vec<Vec<(Option<i64>, Lane)>> =
-            lanes.iter().map(|lane| lane.split(if keys { &lane.streams } else { &lane.queues })).collect();
-        let count = split.first().map_or(0, Vec::len);
-        if count < 2 || split.iter().any(|lanes| lanes.len() != count) {
-            continue;
-        }
-        let ids = |lanes: &[(Option<i64>, Lane)]| lanes.iter().map(|(key, _)| *key).collect::<BTreeSet<_>>();
-        let calls = |lanes: &[(Option<i64>, Lane)]| lanes.iter().map(|(_, lane)| lane.rows.len()).collect::<Vec<_>>();
-        let fits = match (by_id, split.split_first()) {
-            (true, Some((first, rest))) => rest.iter().all(|lanes| ids(lanes) == ids(first)),
-            (false, Some((first, rest))) => rest.iter().all(|lanes| calls(lanes) == calls(first)),
-            (_, None) => false,
-        };
-        if !fits {
-            continue;
-        }
-        let mut communicators: Vec<Communicator> =
-            (0..count as i64).map(|number| Communicator { name, number, lanes: Vec::new() }).collect();
-        for mut lanes in split {
-            if by_id {
-                lanes.sort_by_key(|(key, _)| *key);
-            }
-            for (communicator, (_, lane)) in communicators.iter_mut().zip(lanes) {
-                communicator.lanes.push(lane);
-            }
-        }
-        return communicators;
-    }
-    vec![Communicator { name, number: 0, lanes }]
 }
 
 /// A collective before it has a number.
@@ -232,8 +185,9 @@ fn placed(parts: &[Part<'_>], begins: &[i64], communicators: &[Communicator]) ->
     let mut collectives = Vec::new();
     for communicator in communicators {
         let expected = communicator.lanes.len() as i64;
+        let ranks = communicator.ranks.or(Some(expected).filter(|gpus| *gpus > 1));
         for lane in &communicator.lanes {
-            for (ordinal, row) in (0..).zip(&lane.rows) {
+            for (ordinal, call) in (0..).zip(&lane.calls) {
                 let place = Place {
                     communicator: communicator.number,
                     ordinal,
@@ -241,8 +195,9 @@ fn placed(parts: &[Part<'_>], begins: &[i64], communicators: &[Communicator]) ->
                     basis: None,
                     gpus: 1,
                     expected,
+                    ranks,
                 };
-                set(&mut places, lane.part, *row, |slot| *slot = Some(place));
+                set(&mut places, lane.part, call.row, |slot| *slot = Some(place));
             }
         }
         collectives.extend(matched(communicator, begins));
@@ -271,30 +226,30 @@ fn set(places: &mut [Vec<Option<Place>>], part: usize, row: u32, change: impl Fn
 
 /// The collectives of a communicator: one per call of the GPU that has most, and what others have of it.
 fn matched(communicator: &Communicator, begins: &[i64]) -> Vec<Collective> {
-    let most = communicator.lanes.iter().map(|lane| lane.rows.len()).max().unwrap_or_default();
-    let Some((at, reference)) = communicator.lanes.iter().enumerate().find(|(_, lane)| lane.rows.len() == most) else {
+    let most = communicator.lanes.iter().map(|lane| lane.calls.len()).max().unwrap_or_default();
+    let Some((at, reference)) = communicator.lanes.iter().enumerate().find(|(_, lane)| lane.calls.len() == most) else {
         return Vec::new();
     };
     let begin_ns = begins.get(reference.part).copied().unwrap_or_default();
     let mut collectives: Vec<Collective> = reference
         .calls
         .iter()
-        .zip(&reference.rows)
         .enumerate()
-        .map(|(ordinal, (call, row))| Collective {
-            since_ns: call.start_ns.saturating_sub(begin_ns),
+        .map(|(ordinal, call)| Collective {
+            since_ns: call.call.start_ns.saturating_sub(begin_ns),
             name: communicator.name,
             communicator: communicator.number,
             ordinal,
-            rows: vec![(reference.part, *row, None)],
+            rows: vec![(reference.part, call.row, None)],
             expected: communicator.lanes.len() as i64,
         })
         .collect();
+    let times = reference.times();
     for (_, lane) in communicator.lanes.iter().enumerate().filter(|(other, _)| *other != at) {
-        let (basis, partners) = partners(&reference.calls, &lane.calls, lane.node == reference.node);
-        for (row, partner) in lane.rows.iter().zip(partners) {
+        let (basis, partners) = partners(&times, &lane.times(), lane.node == reference.node);
+        for (call, partner) in lane.calls.iter().zip(partners) {
             if let Some(collective) = partner.and_then(|partner| collectives.get_mut(partner as usize)) {
-                collective.rows.push((lane.part, *row, Some(basis)));
+                collective.rows.push((lane.part, call.row, Some(basis)));
             }
         }
     }
@@ -319,14 +274,55 @@ fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame>
         .iter()
         .map(|place| place.and_then(|place| place.basis))
         .map(|basis| Basis::ALL.iter().position(|known| Some(*known) == basis));
-    let mut frame = frame.clone();
-    frame.hstack_mut(&[
+    let optional = |name, value: fn(&Place) -> Option<i64>| {
+        let values = places.iter().map(|place| place.as_ref().and_then(value));
+        integers(name, values).into_series().into_column()
+    };
+    let mut related = frame.select(OF_KERNEL)?;
+    related.hstack_mut(&[
         whole("communicator", |place| place.communicator),
+        optional("ranks", |place| place.ranks),
         whole("ordinal", |place| place.ordinal),
         integers("collective", collectives).into_series().into_column(),
         dictionary_column("matched_by", &dictionary, codes)?,
         whole("gpus", |place| place.gpus),
         whole("expected_gpus", |place| place.expected),
     ])?;
-    Ok(frame)
+    related.hstack_mut(&message_columns(frame, places)?)?;
+    Ok(related)
+}
+
+/// What is told of the messages, now that the ranks are known.
+fn message_columns(frame: &DataFrame, places: &[Option<Place>]) -> Result<Vec<Column>> {
+    let read = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+    let (of_rows, bytes, sizes) = (read(OPERATION)?, read(RANK_BYTES)?, read(SIZES)?);
+    let place_of = |value: Option<i64>| value.and_then(|value| usize::try_from(value).ok());
+    let told: Vec<(Option<i64>, Option<f64>, usize)> = places
+        .iter()
+        .enumerate()
+        .map(|(row, place)| {
+            let ranks = place.and_then(|place| place.ranks);
+            let reason = place_of(sizes.get(row)).unwrap_or_default();
+            let operation = place_of(of_rows.get(row)).and_then(|place| operations().get(place));
+            match operation
+                .zip(bytes.get(row))
+                .map(|(operation, bytes)| (operation, operation.message_bytes(bytes, ranks)))
+            {
+                Some((operation, Ok(bytes))) => (Some(bytes), operation.bus_factor(ranks), reason),
+                Some((_, Err(sizes))) => {
+                    (None, None, Sizes::ALL.iter().position(|known| *known == sizes).unwrap_or(reason))
+                }
+                None => (None, None, reason),
+            }
+        })
+        .collect();
+    let names: Vec<Option<String>> = operations().iter().map(|operation| Some(operation.name.clone())).collect();
+    let words = Sizes::ALL.map(|sizes| Some(sizes.words().to_owned()));
+    let factors: Float64Chunked = told.iter().map(|(_, factor, _)| *factor).collect_ca("bus_factor".into());
+    Ok(vec![
+        dictionary_column(OPERATION, &names, of_rows.iter().map(place_of))?,
+        integers("message_bytes", told.iter().map(|(bytes, _, _)| *bytes)).into_series().into_column(),
+        factors.into_series().into_column(),
+        dictionary_column(SIZES, &words, told.iter().map(|(_, _, reason)| Some(*reason)))?,
+    ])
 }

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
+use crate::trace::logical::WholeTables;
 
 /// Source tables and the columns that are needed of each.
 pub type Needs = Vec<(&'static str, Vec<&'static str>)>;
@@ -68,7 +69,7 @@ pub type Part<'a> = (&'a Process, DataFrame);
 struct JointDerivation {
     name: &'static str,
     needs: fn() -> Needs,
-    extract: fn(&Process, &Frames) -> Result<DataFrame>,
+    extract: fn(&Process, &Frames, &WholeTables<'_>) -> Result<DataFrame>,
     relate: fn(&[Part<'_>]) -> Result<Vec<DataFrame>>,
 }
 
@@ -88,12 +89,12 @@ pub fn is_joint(derived: &str) -> bool {
     joint(derived).is_some()
 }
 
-/// What counts of a process for a joint table.
+/// What counts of a process for a joint table, from the tables that it always needs, and others if these call for them.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn extract(name: &str, process: &Process, tables: &Frames) -> Result<DataFrame> {
-    (joint(name).with_context(|| format!("internal: {name} is no joint table"))?.extract)(process, tables)
+pub fn extract(name: &str, process: &Process, tables: &Frames, others: &WholeTables<'_>) -> Result<DataFrame> {
+    (joint(name).with_context(|| format!("internal: {name} is no joint table"))?.extract)(process, tables, others)
 }
 
 /// The rows of a joint table, for every process those without `process` and `rank`.

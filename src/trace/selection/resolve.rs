@@ -36,6 +36,7 @@ impl Resolved {
             latest_start_ns: to,
             least_duration_ns: choice.min_duration_ns,
             kernel_ids: self.kernel_ids.clone(),
+            regions: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Tables that relate the processes of a trace to one another.
 
 use super::{PROCESS, RANK};
-use crate::trace::schema::{Origin, Table, Unit, cat, id, int};
+use crate::trace::schema::{Origin, Table, Unit, cat, float, id, int};
 
 pub(super) static CLOCKS: Table = Table {
     name: "clocks",
@@ -46,8 +46,14 @@ pub(super) static COLLECTIVE_KERNELS: Table = Table {
         int("exposed_ns", Unit::Nanoseconds, "Part of it in which no other kind of kernel runs on the GPU"),
         id(
             "communicator",
-            "Number of the communicator of the kernel, told from streams, else queues, that all its GPUs have",
+            "Number of the communicator of the kernel, told from the arguments of RCCL calls, else from streams or queues that all its GPUs have",
         ),
+        int(
+            "ranks",
+            Unit::Count,
+            "Ranks of the communicator: as recorded when it was made, else the GPUs that have calls of this kernel on it",
+        )
+        .null(),
         id("ordinal", "Place among the calls of the kernel on this GPU and communicator, from 0"),
         id(
             "collective",
@@ -57,5 +63,17 @@ pub(super) static COLLECTIVE_KERNELS: Table = Table {
         cat("matched_by", "`order` or `time`; null where no partner was found").null(),
         int("gpus", Unit::Count, "GPUs whose calls were found of this collective"),
         int("expected_gpus", Unit::Count, "GPUs that have calls of this kernel on this communicator"),
+        cat("operation", "What the RCCL call does that launched it, such as `all_reduce`").null(),
+        int(
+            "message_bytes",
+            Unit::Bytes,
+            "Size of the message as rccl-tests counts it: count times size of the type, times ranks where the count is the share of one",
+        )
+        .null(),
+        float("bus_factor", "Bus bandwidth over algorithm bandwidth of the operation, see rccl-tests").null(),
+        cat(
+            "sizes",
+            "`arguments` where the size is known, else why it is not: `no call`, `no arguments`, `unreadable arguments`, `mixed group` or `unknown ranks`",
+        ),
     ],
 };

@@ -4,6 +4,9 @@ use super::database::quoted;
 use super::pages::RowTest;
 use crate::trace::source::ScanHint;
 
+/// Ids that SQL lists; of more of them, which make a statement too long for SQLite, it knows the least and the greatest.
+const MOST_LISTED: usize = 20_000;
+
 /// Conditions on the rows of a table that all hold; none for all rows.
 #[derive(Clone, Debug, Default)]
 pub struct Condition {
@@ -79,6 +82,13 @@ fn sql_of(test: &RowTest<&'static str>) -> String {
         RowTest::LastsAtLeast(start, end, least) => {
             format!(include_str!("sql/lasts.sql"), start = quoted(start), end = quoted(end), least = least)
         }
+        RowTest::OneOf(column, ids) if ids.len() > MOST_LISTED => {
+            let bounds = [
+                ids.first().map(|least| RowTest::AtLeast(*column, *least)),
+                ids.last().map(|most| RowTest::AtMost(*column, *most)),
+            ];
+            bounds.iter().flatten().map(sql_of).collect::<Vec<String>>().join(" AND ")
+        }
         RowTest::OneOf(column, ids) => {
             format!(include_str!("sql/one_of.sql"), column = quoted(column), ids = listed(ids))
         }
@@ -142,6 +152,17 @@ mod tests {
             let of = |name: &&str| if *name == "a" { a } else { b }.map_or(Value::Null, Value::Integer);
             prop_assert_eq!(test.holds(of), Some(chosen), "{}", sql);
         }
+    }
+
+    #[test]
+    fn long_lists_are_bounds() {
+        let test = RowTest::OneOf("a", (5..5 + MOST_LISTED as i64 + 1).collect());
+        let connection = Connection::open_in_memory().unwrap();
+        let chosen = |number: i64| -> bool {
+            let sql = format!("SELECT EXISTS (SELECT 1 FROM (SELECT ?1 AS a) WHERE {})", sql_of(&test));
+            connection.query_row(&sql, [number], |row| row.get(0)).unwrap()
+        };
+        assert_eq!([4, 5, 20_005, 20_006].map(chosen), [false, true, true, false]);
     }
 
     #[test]

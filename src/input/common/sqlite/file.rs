@@ -2,13 +2,13 @@
 //! lacks changes which are still in a log beside it.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use flate2::read::MultiGzDecoder;
 
 use super::log::{Log, copied, pending_log, settle};
+use crate::input::common::gzip::GzipText;
 use crate::input::common::temporary::TemporaryFolder;
 use crate::trace::anomaly::{Anomaly, Damage, Severity};
 
@@ -53,13 +53,13 @@ impl DatabaseFile {
         let copy = folder.path().join("copy.db");
         let no_room = "cannot decompress into a temporary file; set TMPDIR to a place with more room";
         let mut target = File::create(&copy).context(no_room)?;
-        let mut decoder = MultiGzDecoder::new(file);
+        let mut decoder = GzipText::new(BufReader::with_capacity(BLOCK_BYTES, file));
         let mut block = vec![0; BLOCK_BYTES];
         let damage = loop {
             match decoder.read(&mut block) {
                 Ok(0) => break None,
                 Ok(count) => target.write_all(block.get(..count).unwrap_or_default()).context(no_room)?,
-                Err(error) => break Some(format!("the compressed data end early: {error}")),
+                Err(error) => break Some(error.to_string()),
             }
         };
         Ok(Self { path: copy, damage, log: None, _copy: Some(folder) })

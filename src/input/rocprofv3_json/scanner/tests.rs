@@ -71,8 +71,41 @@ fn damage_stays_where_it_is() {
             index.processes[0].sections.iter().map(|s| (s.name.as_str(), s.rows)).collect();
         assert_eq!(sections, [("buffer_records.a", rows), ("buffer_records.b", 2)], "{records}");
     }
-    let again = format!("{0}{0}", wrap("1"));
-    assert_eq!(scan(&again, 0, 10).flaw.unwrap().what, "there is more after the end");
+}
+
+#[test]
+fn what_stands_behind_the_end_is_told() {
+    let whole = format!(r#"{{"{ROOT_KEY}":[{{"agents":[1,2]}}]}}"#);
+    let end = whole.len() as u64;
+    for (behind, told) in [
+        (" \n\t", None),
+        (whole.as_str(), Some((Behind::Document, end))),
+        (" \n[", Some((Behind::Document, end + 2))),
+        ("\0\0", Some((Behind::Junk, end))),
+        (" end {\"", Some((Behind::Junk, end + 1))),
+    ] {
+        for block in [1, 3, 1000] {
+            let index = scan(&format!("{whole}{behind}"), 0, block);
+            assert_eq!((index.behind, index.flaw, index.truncated), (told, None, false), "{behind}");
+            assert_eq!((index.processes.len(), index.processes[0].rows("agents")), (1, 2), "{behind}");
+        }
+    }
+    for behind in ["}", ",\"a\":1}", "]"] {
+        let flaw = scan(&format!("{whole}{behind}"), 0, 5).flaw.unwrap();
+        assert_eq!((flaw.what, flaw.at), ("there is more after the end", end), "{behind}");
+    }
+}
+
+#[test]
+fn keys_may_be_escaped() {
+    let text =
+        r#"{"rocprofiler-sdk\u002dtool":[{"\u0061gents":[1,2],"buffer\u005frecords":{"hip\u005Fapi":[3]},"a\q":[4]}]}"#;
+    for block in [1, 4, 1000] {
+        let index = scan(text, 0, block);
+        let names: Vec<(&str, u64)> =
+            index.processes[0].sections.iter().map(|section| (section.name.as_str(), section.rows)).collect();
+        assert_eq!(names, [("agents", 2), ("buffer_records.hip_api", 1), ("a\\q", 1)]);
+    }
 }
 
 #[test]

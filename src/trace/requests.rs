@@ -1,0 +1,93 @@
+//! What is asked for: columns of tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Result, bail};
+use polars::prelude::{DataFrame, Expr, LazyFrame, PolarsResult, col, lit};
+
+use super::derived;
+use super::frames::is_identity;
+use super::identity::Process;
+use super::schema::{self, Table};
+
+/// Columns wanted of each table.
+pub type Request = BTreeMap<&'static str, BTreeSet<&'static str>>;
+
+/// Tables of one process: canonical columns without `process` and `rank`.
+pub type ProcessTables = BTreeMap<&'static str, LazyFrame>;
+
+/// The columns of source tables that the tables of a request are made from.
+pub fn source_request(request: &Request) -> Request {
+    let mut sources = Request::new();
+    for (&name, columns) in request {
+        match schema::table(name) {
+            Some(table) if table.origin.is_derived() => {
+                for (name, columns) in derived::needs(table.name) {
+                    sources.entry(name).or_default().extend(columns);
+                }
+            }
+            _ => sources.entry(name).or_default().extend(columns),
+        }
+    }
+    sources
+}
+
+/// A request for all columns of a table.
+pub fn all_columns(table: &'static Table) -> BTreeSet<&'static str> {
+    table.column_names().collect()
+}
+
+/// Names of the columns of a table that a request for `columns` gives, in canonical order.
+pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> impl Iterator<Item = &'static str> {
+    table.column_names().filter(move |name| wanted(name, columns))
+}
+
+/// A built table without the columns that nobody asked for, which may take more memory than all others.
+pub(super) fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'static str>>) -> PolarsResult<DataFrame> {
+    let names = frame.get_column_names();
+    let kept: Vec<_> = names
+        .into_iter()
+        .filter(|name| columns.is_some_and(|columns| columns.contains(name.as_str())))
+        .cloned()
+        .collect();
+    // Without any column the number of rows would be lost.
+    if kept.is_empty() { Ok(frame) } else { frame.select(kept) }
+}
+
+/// The canonical table of that name.
+///
+/// # Errors
+/// When there is none, which is a defect.
+pub(super) fn known_table(name: &str) -> Result<&'static Table> {
+    match schema::table(name) {
+        Some(table) => Ok(table),
+        None => bail!("internal: no canonical table is named {name}"),
+    }
+}
+
+/// Whether a request for `columns` gives a column.
+pub(super) fn wanted(name: &str, columns: &BTreeSet<&'static str>) -> bool {
+    is_identity(name) || columns.contains(name)
+}
+
+/// The wanted columns of a table in canonical order, with `process` and `rank` first.
+pub(super) fn with_identity(
+    frame: LazyFrame,
+    process: &Process,
+    name: &str,
+    columns: &BTreeSet<&'static str>,
+) -> LazyFrame {
+    let Some(table) = schema::table(name) else { return frame };
+    let selection: Vec<Expr> = table
+        .columns
+        .iter()
+        .filter(|column| wanted(column.name, columns))
+        .map(|column| match column.name {
+            "process" => lit(process.process).alias("process"),
+            "rank" => lit(process.rank).alias("rank"),
+            name => col(name),
+        })
+        .collect();
+    // A frame of literals alone would have one row: a column of the frame keeps its height.
+    if selection.len() > 2 { frame.select(selection) } else { frame.with_columns(selection) }
+}

@@ -1,0 +1,86 @@
+//! Tables of a trace with `gpu_segments` summed up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use polars::prelude::{DataFrame, IntoLazy, LazyFrame};
+
+use super::derived;
+use super::gpu_activities;
+use super::gpu_times::{GpuTime, gpu_times, summed_segments};
+use super::logical::{Member, Trace};
+use super::requests::{ProcessTables, Request, known_table};
+
+/// The derived table of what ran on the GPUs.
+const GPU_SEGMENTS: &str = "gpu_segments";
+
+impl Trace {
+    /// As [`Trace::frames`], but `gpu_segments` may be summed up: segments of a GPU that agree in which of their counts are
+    /// zero may be one row with the first start, the last end, the sum of the lengths, and 1 for what is not zero. For
+    /// statements that take no more than sums of lengths, least starts and greatest ends from them, and of the counts
+    /// only whether they are zero.
+    ///
+    /// # Errors
+    /// As [`Trace::frames`].
+    pub fn frames_with_sums(&self, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
+        self.frames_of(request, |member| {
+            let mut others = request.clone();
+            if others.remove(GPU_SEGMENTS).is_none() {
+                return self.process_frames(member, request);
+            }
+            let (times, mut tables) = match self.gpu_times(member)? {
+                Some(times) => (times, self.process_frames(member, &others)?),
+                None => self.frames_and_gpu_times(member, request, others)?,
+            };
+            tables.insert(GPU_SEGMENTS, summed_segments(&times, &member.process)?.lazy());
+            Ok(tables)
+        })
+    }
+
+    /// Sums of the segments of a process whose rows are all chosen, where no table need be read as a whole for them.
+    fn gpu_times(&self, member: &Member) -> Result<Option<Vec<GpuTime>>> {
+        if self.chooses_in(member) {
+            return Ok(None);
+        }
+        if let Some(times) = member.source.gpu_times() {
+            return Ok(Some(times.to_vec()));
+        }
+        let needs: BTreeMap<_, BTreeSet<_>> = derived::needs(GPU_SEGMENTS)
+            .into_iter()
+            .map(|(name, columns)| (name, columns.into_iter().collect()))
+            .collect();
+        let columns = |name| needs.get(name).cloned().unwrap_or_default();
+        let (kernels, copies) = (known_table("kernels")?, known_table("memory_copies")?);
+        if self.ready(member, known_table(GPU_SEGMENTS)?)?.is_some() {
+            return Ok(None);
+        }
+        let Some(kernels) = self.pieces(member, kernels, &columns("kernels"))? else { return Ok(None) };
+        let copies = self.read(member, copies, &columns("memory_copies"), None, true)?.frame.collect()?;
+        gpu_activities::summed_in_pieces(&kernels, &copies)
+    }
+
+    /// The requested tables of a process but `gpu_segments`, and their sums, with what both are made from read once.
+    fn frames_and_gpu_times(
+        &self,
+        member: &Member,
+        request: &Request,
+        others: Request,
+    ) -> Result<(Vec<GpuTime>, ProcessTables)> {
+        let chosen = self.chooses_in(member);
+        if chosen || self.ready(member, known_table(GPU_SEGMENTS)?)?.is_some() {
+            // A window cuts segments.
+            let mut tables = self.process_frames(member, request)?;
+            let segments = tables.remove(GPU_SEGMENTS).unwrap_or_default().collect()?;
+            return Ok((gpu_times(&segments)?, tables));
+        }
+        let mut wider = others.clone();
+        for (name, columns) in derived::needs(GPU_SEGMENTS) {
+            wider.entry(name).or_default().extend(columns);
+        }
+        let mut tables = self.process_frames(member, &wider)?;
+        let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).cloned().unwrap_or_default().collect()?) };
+        let times = gpu_activities::summed(&whole("kernels")?, &whole("memory_copies")?)?;
+        tables.retain(|name, _| others.contains_key(name));
+        Ok((times, tables))
+    }
+}
