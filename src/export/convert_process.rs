@@ -118,7 +118,7 @@ impl ProcessWriter<'_> {
         parts.extend(rest);
         let mut checks = checks.into_inner().unwrap_or_else(PoisonError::into_inner);
         for table in self.tables().filter(|table| table.origin.is_derived()) {
-            if let Some(frame) = self.trace.ready(self.member, table)? {
+            if let Some(frame) = self.trace.ready(self.member, table, &all_columns(table))? {
                 let frame = frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?;
                 parts.push(self.put(table, frame)?);
             } else if table.name == ANOMALIES {
@@ -233,7 +233,7 @@ impl Kept {
     fn new(writer: &ProcessWriter<'_>) -> Result<Self> {
         let mut waiting = Vec::new();
         for table in writer.tables().filter(|table| table.origin.is_derived() && table.name != ANOMALIES) {
-            if writer.trace.ready(writer.member, table)?.is_none() {
+            if writer.trace.ready(writer.member, table, &all_columns(table))?.is_none() {
                 waiting.push(Ready { table, tables: BTreeMap::new() });
             }
         }

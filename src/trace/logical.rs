@@ -247,7 +247,7 @@ impl Trace {
                 Origin::Derived | Origin::OnDemand if clipped.is_some() && derived::is_of_cut_calls(table.name) => {
                     derived.push(table)
                 }
-                Origin::Derived | Origin::OnDemand => match self.ready(member, table)? {
+                Origin::Derived | Origin::OnDemand => match self.ready(member, table, columns)? {
                     Some(frame) => {
                         tables.insert(table.name, frame);
                     }
@@ -338,24 +338,31 @@ impl Trace {
     }
 
     /// The rows of a derived table that need not be built from tables of the process: those that came with the input, if
-    /// they can be used, and those that depend on what is known about all processes.
+    /// they can be used, and those that depend on what is known about all processes. At least the `wanted` columns.
     ///
     /// # Errors
     /// When the stored table cannot be opened, or a table over all processes cannot be built.
-    pub fn ready(&self, member: &Member, table: &'static Table) -> Result<Option<LazyFrame>> {
+    pub fn ready(
+        &self,
+        member: &Member,
+        table: &'static Table,
+        wanted: &BTreeSet<&'static str>,
+    ) -> Result<Option<LazyFrame>> {
         if let Some(frame) = info_tables::from_facts(table.name, &member.process)? {
             return Ok(Some(frame.lazy()));
         }
         if derived::is_joint(table.name) {
-            let rows = self.joint.rows(table.name, member.process.process, || self.build_joint(table.name))?;
+            let build = |wanted: &BTreeSet<&'static str>| self.build_joint(table.name, wanted);
+            let rows = self.joint.rows(table.name, wanted, member.process.process, build)?;
+            let rows = rows.map(|rows| only_requested(rows, Some(wanted))).transpose()?;
             return Ok(rows.map(IntoLazy::lazy));
         }
         member.source.read_derived(&self.context(member), table)
     }
 
     /// The rows of a table over all processes. Workers may ask for it: all but the first wait until it is there.
-    fn build_joint(&self, name: &'static str) -> Result<BTreeMap<i64, DataFrame>> {
-        let needs = derived::needs(name);
+    fn build_joint(&self, name: &'static str, wanted: &BTreeSet<&'static str>) -> Result<BTreeMap<i64, DataFrame>> {
+        let needs = derived::needs_of(name, wanted);
         let request: Request =
             needs.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
         let extract = |member: &Member| -> Result<DataFrame> {
@@ -363,7 +370,7 @@ impl Trace {
                 let rows = self.read(member, known_table(table)?, columns, None, true)?;
                 Ok((*table, rows.frame.collect()?))
             });
-            derived::extract(name, &member.process, &tables.collect::<Result<_>>()?, &self.whole(member))
+            derived::extract(name, &member.process, &tables.collect::<Result<_>>()?, &self.whole(member), wanted)
         };
         let extracted = self.jobs.run(&self.members, |member| member.memory_bytes_of(&request), extract)?;
         let parts: Vec<derived::Part<'_>> = self.members.iter().map(|member| &member.process).zip(extracted).collect();

@@ -51,7 +51,7 @@ impl Trace {
             .collect();
         let columns = |name| needs.get(name).cloned().unwrap_or_default();
         let (kernels, copies) = (known_table("kernels")?, known_table("memory_copies")?);
-        if self.ready(member, known_table(GPU_SEGMENTS)?)?.is_some() {
+        if self.ready(member, known_table(GPU_SEGMENTS)?, &BTreeSet::new())?.is_some() {
             return Ok(None);
         }
         let Some(kernels) = self.pieces(member, kernels, &columns("kernels"))? else { return Ok(None) };
@@ -67,7 +67,7 @@ impl Trace {
         others: Request,
     ) -> Result<(Vec<GpuTime>, ProcessTables)> {
         let chosen = self.chooses_in(member);
-        if chosen || self.ready(member, known_table(GPU_SEGMENTS)?)?.is_some() {
+        if chosen || self.ready(member, known_table(GPU_SEGMENTS)?, &BTreeSet::new())?.is_some() {
             // A window cuts segments.
             let mut tables = self.process_frames(member, request)?;
             let segments = tables.remove(GPU_SEGMENTS).unwrap_or_default().collect()?;

@@ -1,6 +1,6 @@
 //! The table `collective_kernels`: communication kernels of all processes, with those of one collective brought together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -33,6 +33,11 @@ const OF_KERNEL: [&str; 12] = [
     "duration_ns",
 ];
 
+/// Those of them that nothing else depends on: without one the table is built without it.
+pub const HANDED_ON: &[&str] = &["kernel_id", "short_name", "device"];
+/// How much of a kernel nothing else hides; it depends on all kernels.
+const EXPOSED: &str = "exposed_ns";
+
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
     let mut columns = OF_KERNEL.to_vec();
@@ -45,7 +50,12 @@ pub fn needs() -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn extract(process: &Process, tables: &Frames, others: &WholeTables<'_>) -> Result<DataFrame> {
+pub fn extract(
+    process: &Process,
+    tables: &Frames,
+    others: &WholeTables<'_>,
+    wanted: &BTreeSet<&'static str>,
+) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let communicates = rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?;
     let kept = &communicates & kernels.column("valid")?.bool()?;
@@ -58,12 +68,19 @@ pub fn extract(process: &Process, tables: &Frames, others: &WholeTables<'_>) -> 
     let order = SortMultipleOptions::default().with_maintain_order(true);
     let mut frame = kernels.filter(&kept)?.sort(["start_ns", "dispatch_id"], order)?;
     let messages = messages(&frame, others)?;
-    frame = frame.select(OF_KERNEL)?;
-    let exposed = exposed_ns(&frame, kernels, &communicates)?;
-    frame.with_column(column("exposed_ns", exposed))?;
+    frame = frame.select(present(&frame, &OF_KERNEL))?;
+    if wanted.contains(EXPOSED) {
+        let exposed = exposed_ns(&frame, kernels, &communicates)?;
+        frame.with_column(column(EXPOSED, exposed))?;
+    }
     let recorded = recorded_columns(&messages, &Integers::of(frame.column("gpu")?.i64()?));
     frame.hstack_mut(&recorded)?;
     Ok(frame)
+}
+
+/// Those of some columns that a frame has.
+fn present<'a>(frame: &DataFrame, names: &[&'a str]) -> Vec<&'a str> {
+    names.iter().copied().filter(|name| frame.column(name).is_ok()).collect()
 }
 
 /// Columns about messages, and which communicator it is: [`Key`].
@@ -278,7 +295,7 @@ fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame>
         let values = places.iter().map(|place| place.as_ref().and_then(value));
         integers(name, values).into_series().into_column()
     };
-    let mut related = frame.select(OF_KERNEL)?;
+    let mut related = frame.select(present(frame, &[&OF_KERNEL[..], &[EXPOSED]].concat()))?;
     related.hstack_mut(&[
         whole("communicator", |place| place.communicator),
         optional("ranks", |place| place.ranks),

@@ -63,6 +63,11 @@ pub struct GapColumns {
     ranges: Vec<u32>,
 }
 
+/// Columns that show names of kernels.
+pub const KERNELS_SHOWN: [&str; 2] = ["kernel_before", "kernel_after"];
+/// The column that shows names of ranges.
+pub const RANGE: &str = "range";
+
 const NO_ROW: u32 = u32::MAX;
 /// Words for what ends a stretch.
 const KINDS: [&str; 2] = ["kernel", "copy"];
@@ -100,16 +105,17 @@ impl GapColumns {
         }
     }
 
-    /// The table without `process` and `rank`, from the columns of all GPUs. Rows point into the columns of names.
+    /// The table without `process` and `rank`, from the columns of all GPUs. Rows point into the columns of names; without
+    /// those of kernels or ranges the columns that show them are missing.
     ///
     /// # Errors
     /// When polars cannot build a column.
     pub fn into_frame(
         all: Vec<(i64, Self)>,
         device_of: &BTreeMap<i64, i64>,
-        kernel_names: &Column,
+        kernel_names: Option<&Column>,
         call_names: &Column,
-        range_names: &Column,
+        range_names: Option<&Column>,
     ) -> Result<DataFrame> {
         let rows: usize = all.iter().map(|(_, columns)| columns.causes.len()).sum();
         let gpu = repeated("gpu", all.iter().map(|(gpu, columns)| (Some(*gpu), columns.causes.len())))?;
@@ -139,7 +145,7 @@ impl GapColumns {
         let tids = stretches().map(|(columns, stretch)| columns.tids.get(stretch.thread as usize).copied().flatten());
         let tids = Int64Chunked::from_iter_options("tid".into(), tids);
         let next_kinds = stretches().map(|(_, stretch)| stretch.next_is_copy.map(usize::from));
-        Ok(DataFrame::new_infer_height(vec![
+        let mut columns = vec![
             gpu,
             device,
             column("gap_id", gathered(&|columns| &columns.gaps)),
@@ -148,13 +154,19 @@ impl GapColumns {
             column("duration_ns", durations),
             dictionary_column("cause", &causes, of_causes)?,
             dictionary_column("next_kind", &kinds, next_kinds)?,
-            named("kernel_before", kernel_names, stretches().map(|(_, stretch)| known(stretch.kernel_before)))?,
-            named("kernel_after", kernel_names, stretches().map(|(_, stretch)| known(stretch.kernel_after)))?,
-            tids.into_column(),
-            named("api_name", call_names, rows_of(|columns| &columns.calls))?,
-            call_ns.into_column(),
-            named("range", range_names, rows_of(|columns| &columns.ranges))?,
-        ])?)
+        ];
+        if let Some(names) = kernel_names {
+            let [before, after] = KERNELS_SHOWN;
+            columns.push(named(before, names, stretches().map(|(_, stretch)| known(stretch.kernel_before)))?);
+            columns.push(named(after, names, stretches().map(|(_, stretch)| known(stretch.kernel_after)))?);
+        }
+        columns.push(tids.into_column());
+        columns.push(named("api_name", call_names, rows_of(|columns| &columns.calls))?);
+        columns.push(call_ns.into_column());
+        if let Some(names) = range_names {
+            columns.push(named(RANGE, names, rows_of(|columns| &columns.ranges))?);
+        }
+        Ok(DataFrame::new_infer_height(columns)?)
     }
 }
 

@@ -43,7 +43,7 @@ pub struct HostThreads {
     threads: BTreeMap<i64, Thread>,
     starts: Integers,
     ends: Integers,
-    range_names: Column,
+    range_names: Option<Column>,
 }
 
 impl HostThreads {
@@ -90,10 +90,13 @@ impl HostThreads {
         }
         by_thread.insert(last.0, last.1);
         by_thread.par_iter_mut().for_each(|(_, thread)| thread.settle(&starts, &ends));
-        let range_rows = IdxCa::from_vec("row".into(), range_rows);
-        let messages = regions.column("message")?.as_materialized_series().take(&range_rows)?.cast(&categorical())?;
-        let operations = names.as_materialized_series().take(&range_rows)?.cast(&categorical())?;
-        let range_names = messages.zip_with(&messages.is_not_null(), &operations)?.into_column();
+        let range_names = |messages: &Column| -> Result<Column> {
+            let range_rows = IdxCa::from_vec("row".into(), range_rows);
+            let messages = messages.as_materialized_series().take(&range_rows)?.cast(&categorical())?;
+            let operations = names.as_materialized_series().take(&range_rows)?.cast(&categorical())?;
+            Ok(messages.zip_with(&messages.is_not_null(), &operations)?.into_column())
+        };
+        let range_names = regions.column("message").ok().map(range_names).transpose()?;
         Ok(Self { threads: by_thread, starts, ends, range_names })
     }
 
@@ -108,9 +111,9 @@ impl HostThreads {
         Interval::new(at(&self.starts), at(&self.ends))
     }
 
-    /// Message of each ROCTx range, or the name of its operation, as a `cat` column.
-    pub fn range_names(&self) -> &Column {
-        &self.range_names
+    /// Message of each ROCTx range, or the name of its operation, as a `cat` column; none where no messages were read.
+    pub fn range_names(&self) -> Option<&Column> {
+        self.range_names.as_ref()
     }
 }
 

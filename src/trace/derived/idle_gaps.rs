@@ -1,12 +1,12 @@
 //! The table `idle_gaps`: when each GPU ran no kernel, and why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use super::gap_columns::GapColumns;
+use super::gap_columns::{GapColumns, KERNELS_SHOWN, RANGE};
 use super::gap_sweep::{GapSweep, ProcessTimes};
 use super::host_threads::{self, HostThreads};
 use super::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
@@ -28,6 +28,21 @@ pub fn needs() -> Needs {
         ("regions", regions),
         ("marks", MARK_COLUMNS.to_vec()),
     ]
+}
+
+/// As [`needs`], where only some columns of the table are wanted: without the names of kernels, or the messages of ranges, it
+/// is built without the columns that show these.
+pub fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
+    let mut needs = needs();
+    let shows_kernels = KERNELS_SHOWN.iter().any(|name| wanted.contains(name));
+    for (_, columns) in &mut needs {
+        columns.retain(|name| match *name {
+            "kernel_name" => shows_kernels,
+            "message" => wanted.contains(RANGE),
+            _ => true,
+        });
+    }
+    needs
 }
 
 /// Finds the stretches without kernels of each GPU and splits them by cause.
@@ -77,7 +92,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     GapColumns::into_frame(
         swept,
         &device_of,
-        kernels.column("kernel_name")?,
+        kernels.column("kernel_name").ok(),
         regions.column("name")?,
         threads.range_names(),
     )

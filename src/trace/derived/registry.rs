@@ -27,6 +27,8 @@ pub fn is_of_cut_calls(derived: &str) -> bool {
 const SELF_TIMES: &str = "region_self_times";
 const API_CALLS: &str = "api_calls";
 const DISPATCH_LAUNCHES: &str = "dispatch_launches";
+const IDLE_GAPS: &str = "idle_gaps";
+const COLLECTIVE_KERNELS: &str = "collective_kernels";
 const SLOW_DISPATCHES: &str = "slow_dispatches";
 
 /// How a derived table comes about.
@@ -49,7 +51,7 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "memory_live", needs: memory_live::needs, build: memory_live::build },
     Derivation { name: "allocation_lifetimes", needs: allocation_lifetimes::needs, build: allocation_lifetimes::build },
     Derivation { name: "kernel_clocks", needs: kernel_clocks::needs, build: kernel_clocks::build },
-    Derivation { name: "idle_gaps", needs: idle_gaps::needs, build: idle_gaps::build },
+    Derivation { name: IDLE_GAPS, needs: idle_gaps::needs, build: idle_gaps::build },
     Derivation { name: "profiler_pauses", needs: profiler_pauses::needs, build: profiler_pauses::build },
     Derivation { name: "kernel_overlaps", needs: kernel_overlaps::needs, build: kernel_overlaps::build },
     Derivation { name: "iterations", needs: iterations::needs, build: iterations::build },
@@ -69,12 +71,12 @@ pub type Part<'a> = (&'a Process, DataFrame);
 struct JointDerivation {
     name: &'static str,
     needs: fn() -> Needs,
-    extract: fn(&Process, &Frames, &WholeTables<'_>) -> Result<DataFrame>,
+    extract: fn(&Process, &Frames, &WholeTables<'_>, &BTreeSet<&'static str>) -> Result<DataFrame>,
     relate: fn(&[Part<'_>]) -> Result<Vec<DataFrame>>,
 }
 
 const JOINT_DERIVATIONS: &[JointDerivation] = &[JointDerivation {
-    name: "collective_kernels",
+    name: COLLECTIVE_KERNELS,
     needs: collective_kernels::needs,
     extract: collective_kernels::extract,
     relate: collective_kernels::relate,
@@ -89,12 +91,20 @@ pub fn is_joint(derived: &str) -> bool {
     joint(derived).is_some()
 }
 
-/// What counts of a process for a joint table, from the tables that it always needs, and others if these call for them.
+/// What counts of a process for a joint table, from the tables that it always needs, and others if these call for them. What
+/// is only handed on may be left out where it is not among the `wanted` columns.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn extract(name: &str, process: &Process, tables: &Frames, others: &WholeTables<'_>) -> Result<DataFrame> {
-    (joint(name).with_context(|| format!("internal: {name} is no joint table"))?.extract)(process, tables, others)
+pub fn extract(
+    name: &str,
+    process: &Process,
+    tables: &Frames,
+    others: &WholeTables<'_>,
+    wanted: &BTreeSet<&'static str>,
+) -> Result<DataFrame> {
+    let derivation = joint(name).with_context(|| format!("internal: {name} is no joint table"))?;
+    (derivation.extract)(process, tables, others, wanted)
 }
 
 /// The rows of a joint table, for every process those without `process` and `rank`.
@@ -121,8 +131,12 @@ pub fn needs(derived: &str) -> Needs {
 /// As [`needs`], but of a derived table only `wanted` columns are asked for. Those that are not need not be read where
 /// they are only handed on; then they are missing in what is built.
 pub fn needs_of(derived: &str, wanted: &BTreeSet<&'static str>) -> Needs {
+    if derived == IDLE_GAPS {
+        return idle_gaps::needs_of(wanted);
+    }
     let mut needs = needs(derived);
     let handed_on = match derived {
+        COLLECTIVE_KERNELS => collective_kernels::HANDED_ON,
         DISPATCH_LAUNCHES => dispatch_launches::HANDED_ON,
         SLOW_DISPATCHES => slow_dispatches::HANDED_ON,
         _ => &[],
