@@ -26,19 +26,20 @@ CALLS = ["domain", "name", "correlation_id", "start_ns", "end_ns", "valid"]
 MARKS = ["domain", "name", "tid", "correlation_id", "time_ns"]
 COPIES = ["gpu", "peer_gpu", "start_ns", "end_ns", "valid"]
 QUEUED = ["kernel_name", "gpu", "queue_id", "stream_id", "correlation_id", "start_ns", "end_ns", "valid"]
-LAUNCHED = ["kernel_name", "dispatch_id", "gpu", "tid", "correlation_id", "start_ns", "end_ns", "valid"]
+LAUNCHED = ["dispatch_id", "gpu", "tid", "correlation_id", "start_ns", "end_ns", "valid"]
 SHAPED = [
-    "dispatch_id", "kernel_id", "kernel_name", "short_name", "category", "gpu", "device", "queue_id", "stream_id",
-    "start_ns", "duration_ns", "grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z", "valid",
+    "dispatch_id", "kernel_name", "category", "gpu", "queue_id", "stream_id", "correlation_id", "start_ns", "end_ns",
+    "duration_ns", "grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z", "valid",
 ]
 # What each question reads of the source tables.
 READ = {
     "launch_summary": {"kernels": QUEUED, "memory_copies": COPIES, "regions": CALLS, "marks": MARKS},
     "idle_by_cause": {
         "kernels": LAUNCHED, "memory_copies": [*COPIES, "copy_id", "correlation_id", "tid"],
-        "regions": [*CALLS, "tid", "message"], "marks": MARKS,
+        "regions": [*CALLS, "tid"], "marks": MARKS,
     },
-    "kernel_outliers": {"kernels": SHAPED},
+    # Calls of RCCL, which the dataset has, are read as far as they tell what belongs together.
+    "kernel_outliers": {"kernels": SHAPED, "regions": [*CALLS[1:], "region_id", "tid"]},
     "rank_imbalance": {"kernels": ["gpu", "duration_ns", "valid"]},
 }
 TEXTS = {"domain", "name", "message", "kernel_name", "short_name", "category"}

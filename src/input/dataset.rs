@@ -237,7 +237,7 @@ impl Source for DatasetSource {
         if context.at_once
             && let Some(pieces) = self.pieces(context, table, columns)?
         {
-            return Ok(Rows::clean(joined(&pieces)?.lazy()));
+            return Ok(Rows::clean(joined(&pieces, context.keep)?.lazy()));
         }
         if self.same_categories || !categorised {
             return Ok(Rows::clean(self.scan(context.process, table, columns)?));

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::trace::arrow_bridge::series_from_array;
 use crate::trace::frames::data_type;
 use crate::trace::schema::Column as Declaration;
-use crate::trace::source::{Piece, Visit};
+use crate::trace::source::{Keep, Piece, Visit};
 
 /// Rows of a frame: few enough to stay in the cache of a core.
 const FRAME_ROWS: usize = 1 << 16;
@@ -43,16 +43,19 @@ pub fn row_groups(path: &Path, columns: &[&'static Declaration]) -> Result<Vec<B
     Ok((0..metadata.metadata().num_row_groups()).map(group).collect())
 }
 
-/// The rows of all pieces in their order, every column in one part. Takes less time than polars for dictionaries, whose
+/// The rows of all pieces in their order, or those to keep, every column in one part. Takes less time than polars for dictionaries, whose
 /// texts polars looks up row by row.
 ///
 /// # Errors
 /// When a piece cannot be read.
-pub fn joined(pieces: &[Box<dyn Piece>]) -> Result<DataFrame> {
+pub fn joined(pieces: &[Box<dyn Piece>], keep: Option<Keep>) -> Result<DataFrame> {
     let frames = pieces.par_iter().map(|piece| {
         let mut frames = Vec::new();
         piece.read(&mut |frame| {
-            frames.push(frame.clone());
+            frames.push(match keep {
+                Some(keep) => frame.filter(&keep(frame)?)?,
+                None => frame.clone(),
+            });
             Ok(())
         })?;
         Ok(frames)

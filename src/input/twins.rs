@@ -48,6 +48,7 @@ fn rows(member: &Member, options: &LoadOptions) -> Option<Vec<u64>> {
         threads: options.threads,
         hint: None,
         at_once: false,
+        keep: None,
     };
     let count = |name: &&str| Some(member.source.count_rows(&context, schema::table(name)?).ok()?.rows);
     let rows: Vec<u64> = COMPARED.iter().map(count).collect::<Option<_>>()?;

@@ -365,9 +365,11 @@ impl Trace {
         let needs = derived::needs_of(name, wanted);
         let request: Request =
             needs.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
+        let keep = derived::kept_rows(name, wanted);
         let extract = |member: &Member| -> Result<DataFrame> {
+            let context = ReadContext { at_once: true, keep, ..self.context(member) };
             let tables = request.iter().map(|(table, columns)| {
-                let rows = self.read(member, known_table(table)?, columns, None, true)?;
+                let rows = self.read_in(&context, member, known_table(table)?, columns)?;
                 Ok((*table, rows.frame.collect()?))
             });
             derived::extract(name, &member.process, &tables.collect::<Result<_>>()?, &self.whole(member), wanted)
@@ -418,6 +420,7 @@ impl Trace {
             threads: self.threads,
             hint: None,
             at_once: false,
+            keep: None,
         }
     }
 
@@ -429,12 +432,22 @@ impl Trace {
         hint: Option<&ScanHint>,
         at_once: bool,
     ) -> Result<Rows> {
+        self.read_in(&ReadContext { hint, at_once, ..self.context(member) }, member, table, columns)
+    }
+
+    fn read_in(
+        &self,
+        context: &ReadContext<'_>,
+        member: &Member,
+        table: &'static Table,
+        columns: &BTreeSet<&'static str>,
+    ) -> Result<Rows> {
         if let Some(frame) = info_tables::from_facts(table.name, &member.process)? {
             return Ok(Rows::clean(frame.lazy()));
         }
         let declared: Vec<&'static Declaration> =
             own_columns(table).into_iter().filter(|column| wanted(column.name, columns)).collect();
-        match member.source.read(&ReadContext { hint, at_once, ..self.context(member) }, table, &declared) {
+        match member.source.read(context, table, &declared) {
             Ok(rows) => {
                 self.report_damage(rows.damage.iter().cloned());
                 Ok(rows)

@@ -1,6 +1,6 @@
 //! What an input adapter offers to the trace, and what it reports about the rows it gives.
 
-use polars::prelude::{DataFrame, LazyFrame};
+use polars::prelude::{BooleanChunked, DataFrame, LazyFrame};
 
 use super::Request;
 pub use super::anomaly::{Anomaly, Damage, Severity};
@@ -54,7 +54,12 @@ pub struct ReadContext<'a> {
     pub hint: Option<&'a ScanHint>,
     /// Whether all rows of the columns will be wanted in memory at the same time.
     pub at_once: bool,
+    /// Tells of rows that are read at once which are wanted at all; others may be left out.
+    pub keep: Option<Keep>,
 }
+
+/// Tells which rows of a frame are wanted.
+pub type Keep = fn(&DataFrame) -> anyhow::Result<BooleanChunked>;
 
 /// Which rows a reader of a table of events may leave out. It need not: rows are chosen again after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -15,6 +15,7 @@ use crate::trace::frames::{dictionary_column, rows_named};
 use crate::trace::identity::Process;
 use crate::trace::logical::WholeTables;
 use crate::trace::messages::{Sizes, operations};
+use crate::trace::source::Keep;
 use crate::trace::values::{Integers, integers};
 
 /// Columns that are those of the kernel.
@@ -45,6 +46,15 @@ pub fn needs() -> Needs {
     vec![("kernels", columns)]
 }
 
+/// The kernels that count: without those that could hide them, only communication.
+pub fn keep(wanted: &BTreeSet<&'static str>) -> Option<Keep> {
+    (!wanted.contains(EXPOSED)).then_some(communicates as Keep)
+}
+
+fn communicates(kernels: &DataFrame) -> Result<BooleanChunked> {
+    Ok(rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?)
+}
+
 /// The valid communication kernels of a process in the order of their starts, with how much of each nothing else hides and
 /// what is recorded of their messages.
 ///
@@ -57,7 +67,7 @@ pub fn extract(
     wanted: &BTreeSet<&'static str>,
 ) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
-    let communicates = rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?;
+    let communicates = communicates(kernels)?;
     let kept = &communicates & kernels.column("valid")?.bool()?;
     // Those of a counter pass are the same collectives once more.
     let kept = if process.role == crate::trace::facts::Role::Trace {

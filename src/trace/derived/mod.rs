@@ -38,5 +38,7 @@ mod registry;
 mod slow_dispatches;
 
 use columns::repeated;
-pub use registry::{Frames, Needs, Part, derive, extract, is_joint, is_of_cut_calls, needs, needs_of, relate};
+pub use registry::{
+    Frames, Needs, Part, derive, extract, is_joint, is_of_cut_calls, kept_rows, needs, needs_of, relate,
+};
 use registry::{column, needed};

@@ -13,6 +13,7 @@ use super::{
 use crate::trace::health;
 use crate::trace::identity::Process;
 use crate::trace::logical::WholeTables;
+use crate::trace::source::Keep;
 
 /// Source tables and the columns that are needed of each.
 pub type Needs = Vec<(&'static str, Vec<&'static str>)>;
@@ -73,6 +74,7 @@ struct JointDerivation {
     needs: fn() -> Needs,
     extract: fn(&Process, &Frames, &WholeTables<'_>, &BTreeSet<&'static str>) -> Result<DataFrame>,
     relate: fn(&[Part<'_>]) -> Result<Vec<DataFrame>>,
+    keep: fn(&BTreeSet<&'static str>) -> Option<Keep>,
 }
 
 const JOINT_DERIVATIONS: &[JointDerivation] = &[JointDerivation {
@@ -80,6 +82,7 @@ const JOINT_DERIVATIONS: &[JointDerivation] = &[JointDerivation {
     needs: collective_kernels::needs,
     extract: collective_kernels::extract,
     relate: collective_kernels::relate,
+    keep: collective_kernels::keep,
 }];
 
 fn joint(name: &str) -> Option<&'static JointDerivation> {
@@ -105,6 +108,11 @@ pub fn extract(
 ) -> Result<DataFrame> {
     let derivation = joint(name).with_context(|| format!("internal: {name} is no joint table"))?;
     (derivation.extract)(process, tables, others, wanted)
+}
+
+/// Which rows of its only source table count for the `wanted` columns of a joint table, where not all do.
+pub fn kept_rows(name: &str, wanted: &BTreeSet<&'static str>) -> Option<Keep> {
+    joint(name).and_then(|derivation| (derivation.keep)(wanted))
 }
 
 /// The rows of a joint table, for every process those without `process` and `rank`.
