@@ -6,7 +6,6 @@ mod allocations;
 mod copies;
 #[cfg(feature = "tables")]
 mod counter_values;
-#[cfg(feature = "tables")]
 pub mod gzip;
 mod id_index;
 #[cfg(feature = "tables")]
