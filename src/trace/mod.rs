@@ -12,7 +12,6 @@ pub mod categories;
 pub mod category_overlaps;
 pub mod clocks;
 pub mod collective_matching;
-pub mod cover;
 pub mod coverage;
 pub mod critical_path;
 #[cfg(feature = "tables")]
