@@ -20,7 +20,7 @@ pub mod temporary;
 #[cfg(feature = "tables")]
 mod texts;
 
-pub use agents::{agent_details, detail};
+pub use agents::{agent_details, detail, shader_engines};
 pub use allocations::{ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words};
 #[cfg(feature = "tables")]
 pub use copies::{direction_column, put_copy_gpus};
