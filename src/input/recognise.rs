@@ -23,6 +23,10 @@ pub enum Recognised {
     Rpd(Arc<DatabaseFile>),
     /// A file of rocprofv3 CSV, plain or compressed.
     RocprofCsv,
+    /// A file of counters of rocprofiler-compute, plain or compressed.
+    ComputeCounters,
+    /// What rocprofiler-compute says of the machine, which is read with the counters beside it.
+    ComputeSystem(String),
     /// Statistics that rocprofv3 derived from a trace.
     CsvSummary(String),
     /// A dataset written by `convert`.
@@ -42,6 +46,8 @@ impl From<Head> for Recognised {
         match head {
             Head::RocprofJson => Self::RocprofJson,
             Head::RocprofCsv => Self::RocprofCsv,
+            Head::ComputeCounters => Self::ComputeCounters,
+            Head::ComputeSystem(reason) => Self::ComputeSystem(reason),
             Head::CsvSummary(reason) => Self::CsvSummary(reason),
             Head::Other(reason) => Self::Other(reason),
             Head::Lost(reason) => Self::Lost(reason),

@@ -6,11 +6,9 @@ use anyhow::Result;
 use csv::ByteRecord;
 
 use super::census::Census;
-use super::file::line_at;
-use super::group::CsvFile;
 use super::header::spelling;
-use super::rows::start;
-use super::values::{AgentLabel, Parsed, integer};
+use super::values::AgentLabel;
+use crate::input::common::csv::{CsvFile, Parsed, integer, line_at, start};
 use crate::input::common::shader_engines;
 use crate::trace::facts::AgentFacts;
 
