@@ -68,4 +68,5 @@ pub(super) static TABLES: &[&Table] = &[
     &memory::MEMORY_LIVE,
     &memory::ALLOCATION_LIFETIMES,
     &telemetry::KERNEL_CLOCKS,
+    &hardware::METRIC_SUMS,
 ];
