@@ -20,7 +20,7 @@
 -- column: uncounted count -- dispatches of the kernel that lack one
 -- column: peak number -- highest value that the hardware allows
 -- column: pct_of_peak pct -- share of value in peak
--- column: reason text -- why there is no value
+-- column: reason text -- why there is no value, or what it lacks; with --missing show
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH chosen AS (
     SELECT
@@ -109,7 +109,7 @@ SELECT
     uncounted,
     peak,
     CAST(100 AS DOUBLE) * value / NULLIF(peak, CAST(0 AS DOUBLE)) AS pct_of_peak,
-    CASE WHEN value IS NULL THEN reason END AS reason
+    reason
 FROM labelled
 {%- if missing == 'hide' %}
 WHERE value IS NOT NULL

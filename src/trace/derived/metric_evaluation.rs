@@ -17,6 +17,8 @@ pub struct Asked {
     pub per: Option<Normalization>,
     /// How to compute it, or why that is impossible.
     pub bound: Result<Bound, String>,
+    /// What the value lacks, where some counters could be left out.
+    pub lacks: Option<String>,
     /// The highest value that the device allows.
     pub peak: Option<f64>,
 }
@@ -32,8 +34,21 @@ pub fn all_asked(definitions: &Definitions, device: &Device, frame: &DataFrame) 
         let peak = on.peak.as_ref().and_then(|peak| constant(peak, &known).ok());
         let one = |per: Option<Normalization>| {
             let denominator = per.and_then(|per| definitions.normalizations.get(per.name()));
-            let bound = bind(&on.formula, denominator, &known).map_err(|missing| missing.reason());
-            Asked { metric, per, bound, peak }
+            match (bind(&on.formula, denominator, &known), &on.instead) {
+                (Err(missing), Some(instead)) => match bind(instead, denominator, &known) {
+                    Ok(bound) => Asked {
+                        metric,
+                        per,
+                        bound: Ok(bound),
+                        lacks: Some(format!("without what was {}", missing.reason())),
+                        peak,
+                    },
+                    Err(_) => Asked { metric, per, bound: Err(missing.reason()), lacks: None, peak },
+                },
+                (bound, _) => {
+                    Asked { metric, per, bound: bound.map_err(|missing| missing.reason()), lacks: None, peak }
+                }
+            }
         };
         if !on.is_normalized() {
             asked.push(one(None));
@@ -42,7 +57,7 @@ pub fn all_asked(definitions: &Definitions, device: &Device, frame: &DataFrame) 
         let each: Vec<Asked> = Normalization::ALL.into_iter().map(|per| one(Some(per))).collect();
         // What lacks its own counters lacks them per anything.
         match each.iter().all(|asked| asked.bound.is_err()) {
-            true => asked.push(Asked { metric, per: None, bound: one(Some(Normalization::Kernel)).bound, peak }),
+            true => asked.push(Asked { per: None, ..one(Some(Normalization::Kernel)) }),
             false => asked.extend(each),
         }
     }
@@ -206,7 +221,7 @@ fn tell_reasons(frame: &DataFrame, asked: &[Asked], kernels: &mut [KernelSums], 
             } else if sums.denominator == 0.0 {
                 Some(format!("divided by 0: {}", divisors.join(", ")))
             } else {
-                None
+                asked.lacks.clone()
             };
         }
     }

@@ -152,7 +152,7 @@ fn table(
         .flat_map(|kernel| {
             kernel.sums.iter().zip(asked).map(|((sums, reason), asked)| (*kernel, asked, sums, reason.as_deref()))
         })
-        .filter(|(.., reason)| with_reasons || reason.is_none())
+        .filter(|(_, _, sums, _)| with_reasons || sums.denominator != 0.0)
         .collect();
     let taken: IdxCa = rows.iter().map(|(kernel, ..)| IdxSize::try_from(kernel.row).ok()).collect_ca("".into());
     let of_kernel = ["gpu", "device", "kernel_id", "kernel_name", "short_name", "category"];

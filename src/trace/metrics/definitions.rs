@@ -10,8 +10,9 @@ use super::parser::{FormulaError, Vocabulary, parse};
 
 const VARIABLES: &str = include_str!("../../../share/metrics/variables.toml");
 /// In the order in which they are shown where panels have the same number.
-const PANELS: [(&str, &str); 15] = [
+const PANELS: [(&str, &str); 16] = [
     ("speed_of_light", include_str!("../../../share/metrics/speed_of_light.toml")),
+    ("bottleneck_evidence", include_str!("../../../share/metrics/bottleneck_evidence.toml")),
     ("memory_chart", include_str!("../../../share/metrics/memory_chart.toml")),
     ("roofline", include_str!("../../../share/metrics/roofline.toml")),
     ("command_processor", include_str!("../../../share/metrics/command_processor.toml")),
@@ -108,6 +109,7 @@ struct MetricForm {
 struct OnForm {
     architectures: Vec<String>,
     formula: String,
+    instead: Option<String>,
     peak: Option<String>,
     source: Option<String>,
     corrected: Option<String>,
@@ -177,6 +179,8 @@ pub struct OnArchitecture {
     pub architectures: BTreeSet<String>,
     /// The value for a dispatch.
     pub formula: Expression,
+    /// What is told where counters of the formula were not collected and those of this were.
+    pub instead: Option<Expression>,
     /// Text of the formula.
     pub text: String,
     /// The highest value that the hardware allows, over constants.
@@ -313,6 +317,7 @@ impl Definitions {
                 on.push(OnArchitecture {
                     architectures: one.architectures.iter().cloned().collect(),
                     formula: formula(&one.formula, "formula")?,
+                    instead: one.instead.as_deref().map(|text| formula(text, "formula")).transpose()?,
                     text: one.formula.clone(),
                     peak: one.peak.as_deref().map(|peak| formula(peak, "peak")).transpose()?,
                     source: one.source.clone().unwrap_or_else(|| panel.source.clone()),

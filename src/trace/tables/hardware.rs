@@ -172,6 +172,10 @@ pub(super) static METRIC_SUMS: Table = Table {
         float("value_min", "Least value of a dispatch").null(),
         float("value_max", "Greatest value of a dispatch").null(),
         float("peak", "Highest value that the device allows").null(),
-        cat("reason", "Why there is no value: counters not collected, constants not known, or divided by 0").null(),
+        cat(
+            "reason",
+            "Why there is no value: counters not collected, constants not known, or divided by 0; or what it lacks",
+        )
+        .null(),
     ],
 };
