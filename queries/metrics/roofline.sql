@@ -1,6 +1,7 @@
 -- title: Roofline
 -- about: What every kernel computes and moves, and how near it comes to the roof over it. The roof is the least time that the device needs for the slowest of these: its vector work, its matrix work (each precision at its own peak), and its bytes at each level of the memory. Kernels far below their roof wait for something else.
 -- kind: summary
+-- plot: roofline
 -- needs: metric_sums kernel_symbols processes
 -- by: kernel_name
 -- dimensions: kernel_name, category, rank, gpu, process, device, node, hostname
@@ -28,6 +29,9 @@
 -- column: intensity_hbm number -- FLOPs per byte of bytes_hbm
 -- column: gflops number -- achieved GFLOP/s
 -- column: hbm_gbps number -- achieved GB/s between L2 and memory
+-- column: peak_hbm_gbps number -- GB/s that the memory allows
+-- column: peak_valu_gflops number -- GFLOP/s of single precision that the vector units allow
+-- column: peak_mfma_gflops number -- GFLOP/s of half precision that the matrix units allow
 -- column: roof_ns ns -- least time that the device needs
 -- column: bound text -- what takes it: valu, mfma, lds, l1, l2 or hbm
 -- column: roof_gflops number -- GFLOP/s that the roof allows
@@ -67,6 +71,9 @@ summed AS (
         {{ keys }}1 AS every_row,
         CAST(SUM(CASE WHEN metric = 'roof.time' THEN dispatches ELSE 0 END) AS BIGINT) AS dispatches,
         SUM(CASE WHEN metric = 'roof.time' THEN numerator END) AS time_ns,
+        MAX(CASE WHEN metric = 'roof.bytes_hbm' THEN peak END) AS peak_hbm_gbps,
+        MAX(CASE WHEN metric = 'roof.valu_flops_f32' THEN peak END) AS peak_valu_gflops,
+        MAX(CASE WHEN metric = 'roof.mfma_flops_f16' THEN peak END) AS peak_mfma_gflops,
         SUM(CASE WHEN metric = 'roof.valu_flops_f16' THEN numerator END) AS valu_flops_f16,
         SUM(CASE WHEN metric = 'roof.valu_flops_f32' THEN numerator END) AS valu_flops_f32,
         SUM(CASE WHEN metric = 'roof.valu_flops_f64' THEN numerator END) AS valu_flops_f64,
@@ -100,7 +107,7 @@ summed AS (
 ),
 timed AS (
     SELECT
-        {{ keys }}dispatches, time_ns,
+        {{ keys }}dispatches, time_ns, peak_hbm_gbps, peak_valu_gflops, peak_mfma_gflops,
         valu_flops_f16, valu_flops_f32, valu_flops_f64, mfma_flops_f16, mfma_flops_bf16, mfma_flops_f32, mfma_flops_f64, mfma_flops_f8, mfma_flops_f6f4, mfma_iops_i8,
         bytes_lds, bytes_l1, bytes_l2, bytes_hbm,
         CASE WHEN valu_flops_f32 IS NOT NULL THEN COALESCE(valu_flops_f16, CAST(0 AS DOUBLE)) + COALESCE(valu_flops_f32, CAST(0 AS DOUBLE)) + COALESCE(valu_flops_f64, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f16, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_bf16, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f32, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f64, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f8, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f6f4, CAST(0 AS DOUBLE)) END AS flops,
@@ -111,7 +118,7 @@ timed AS (
 ),
 roofs AS (
     SELECT
-        {{ keys }}dispatches, time_ns,
+        {{ keys }}dispatches, time_ns, peak_hbm_gbps, peak_valu_gflops, peak_mfma_gflops,
         valu_flops_f16, valu_flops_f32, valu_flops_f64, mfma_flops_f16, mfma_flops_bf16, mfma_flops_f32, mfma_flops_f64, mfma_flops_f8, mfma_flops_f6f4, mfma_iops_i8,
         bytes_lds, bytes_l1, bytes_l2, bytes_hbm,
         flops, valu_ns, mfma_ns, bytes_lds_ns, bytes_l1_ns, bytes_l2_ns, bytes_hbm_ns,
@@ -123,7 +130,7 @@ labelled AS (
         {%- for column in by %}
         {{ 'CAST(kernel_name AS VARCHAR) AS kernel_name' if column == 'kernel_name' else column }},
         {%- endfor %}
-        dispatches, time_ns,
+        dispatches, time_ns, peak_hbm_gbps, peak_valu_gflops, peak_mfma_gflops,
         valu_flops_f16, valu_flops_f32, valu_flops_f64, mfma_flops_f16, mfma_flops_bf16, mfma_flops_f32, mfma_flops_f64, mfma_flops_f8, mfma_flops_f6f4, mfma_iops_i8,
         flops,
         bytes_lds, bytes_l1, bytes_l2, bytes_hbm,
@@ -154,6 +161,9 @@ SELECT
     intensity_l1, intensity_l2, intensity_hbm,
     gflops,
     hbm_gbps,
+    peak_hbm_gbps,
+    peak_valu_gflops,
+    peak_mfma_gflops,
     roof_ns,
     bound,
     flops / roof_ns AS roof_gflops,

@@ -7,7 +7,7 @@ use polars::prelude::*;
 
 use super::counted_dispatches::texts;
 use crate::trace::device_constants::Device;
-use crate::trace::metrics::{Bound, Counter, Definitions, Known, Normalization, bind, compiled, constant};
+use crate::trace::metrics::{Bound, Counter, Definitions, Known, Metric, Normalization, bind, compiled, constant};
 
 /// A metric that is asked for, and how it is computed from what there is.
 pub struct Asked {
@@ -23,15 +23,21 @@ pub struct Asked {
     pub peak: Option<f64>,
 }
 
-/// All metrics of the architecture of a device, over dispatches with certain counters. Those that can be counted per several
+/// The `wanted` metrics of the architecture of a device, over dispatches with certain counters. Those that can be counted per several
 /// things are asked for per each of them.
-pub fn all_asked(definitions: &Definitions, device: &Device, frame: &DataFrame) -> Vec<Asked> {
+pub fn all_asked(
+    definitions: &Definitions,
+    device: &Device,
+    frame: &DataFrame,
+    wanted: impl Fn(&Metric) -> bool,
+) -> Vec<Asked> {
     let has = |counter: &Counter| frame.column(&counter.to_string()).is_ok();
     let known = Known { definitions, architecture: &device.architecture, constants: &device.constants, has: &has };
     let mut asked = Vec::new();
-    for (metric, definition) in definitions.metrics.iter().enumerate() {
+    for (metric, definition) in definitions.metrics.iter().enumerate().filter(|(_, metric)| wanted(metric)) {
         let Some(on) = definition.on(&device.architecture) else { continue };
-        let peak = on.peak.as_ref().and_then(|peak| constant(peak, &known).ok());
+        let measured = definitions.measured.get(&definition.id).copied();
+        let peak = measured.or_else(|| on.peak.as_ref().and_then(|peak| constant(peak, &known).ok()));
         let one = |per: Option<Normalization>| {
             let denominator = per.and_then(|per| definitions.normalizations.get(per.name()));
             match (bind(&on.formula, denominator, &known), &on.instead) {

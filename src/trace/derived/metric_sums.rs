@@ -87,11 +87,32 @@ pub fn relate(
     definitions: &Definitions,
     wanted: &BTreeSet<&'static str>,
 ) -> Result<Vec<DataFrame>> {
+    let of_gpu = |of_gpu: &OfGpu| -> Result<(Vec<KernelSums>, Vec<Asked>)> {
+        let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
+        let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, |_| true);
+        Ok((evaluated(&of_gpu.frame, &asked)?, asked))
+    };
+    let with_reasons = wanted.contains("reason");
+    let rows = |frame: &DataFrame, kernels: &[&KernelSums], asked: &[Asked]| {
+        table(frame, kernels, asked, definitions, with_reasons)
+    };
+    per_part(parts, &by_gpu(parts)?, of_gpu, rows, &["kernel_id", "gpu", "ordinal", "per_ordinal"])
+}
+
+/// Makes a table of what is found of the kernels of every GPU: `rows` for those that one part tells of, sorted in the end.
+///
+/// # Errors
+/// Those of `found` and `rows`.
+pub fn per_part(
+    parts: &[Part<'_>],
+    gpus: &[OfGpu],
+    found: impl Fn(&OfGpu) -> Result<(Vec<KernelSums>, Vec<Asked>)>,
+    rows: impl Fn(&DataFrame, &[&KernelSums], &[Asked]) -> Result<DataFrame>,
+    order: &[&str],
+) -> Result<Vec<DataFrame>> {
     let mut tables: Vec<Option<DataFrame>> = parts.iter().map(|_| None).collect();
-    for of_gpu in by_gpu(parts)? {
-        let Some((process, _)) = parts.get(of_gpu.part) else { continue };
-        let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame);
-        let kernels = evaluated(&of_gpu.frame, &asked)?;
+    for of_gpu in gpus {
+        let (kernels, asked) = found(of_gpu)?;
         let mut by_part: BTreeMap<usize, Vec<&KernelSums>> = BTreeMap::new();
         for kernel in &kernels {
             if let Some(part) = of_gpu.told_by.get(kernel.row) {
@@ -99,7 +120,7 @@ pub fn relate(
             }
         }
         for (part, kernels) in by_part {
-            let rows = table(&of_gpu.frame, &kernels, &asked, definitions, wanted.contains("reason"))?;
+            let rows = rows(&of_gpu.frame, &kernels, &asked)?;
             let Some(slot) = tables.get_mut(part) else { continue };
             match slot {
                 Some(known) => {
@@ -109,15 +130,32 @@ pub fn relate(
             }
         }
     }
-    let empty = || table(&DataFrame::empty(), &[], &[], definitions, false);
-    let order = || SortMultipleOptions::default().with_maintain_order(true).with_nulls_last(false);
+    let options = || SortMultipleOptions::default().with_maintain_order(true).with_nulls_last(false);
     tables
         .into_iter()
         .map(|known| match known {
-            Some(rows) => Ok(rows.sort(["kernel_id", "gpu", "ordinal", "per_ordinal"], order())?),
-            None => empty(),
+            Some(rows) => Ok(rows.sort(order.iter().copied(), options())?),
+            None => rows(&DataFrame::empty(), &[], &[]),
         })
         .collect()
+}
+
+/// What tells which kernel on which GPU rows are about, from the first dispatch of each.
+///
+/// # Errors
+/// When polars cannot build a column.
+pub fn of_kernels(frame: &DataFrame, kernels: &[&KernelSums]) -> Result<Vec<Column>> {
+    let integers_of = ["gpu", "device", "kernel_id"];
+    let texts_of = ["kernel_name", "short_name", "category"];
+    if frame.width() == 0 {
+        let nothing = || Vec::<Option<i64>>::new().into_iter();
+        let whole = integers_of.iter().map(|name| Ok(integers(name, nothing()).into_series().into_column()));
+        let texts = texts_of.iter().map(|name| dictionary_column(name, &[], std::iter::empty()));
+        return Ok(whole.chain(texts).collect::<PolarsResult<_>>()?);
+    }
+    let taken: IdxCa = kernels.iter().map(|kernel| IdxSize::try_from(kernel.row).ok()).collect_ca("".into());
+    let names: Vec<&str> = integers_of.into_iter().chain(texts_of).collect();
+    Ok(frame.select(names)?.take(&taken)?.into_columns())
 }
 
 /// A kernel, what is asked of it, what that comes to, and why there is no value.
@@ -154,21 +192,8 @@ fn table(
         })
         .filter(|(_, _, sums, _)| with_reasons || sums.denominator != 0.0)
         .collect();
-    let taken: IdxCa = rows.iter().map(|(kernel, ..)| IdxSize::try_from(kernel.row).ok()).collect_ca("".into());
-    let of_kernel = ["gpu", "device", "kernel_id", "kernel_name", "short_name", "category"];
-    let mut columns: Vec<Column> = match frame.width() {
-        0 => Vec::new(),
-        _ => frame.select(of_kernel)?.take(&taken)?.into_columns(),
-    };
-    if columns.is_empty() {
-        let nothing = || std::iter::empty::<Option<i64>>();
-        columns = of_kernel
-            .iter()
-            .take(3)
-            .map(|name| Ok(integers(name, nothing().collect::<Vec<_>>().into_iter()).into_series().into_column()))
-            .chain(of_kernel.iter().skip(3).map(|name| dictionary_column(name, &[], std::iter::empty())))
-            .collect::<PolarsResult<_>>()?;
-    }
+    let chosen: Vec<&KernelSums> = rows.iter().map(|(kernel, ..)| *kernel).collect();
+    let mut columns = of_kernels(frame, &chosen)?;
     let metric = |at: usize| definitions.metrics.get(at);
     let by_metric = |name: &str, text: fn(&crate::trace::metrics::Metric) -> &str| -> PolarsResult<Column> {
         let dictionary: Vec<Option<String>> =

@@ -22,6 +22,7 @@ mod host_threads;
 mod idle_gaps;
 mod iterations;
 mod joined_passes;
+mod kernel_bottlenecks;
 mod kernel_clocks;
 mod kernel_overlaps;
 mod kernel_savings;

@@ -7,9 +7,9 @@ use polars::prelude::*;
 
 use super::{
     allocation_lifetimes, api_calls, collective_kernels, critical_path, dispatch_groups, dispatch_launches,
-    dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations, kernel_clocks, kernel_overlaps, kernel_savings,
-    launches, memory_live, metric_sums, profiler_pauses, queue_depths, range_forest, ranges, region_self_times,
-    slow_dispatches,
+    dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations, kernel_bottlenecks, kernel_clocks,
+    kernel_overlaps, kernel_savings, launches, memory_live, metric_sums, profiler_pauses, queue_depths, range_forest,
+    ranges, region_self_times, slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
@@ -92,6 +92,13 @@ const JOINT_DERIVATIONS: &[JointDerivation] = &[
         needs: metric_sums::needs,
         extract: metric_sums::extract,
         relate: metric_sums::relate,
+        keep: |_| None,
+    },
+    JointDerivation {
+        name: "kernel_bottlenecks",
+        needs: kernel_bottlenecks::needs,
+        extract: kernel_bottlenecks::extract,
+        relate: kernel_bottlenecks::relate,
         keep: |_| None,
     },
 ];

@@ -218,6 +218,8 @@ pub struct Definitions {
     pub normalizations: BTreeMap<&'static str, Expression>,
     /// Accumulations.
     pub accumulated: Accumulated,
+    /// Peaks that were measured, by the id of the metric; they stand in the place of its own.
+    pub measured: BTreeMap<String, f64>,
     vocabulary: Vocabulary,
 }
 
@@ -273,7 +275,7 @@ impl Definitions {
             normalizations.insert(normalization.name(), formula);
         }
         let mut definitions =
-            Self { metrics: Vec::new(), normalizations, accumulated: variables.accumulated, vocabulary };
+            Self { normalizations, accumulated: variables.accumulated, vocabulary, ..Self::default() };
         for (name, text) in PANELS {
             definitions.add(text, &format!("share/metrics/{name}.toml"))?;
         }
@@ -288,6 +290,12 @@ impl Definitions {
         let mut definitions = self.clone();
         definitions.add(toml_text, file_label)?;
         Ok(definitions)
+    }
+
+    /// These with peaks that were measured.
+    #[must_use]
+    pub fn with_measured(&self, measured: BTreeMap<String, f64>) -> Self {
+        Self { measured, ..self.clone() }
     }
 
     fn add(&mut self, text: &str, file: &str) -> Result<(), DefinitionError> {

@@ -179,3 +179,31 @@ pub(super) static METRIC_SUMS: Table = Table {
         .null(),
     ],
 };
+
+pub(super) static KERNEL_BOTTLENECKS: Table = Table {
+    name: "kernel_bottlenecks",
+    key: &["kernel_id", "gpu", "ordinal"],
+    sort: &["kernel_id", "gpu", "ordinal"],
+    origin: Origin::OnDemand,
+    about: "One row per bottleneck that a kernel on a GPU may have, by the rules of `share/bottlenecks.toml`, and one more \
+            (`none` or `unknown`) for a kernel that has none.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("gpu", "Index among the GPUs of this process").null(),
+        id("device", "Dense number of the physical GPU over all nodes").null(),
+        id("kernel_id", "Kernel symbol, see `kernel_symbols`"),
+        cat("kernel_name", "Full display name"),
+        cat("short_name", "The source's truncated name, else the name with template arguments folded"),
+        cat("category", "Category from the rule file, applied to the base name first"),
+        int("ordinal", Unit::None, "Place of the rule; the first that holds is the verdict"),
+        cat("bottleneck", "Name of the rule, `none` or `unknown`"),
+        cat("verdict", "Name for people"),
+        cat("state", "`yes`, `no`, or `unknown` where a metric that is needed was not collected"),
+        flag("is_verdict", "Whether it is the verdict on the kernel"),
+        text("evidence", "Metrics with their values and the bounds from which they count").null(),
+        text("missing", "Metrics that are needed and missing, with the reason").null(),
+        int("dispatches", Unit::Count, "Dispatches of the kernel with any counters"),
+        float("time_ns", "Sum of their durations in the counter pass").null(),
+    ],
+};

@@ -69,4 +69,5 @@ pub(super) static TABLES: &[&Table] = &[
     &memory::ALLOCATION_LIFETIMES,
     &telemetry::KERNEL_CLOCKS,
     &hardware::METRIC_SUMS,
+    &hardware::KERNEL_BOTTLENECKS,
 ];
