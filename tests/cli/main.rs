@@ -23,6 +23,7 @@ mod idling;
 mod launches;
 mod manners;
 mod messages;
+mod metrics;
 mod negative;
 mod oddities;
 mod paths;
