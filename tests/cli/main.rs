@@ -34,6 +34,7 @@ mod ranges;
 mod ranks;
 mod readers;
 mod resume;
+mod rocprof_compute;
 mod rocprofv3_csv;
 mod rocprofv3_documents;
 mod rocprofv3_json;
