@@ -114,7 +114,9 @@ fn passes<'a>(setup: &'a Setup, dispatches: &'a [Dispatch]) -> Vec<Vec<Run<'a>>>
                 let sum = |values: &[f64]| values.iter().sum::<f64>();
                 let counters = dispatch.counters.iter().skip(pass * PER_PASS).take(PER_PASS);
                 let mut values: Vec<(String, Option<f64>)> = counters
-                    .map(|counter| (names[&counter.counter_id].to_owned(), Some(sum(&counter.instances))))
+                    .filter_map(|counter| {
+                        Some(((*names.get(&counter.counter_id)?).to_owned(), Some(sum(&counter.instances))))
+                    })
                     .collect();
                 let cycles = ((dispatch.end_ns - dispatch.start_ns) * 2 + pass as u64) as f64;
                 if let Some(level) = LEVELS.get(pass) {
@@ -125,9 +127,9 @@ fn passes<'a>(setup: &'a Setup, dispatches: &'a [Dispatch]) -> Vec<Vec<Run<'a>>>
                 // A counter that the second dispatch lacks.
                 values.push((format!("TCC_TAG_STALL[{pass}]"), (dispatch.id != 2).then_some(pass as f64)));
                 let start_ns = dispatch.start_ns + pass as u64 * PASS_NS;
-                Run { dispatch, symbol: symbols[&dispatch.kernel_id], start_ns, values }
+                Some(Run { dispatch, symbol: symbols.get(&dispatch.kernel_id)?, start_ns, values })
             };
-            dispatches.iter().map(run).collect()
+            dispatches.iter().filter_map(run).collect()
         })
         .collect()
 }

@@ -129,7 +129,9 @@ impl InputFile {
         let is_stochastic = samples.windows(ISSUED.len()).any(|text| text == ISSUED);
         let section = if is_stochastic { "pc_sample_stochastic" } else { "pc_sample_host_trap" };
         let before = format!("{{\"{ROOT_KEY}\":[{{\"buffer_records\":{{\"{section}\":");
-        let mut text = [before.as_bytes(), &samples, b"}}]}"].concat();
+        // What follows a list that was cut would complete its last record.
+        let after: &[u8] = if samples.trim_ascii_end().ends_with(b"]") { b"}}]}" } else { b"" };
+        let mut text = [before.as_bytes(), &samples, after].concat();
         let length = text.len();
         text.resize(length.saturating_add(PADDING), 0);
         let content = Content::InMemory { text: Box::new(text), length };
