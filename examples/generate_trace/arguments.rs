@@ -105,6 +105,10 @@ pub enum Format {
     JsonGz,
     /// What `convert` makes of the databases, in the folder `dataset` of the output, without counters
     Dataset,
+    /// Folders of rocprofiler-compute for the processes with counters: a column for each counter
+    Compute,
+    /// The same with a row for each value
+    ComputeLong,
 }
 
 impl Format {
@@ -115,6 +119,7 @@ impl Format {
             Self::Json => "json",
             Self::JsonGz => "json.gz",
             Self::Dataset => "parquet",
+            Self::Compute | Self::ComputeLong => "csv",
         }
     }
 }
@@ -145,6 +150,11 @@ impl Arguments {
         ensure!(
             self.flavour != Flavour::Hostile || self.format.iter().all(|format| *format == Format::Rocpd),
             "--flavour hostile damages databases: only with --format rocpd"
+        );
+        let compute = [Format::Compute, Format::ComputeLong];
+        ensure!(
+            self.counters > 0 || !self.format.iter().any(|format| compute.contains(format)),
+            "--format compute needs --counters"
         );
         ensure!(
             self.plant.is_none()

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod catalogue;
+mod compute;
 mod dataset;
 mod device;
 mod flush;
@@ -48,6 +49,8 @@ fn main() -> Result<()> {
     for format in arguments.format.iter().filter(|_| arguments.plant.is_none()) {
         rows += match (format, arguments.flavour) {
             (Format::Dataset, _) => dataset::write(&arguments)?,
+            (Format::Compute, _) => compute::write(&arguments, compute::Layout::Wide)?,
+            (Format::ComputeLong, _) => compute::write(&arguments, compute::Layout::Long)?,
             (_, Flavour::Merged) => write_merged(&arguments, *format)?,
             (_, Flavour::Plain | Flavour::Hostile) => write_separate(&arguments, *format)?,
         };
@@ -126,7 +129,7 @@ impl TraceFile {
                 let gzip = format == Format::JsonGz;
                 Self::Json(Box::new(JsonFile::create(path, gzip, arguments.json_layout)?))
             }
-            Format::Dataset => bail!("a dataset is a directory, not a file"),
+            Format::Dataset | Format::Compute | Format::ComputeLong => bail!("this format is a directory, not a file"),
         })
     }
 

@@ -35,6 +35,7 @@ mod ranges;
 mod ranks;
 mod readers;
 mod resume;
+mod rocprof_compute;
 mod rocprofv3_csv;
 mod rocprofv3_documents;
 mod rocprofv3_json;
