@@ -2,6 +2,7 @@
 
 mod activity;
 mod derived;
+mod devices;
 mod hardware;
 mod idling;
 mod launching;
@@ -69,4 +70,6 @@ pub(super) static TABLES: &[&Table] = &[
     &memory::ALLOCATION_LIFETIMES,
     &telemetry::KERNEL_CLOCKS,
     &hardware::METRIC_SUMS,
+    &devices::DEVICE_CONSTANTS,
+    &devices::KERNEL_RESOURCES,
 ];
