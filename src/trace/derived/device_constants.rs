@@ -9,6 +9,9 @@ use crate::trace::frames::categorical;
 use crate::trace::identity::Process;
 use crate::trace::values::integers;
 
+/// Agent, GPU, name and figure.
+type Row = (i64, Option<i64>, String, Constant);
+
 /// The agents of a process are among its facts; only that they are asked for counts.
 pub fn needs() -> Needs {
     vec![("agents", vec!["agent_id"])]
@@ -21,13 +24,13 @@ pub fn needs() -> Needs {
 pub fn build(process: &Process, _tables: &Frames) -> Result<DataFrame> {
     let mut agents: Vec<_> = process.facts.agents.iter().filter(|agent| agent.is_gpu()).collect();
     agents.sort_by_key(|agent| agent.agent_id);
-    let mut rows: Vec<(i64, Option<i64>, String, Constant)> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for agent in agents {
         let gpu = process.gpus.get(&agent.agent_id).map(|known| known.gpu);
         let figures = constants(agent).into_iter();
         rows.extend(figures.map(|(name, constant)| (agent.agent_id, gpu, name, constant)));
     }
-    let of = |name: &str, value: fn(&(i64, Option<i64>, String, Constant)) -> &str| {
+    let of = |name: &str, value: fn(&Row) -> &str| {
         StringChunked::from_iter_values(name.into(), rows.iter().map(value)).into_series()
     };
     let values: Float64Chunked = rows.iter().map(|(.., constant)| constant.value).collect();

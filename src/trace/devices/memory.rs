@@ -33,9 +33,9 @@ pub fn choose(resolver: &mut Resolver<'_>) {
         let how = format!("mem_banks[0]: mem_clk_max / 1000 * width / 8 * {transfers} transfers per clock");
         (clock as f64 / 1000.0 * bits as f64 / 8.0 * transfers, how)
     });
-    let of_width = of_width.filter(|_| whole).and_then(|(value, how)| resolver.from_record(Some(value), &how));
+    let of_width = of_width.filter(|_| whole).and_then(|(value, how)| resolver.of_record(Some(value), &how));
     let peak = [
-        resolver.from_record(stated, "memory bandwidth"),
+        resolver.of_record(stated, "memory bandwidth"),
         of_channels.filter(|_| recorded_channels),
         of_width,
         resolver.product_whole("hbm_peak_gbps"),

@@ -117,7 +117,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A figure worked out from recorded ones alone.
-    pub fn from_record(&self, value: Option<f64>, how: &str) -> Option<Draft> {
+    pub fn of_record(&self, value: Option<f64>, how: &str) -> Option<Draft> {
         Some(Draft { value: value?, source: RECORDED.to_owned(), reference: how.to_owned(), weak: false })
     }
 
