@@ -5,12 +5,12 @@
 -- column: rank id -- rank
 -- column: process id -- process
 -- column: gpu id -- GPU of the process
--- column: constant name -- name of the figure, as the formulas of metrics have it
+-- column: constant text -- name of the figure, as the formulas of metrics have it
 -- column: value number -- its value; null where it is not known
 -- column: unit name -- its unit
 -- column: source name -- agent record, pci id, product, architecture, computed or unknown
 -- column: weak text -- yes where a figure that it depends on was never checked against the maker's documents
--- column: reference text -- recorded field, reference of a listed figure, formula, or why it is not known
+-- column: reference text -- column of `agents`, reference of a listed figure, formula, or why it is not known
 SELECT
     rank,
     process,

@@ -56,7 +56,9 @@ struct Found {
 pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let dispatches = if kernels.height() > 0 { kernels } else { needed(tables, "counter_dispatches")? };
-    let mut launches = launches(dispatches)?;
+    // Passes count the same dispatches again.
+    let ids = if kernels.height() > 0 { len() } else { col("dispatch_id").n_unique() };
+    let mut launches = launches(dispatches, ids)?;
     let symbols = symbols(needed(tables, "kernel_symbols")?)?;
     let architectures = Architectures::of(process);
     let column = |name: &str| -> Result<Integers> { Ok(Integers::of(launches.column(name)?.i64()?)) };
@@ -78,10 +80,10 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
 }
 
 /// The valid dispatches by kernel and launch, in the order of their least numbers.
-fn launches(dispatches: &DataFrame) -> Result<DataFrame> {
+fn launches(dispatches: &DataFrame, count: Expr) -> Result<DataFrame> {
     let mut wanted: Vec<Expr> = OF_KERNEL.iter().map(|name| col(*name).first()).collect();
     wanted.push(col("dispatch_id").min().alias(FIRST));
-    wanted.push(col("dispatch_id").n_unique().cast(DataType::Int64).alias("dispatches"));
+    wanted.push(count.cast(DataType::Int64).alias("dispatches"));
     wanted.push(col("duration_ns").sum().alias("total_ns"));
     let keys: Vec<Expr> = LAUNCH.iter().map(|name| col(*name)).collect();
     let grouped = dispatches.clone().lazy().filter(col("valid")).group_by(keys).agg(wanted);

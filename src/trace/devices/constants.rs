@@ -17,7 +17,7 @@ pub struct Constant {
     pub unit: &'static str,
     /// `agent record`, `pci id 0x74a1`, `product MI300X`, `architecture gfx942`, `computed` or `unknown`.
     pub source: String,
-    /// The recorded field, the reference of a listed figure, the formula, or why it is unknown.
+    /// The column of `agents`, the reference of a listed figure, the formula, or why it is unknown.
     pub reference: String,
     /// Whether a figure that it depends on was never checked against the maker's documents.
     pub weak: bool,
@@ -49,14 +49,14 @@ fn processors(resolver: &mut Resolver<'_>) {
     resolver.choose("num_xcd", "count", xcds);
     let units = [resolver.recorded(agent.cu_count, "cu_count"), resolver.product_share("num_cu")];
     resolver.choose("num_cu", "count", units);
-    let clock = [resolver.recorded(agent.max_clock_mhz, "max_engine_clk_fcompute"), resolver.product("sclk_mhz")];
+    let clock = [resolver.recorded(agent.max_clock_mhz, "max_clock_mhz"), resolver.product("sclk_mhz")];
     resolver.choose("sclk_mhz", "MHz", clock);
 
     let per_cu = [resolver.recorded(agent.simd_per_cu, "simd_per_cu"), resolver.architecture("simd_per_cu")];
     resolver.choose("simd_per_cu", "count", per_cu);
     let simds = resolver.computed(&["num_cu", "simd_per_cu"], None, "num_cu * simd_per_cu", multiplied);
     resolver.choose("num_simd", "count", [simds]);
-    let wave = [resolver.recorded(agent.wave_size, "wave_front_size"), resolver.architecture("wave_size")];
+    let wave = [resolver.recorded(agent.wave_size, "wave_size"), resolver.architecture("wave_size")];
     resolver.choose("wave_size", "work-items", wave);
     let waves = [
         resolver.recorded(agent.max_waves_per_simd, "max_waves_per_simd"),
@@ -69,27 +69,27 @@ fn processors(resolver: &mut Resolver<'_>) {
     resolver.choose("waves_per_cu_max", "count", waves);
 
     let engines =
-        [resolver.recorded(agent.shader_engines, "num_shader_banks"), resolver.architecture_per_xcd("num_se_per_xcd")];
+        [resolver.recorded(agent.shader_engines, "shader_engines"), resolver.architecture_per_xcd("num_se_per_xcd")];
     resolver.choose("num_se", "count", engines);
-    let pipes = [resolver.recorded(agent.command_pipes, "pipes"), resolver.architecture("pipes")];
+    let pipes = [resolver.recorded(agent.command_pipes, "command_pipes"), resolver.architecture("pipes")];
     resolver.choose("num_pipes", "count", pipes);
 }
 
 fn caches(resolver: &mut Resolver<'_>) {
     let agent = resolver.agent;
-    let bytes = [resolver.recorded(agent.lds_bytes, "lds_size_in_kb"), resolver.architecture("lds_bytes")];
+    let bytes = [resolver.recorded(agent.lds_bytes, "lds_bytes"), resolver.architecture("lds_bytes")];
     resolver.choose("lds_bytes", "bytes", bytes);
-    let banks = [resolver.recorded(agent.lds_banks, "LDS banks"), resolver.architecture("lds_banks")];
+    let banks = [resolver.recorded(agent.lds_banks, "lds_banks"), resolver.architecture("lds_banks")];
     resolver.choose("lds_banks", "count", banks);
     let words = "num_se * ceil(num_cu / num_se / cu_per_sqc)";
     let shared = resolver.computed(&["num_se", "num_cu"], Some("cu_per_sqc"), words, |parts| match parts {
         [engines, units, sharing] => engines * (units / engines / sharing).ceil(),
         _ => f64::NAN,
     });
-    let scalar = [resolver.recorded(agent.scalar_caches, "scalar caches"), shared];
+    let scalar = [resolver.recorded(agent.scalar_caches, "scalar_caches"), shared];
     resolver.choose("num_sqc", "count", scalar);
     let channels =
-        [resolver.recorded(agent.l2_channels, "L2 channels"), resolver.architecture_per_xcd("l2_channels_per_xcd")];
+        [resolver.recorded(agent.l2_channels, "l2_channels"), resolver.architecture_per_xcd("l2_channels_per_xcd")];
     resolver.choose("l2_channels", "count", channels);
 }
 
@@ -270,7 +270,13 @@ mod tests {
         };
         close(
             &constants(&stated),
-            &[("num_sqc", 3.0), ("l2_channels", 5.0), ("lds_banks", 7.0), ("num_pipes", 9.0), ("hbm_peak_gbps", 5324.8)],
+            &[
+                ("num_sqc", 3.0),
+                ("l2_channels", 5.0),
+                ("lds_banks", 7.0),
+                ("num_pipes", 9.0),
+                ("hbm_peak_gbps", 5324.8),
+            ],
         );
     }
 

@@ -8,12 +8,12 @@ const BYTES_PER_CHANNEL: f64 = 32.0;
 /// Chooses `mclk_mhz`, `hbm_channels` and `hbm_peak_gbps`. The record of a part of a GPU has clock and width of the whole.
 pub fn choose(resolver: &mut Resolver<'_>) {
     let agent = resolver.agent;
-    let clock = [resolver.recorded(agent.mem_clock_mhz, "mem_banks[0].mem_clk_max"), resolver.product("mclk_mhz")];
+    let clock = [resolver.recorded(agent.mem_clock_mhz, "mem_clock_mhz"), resolver.product("mclk_mhz")];
     resolver.choose("mclk_mhz", "MHz", clock);
 
     let whole = resolver.share == Share::Whole;
     let channels = [
-        resolver.recorded(agent.hbm_channels, "HBM channels"),
+        resolver.recorded(agent.hbm_channels, "hbm_channels"),
         resolver.architecture("hbm_channels").filter(|_| whole),
     ];
     resolver.choose("hbm_channels", "count", channels);
@@ -30,12 +30,12 @@ pub fn choose(resolver: &mut Resolver<'_>) {
     let transfers = resolver.architecture("transfers_per_clock");
     let of_width = transfers.zip(agent.mem_clock_mhz).zip(agent.mem_bus_bits).map(|((transfers, clock), bits)| {
         let transfers = transfers.value();
-        let how = format!("mem_banks[0]: mem_clk_max / 1000 * width / 8 * {transfers} transfers per clock");
+        let how = format!("mem_clock_mhz / 1000 * mem_bus_bits / 8 * {transfers} transfers per clock");
         (clock as f64 / 1000.0 * bits as f64 / 8.0 * transfers, how)
     });
     let of_width = of_width.filter(|_| whole).and_then(|(value, how)| resolver.of_record(Some(value), &how));
     let peak = [
-        resolver.of_record(stated, "memory bandwidth"),
+        resolver.of_record(stated, "mem_bytes_per_s"),
         of_channels.filter(|_| recorded_channels),
         of_width,
         resolver.product_whole("hbm_peak_gbps"),

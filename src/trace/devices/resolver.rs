@@ -110,15 +110,15 @@ impl<'a> Resolver<'a> {
         Self { agent, share, architecture, product, constants: Constants::new() }
     }
 
-    /// What is recorded under the name `field`.
-    pub fn recorded(&self, value: Option<i64>, field: &str) -> Option<Draft> {
+    /// What is recorded in a column of `agents`.
+    pub fn recorded(&self, value: Option<i64>, column: &str) -> Option<Draft> {
         let value = value.filter(|value| *value > 0)? as f64;
-        Some(Draft { value, source: RECORDED.to_owned(), reference: field.to_owned(), weak: false })
+        Some(Draft { value, source: RECORDED.to_owned(), reference: format!("agents: {column}"), weak: false })
     }
 
     /// A figure worked out from recorded ones alone.
     pub fn of_record(&self, value: Option<f64>, how: &str) -> Option<Draft> {
-        Some(Draft { value: value?, source: RECORDED.to_owned(), reference: how.to_owned(), weak: false })
+        Some(Draft { value: value?, source: RECORDED.to_owned(), reference: format!("agents: {how}"), weak: false })
     }
 
     /// A figure of the product that every part of it has alike.

@@ -18,7 +18,10 @@ pub(super) static DEVICE_CONSTANTS: Table = Table {
         float("value", "Value; of a part of a partitioned GPU that of the part").null(),
         cat("unit", "Unit of the value"),
         cat("source", "`agent record`, `pci id …`, `product …`, `architecture …`, `computed` or `unknown`"),
-        text("reference", "The recorded field, the reference of a listed figure, the formula, or why it is unknown"),
+        text(
+            "reference",
+            "The column of `agents`, the reference of a listed figure, the formula, or why it is unknown",
+        ),
         flag("weak", "Whether a figure that it depends on was never checked against the maker's documents"),
     ],
 };
