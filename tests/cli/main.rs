@@ -19,6 +19,7 @@ mod facts;
 mod filters;
 mod goldens;
 mod groupings;
+mod hardware;
 mod idling;
 mod launches;
 mod manners;

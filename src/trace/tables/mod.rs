@@ -2,6 +2,7 @@
 
 mod activity;
 mod derived;
+mod devices;
 mod hardware;
 mod idling;
 mod launching;
@@ -70,4 +71,6 @@ pub(super) static TABLES: &[&Table] = &[
     &telemetry::KERNEL_CLOCKS,
     &hardware::METRIC_SUMS,
     &hardware::KERNEL_BOTTLENECKS,
+    &devices::DEVICE_CONSTANTS,
+    &devices::KERNEL_RESOURCES,
 ];
