@@ -33,7 +33,7 @@ pub enum InputError {
 fn explain(reasons: &[(String, String)]) -> String {
     match reasons {
         [] => {
-            "no trace found; name rocpd or RPD databases, rocprofv3 JSON or CSV files, directories that hold them, or \
+            "no trace found; name rocpd or RPD databases, rocprofv3 JSON or CSV files, stats_*.csv of --att, directories that hold them, or \
                a dataset"
                 .to_owned()
         }

@@ -1,5 +1,6 @@
 //! What a file is, by the first bytes of its content alone.
 
+use super::att;
 use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::ROOT_KEY;
 
@@ -24,10 +25,6 @@ const TABLES: &[(&[&str], &str)] = &[
         &["dispatch_id", "gpu_id", "kernel_name", "grid_size"],
         "counters of rocprofiler-compute, not a trace; collect them with `rocprofv3 --pmc`",
     ),
-    (
-        &["vaddr", "instruction", "hitcount"],
-        "instruction statistics of `rocprofv3 --att`, not a trace; name the trace of the run",
-    ),
 ];
 
 /// What the first bytes tell.
@@ -37,6 +34,8 @@ pub enum Head {
     RocprofJson,
     /// rocprofv3 CSV.
     RocprofCsv,
+    /// Instruction statistics of a thread trace.
+    AttStatistics,
     /// Statistics that rocprofv3 derived from a trace.
     CsvSummary(String),
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
@@ -87,7 +86,7 @@ pub fn csv(head: &[u8]) -> Option<Head> {
             let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
             Some(Head::CsvSummary(reason.to_owned()))
         }
-        HeadOf::Other => None,
+        HeadOf::Other => att::is_header(head).then_some(Head::AttStatistics),
     }
 }
 

@@ -1,10 +1,12 @@
 //! What recognition promises of any bytes, and the properties of the adapters.
 
+pub use super::att::properties::*;
 pub use super::common::sqlite::properties::*;
 pub use super::rocprofv3_csv::properties::*;
 pub use super::rocprofv3_json::properties::*;
 pub use super::rpd::properties::*;
 
+use super::att::is_header;
 use super::head::{Head, SQLITE_MAGIC, by_head};
 use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::ROOT_KEY;
@@ -20,6 +22,7 @@ pub fn head(bytes: &[u8]) {
             assert_eq!(by_head(&[b" \n", bytes].concat()), Head::RocprofJson);
         }
         Head::RocprofCsv => assert_eq!(head_of(bytes), HeadOf::Records),
+        Head::AttStatistics => assert!(is_header(bytes)),
         Head::CsvSummary(_) => assert_eq!(head_of(bytes), HeadOf::Summary),
         Head::Other(reason) | Head::Lost(reason) | Head::Foreign(reason) => {
             assert!(!reason.is_empty());

@@ -23,6 +23,8 @@ pub enum Recognised {
     Rpd(Arc<DatabaseFile>),
     /// A file of rocprofv3 CSV, plain or compressed.
     RocprofCsv,
+    /// Instruction statistics of a thread trace, plain or compressed.
+    AttStatistics,
     /// Statistics that rocprofv3 derived from a trace.
     CsvSummary(String),
     /// A dataset written by `convert`.
@@ -42,6 +44,7 @@ impl From<Head> for Recognised {
         match head {
             Head::RocprofJson => Self::RocprofJson,
             Head::RocprofCsv => Self::RocprofCsv,
+            Head::AttStatistics => Self::AttStatistics,
             Head::CsvSummary(reason) => Self::CsvSummary(reason),
             Head::Other(reason) => Self::Other(reason),
             Head::Lost(reason) => Self::Lost(reason),

@@ -49,6 +49,8 @@ pub enum Unit {
     Bits,
     /// Work-items.
     WorkItems,
+    /// Cycles of the shader clock.
+    Cycles,
 }
 
 impl Unit {
@@ -63,6 +65,7 @@ impl Unit {
             Self::Megahertz => "MHz",
             Self::Bits => "bits",
             Self::WorkItems => "work-items",
+            Self::Cycles => "cycles",
         }
     }
 }

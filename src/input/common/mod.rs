@@ -6,6 +6,7 @@ mod allocations;
 mod copies;
 #[cfg(feature = "tables")]
 mod counter_values;
+pub mod csv_file;
 pub mod gzip;
 mod id_index;
 #[cfg(feature = "tables")]

@@ -6,7 +6,7 @@ use anyhow::Result;
 use csv::ByteRecord;
 
 use super::census::Census;
-use super::file::line_at;
+use crate::input::common::csv_file::line_at;
 use super::group::CsvFile;
 use super::header::spelling;
 use super::rows::start;

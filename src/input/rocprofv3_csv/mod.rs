@@ -15,7 +15,6 @@ mod counters;
 mod dispatches;
 #[cfg(feature = "tables")]
 mod fields;
-mod file;
 mod group;
 mod header;
 #[cfg(feature = "tables")]

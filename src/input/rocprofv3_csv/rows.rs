@@ -6,7 +6,7 @@ use anyhow::Result;
 use csv::{ByteRecord, Position};
 
 use super::columns::{COLUMNS, Col, Content};
-use super::file::{Records, line_at, open};
+use crate::input::common::csv_file::{Records, line_at, open};
 use super::group::CsvFile;
 use super::header::Header;
 use super::kinds::Kind;

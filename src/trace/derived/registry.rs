@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use super::{
-    allocation_lifetimes, api_calls, collective_kernels, critical_path, dispatch_groups, dispatch_launches,
+    allocation_lifetimes, api_calls, att_waits, collective_kernels, critical_path, dispatch_groups, dispatch_launches,
     dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations, kernel_clocks, kernel_overlaps, kernel_savings,
     launches, memory_live, profiler_pauses, queue_depths, range_forest, ranges, region_self_times, slow_dispatches,
 };
@@ -61,6 +61,7 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "critical_path", needs: critical_path::needs, build: critical_path::build },
     Derivation { name: "dispatch_slack", needs: dispatch_slack::needs, build: dispatch_slack::build },
     Derivation { name: "kernel_savings", needs: kernel_savings::needs, build: kernel_savings::build },
+    Derivation { name: "att_waits", needs: att_waits::needs, build: att_waits::build },
     Derivation { name: "range_work", needs: range_forest::needs_of_work, build: ranges::build_work },
 ];
 

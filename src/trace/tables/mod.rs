@@ -4,6 +4,7 @@ mod activity;
 mod derived;
 mod hardware;
 mod idling;
+mod instructions;
 mod launching;
 mod memory;
 mod paths;
@@ -41,6 +42,7 @@ pub(super) static TABLES: &[&Table] = &[
     &hardware::COUNTER_INSTANCES,
     &hardware::SAMPLES,
     &hardware::PC_SAMPLES,
+    &instructions::ATT_INSTRUCTIONS,
     &activity::GRAPH_LAUNCHES,
     &activity::HIP_EVENTS,
     &derived::GPU_SEGMENTS,
@@ -68,4 +70,5 @@ pub(super) static TABLES: &[&Table] = &[
     &memory::MEMORY_LIVE,
     &memory::ALLOCATION_LIFETIMES,
     &telemetry::KERNEL_CLOCKS,
+    &instructions::ATT_WAITS,
 ];

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use csv::{Reader, ReaderBuilder};
 
-use crate::input::common::gzip::GzipText;
+use super::gzip::GzipText;
 use crate::input::rocprofv3_json::GZIP_MAGIC;
 
 const BUFFER_BYTES: usize = 1 << 18;
