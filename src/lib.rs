@@ -14,4 +14,6 @@ pub mod export;
 pub mod input;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
+#[cfg(feature = "tables")]
+pub mod source;
 pub mod trace;

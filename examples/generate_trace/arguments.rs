@@ -105,6 +105,8 @@ pub enum Format {
     JsonGz,
     /// What `convert` makes of the databases, in the folder `dataset` of the output, without counters
     Dataset,
+    /// Instruction statistics of a thread trace and program counter samples, as CSV; always the same kernels
+    ThreadTrace,
 }
 
 impl Format {
@@ -115,6 +117,7 @@ impl Format {
             Self::Json => "json",
             Self::JsonGz => "json.gz",
             Self::Dataset => "parquet",
+            Self::ThreadTrace => "csv",
         }
     }
 }

@@ -21,6 +21,7 @@ mod recorder;
 mod rocpd;
 mod rocpd_setup;
 mod step;
+mod thread_trace;
 mod workload;
 
 use std::path::Path;
@@ -48,6 +49,7 @@ fn main() -> Result<()> {
     for format in arguments.format.iter().filter(|_| arguments.plant.is_none()) {
         rows += match (format, arguments.flavour) {
             (Format::Dataset, _) => dataset::write(&arguments)?,
+            (Format::ThreadTrace, _) => thread_trace::write(&arguments)?,
             (_, Flavour::Merged) => write_merged(&arguments, *format)?,
             (_, Flavour::Plain | Flavour::Hostile) => write_separate(&arguments, *format)?,
         };
@@ -126,7 +128,7 @@ impl TraceFile {
                 let gzip = format == Format::JsonGz;
                 Self::Json(Box::new(JsonFile::create(path, gzip, arguments.json_layout)?))
             }
-            Format::Dataset => bail!("a dataset is a directory, not a file"),
+            Format::Dataset | Format::ThreadTrace => bail!("these are several files"),
         })
     }
 

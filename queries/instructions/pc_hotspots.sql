@@ -3,7 +3,7 @@
 -- kind: summary
 -- needs: pc_samples kernels kernel_symbols processes
 -- by: kernel_name, instruction, stall_reason
--- dimensions: kernel_name, instruction, source_line, stall_reason, instruction_type, wave_issued, rank, process, node, hostname, dispatch_id, code_object_id, code_object_offset, gpu, xcc, shader_engine, cu, simd
+-- dimensions: kernel_name, instruction, source, stall_reason, instruction_type, wave_issued, rank, process, node, hostname, dispatch_id, code_object_id, code_object_offset, gpu, xcc, shader_engine, cu, simd
 -- param: top int = 0 -- first N rows, 0 = all
 -- column: kernel_name name -- kernel, in the name form that was asked for; null where the dispatch is not known
 -- column: instruction text -- instruction with its operands
@@ -27,8 +27,8 @@ WITH sampled AS (
         {%- else %}
         CAST(k.kernel_name AS VARCHAR) AS kernel_name,
         {%- endif %}
-        {%- elif column == 'source_line' %}
-        p.comment AS source_line,
+        {%- elif column == 'source' %}
+        p.comment AS source,
         {%- elif column == 'stall_reason' %}
         CASE
             WHEN p.wave_issued THEN NULL

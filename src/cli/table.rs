@@ -12,6 +12,7 @@ use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening,
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::help::{flag, query_notes};
+use super::source_text::{SourceArguments, with_source_option};
 use super::{answer, messages, tables};
 use crate::engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query,
@@ -41,7 +42,8 @@ fn query_command(query: &Query) -> Command {
     for parameter in &declaration.parameters {
         command = command.arg(parameter_argument(parameter).default_value(parameter.default.clone()));
     }
-    with_shared_options(command).about(declaration.title.clone()).long_about(declaration.about.clone())
+    let command = with_source_option(with_shared_options(command), std::iter::once(query));
+    command.about(declaration.title.clone()).long_about(declaration.about.clone())
 }
 
 /// The option of a query's parameter, without default.
@@ -119,6 +121,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
+    let source = SourceArguments::of(matches).open(global)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
     let request = mentioned(&statement);
     let opening = Opening { subject, request: Some(&request), cache: Some(&cache), exclude: None };
@@ -126,7 +129,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     messages::warn(&trace, global);
     let trace = alignment.apply(trace, &request, global)?;
     note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
-    let result = run_query(&trace, query, &options)?;
+    let result = source.add_to(run_query(&trace, query, &options)?)?;
     let empty = result.frame.height() == 0;
     answer::write(result, &output, global)?;
     if messages::report_damage(&trace, global) {

@@ -27,7 +27,8 @@ use crate::trace::{Member, Request, Trace};
 const ROCPD: &str = "rocpd";
 
 /// What is said of a directory in which nothing was found.
-const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of --att, or a dataset";
+const NO_TRACES: &str =
+    "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of --att, or a dataset";
 
 /// A process found in an input.
 pub struct Found {

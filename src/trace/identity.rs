@@ -313,7 +313,8 @@ mod tests {
     fn a_thread_trace_ran_on_the_machine_of_its_rank() {
         let database = ProcessFacts { machine_key: "m".into(), ..facts("d/1.db", None, false) };
         let thread_trace = ProcessFacts { is_thread_trace: true, ..facts("d/0.csv", None, false) };
-        let nodes: Vec<i64> = assign(vec![thread_trace, database], None).processes.iter().map(|(_, p)| p.node).collect();
+        let nodes: Vec<i64> =
+            assign(vec![thread_trace, database], None).processes.iter().map(|(_, p)| p.node).collect();
         assert_eq!(nodes, [0, 0]);
     }
 

@@ -219,13 +219,17 @@ mod tests {
         let ordinals: Vec<i64> = found.rows.iter().map(|row| row.ordinal).collect();
         assert_eq!(ordinals, [1, 3, 5, 6, 9]);
         let kernel = |name: &str, mangled: Option<&str>| Kernel { name: name.into(), mangled: mangled.map(Into::into) };
-        assert_eq!(found.kernels, [kernel("a()", Some("_Z1av")), kernel("b", None), kernel("c", None), kernel("d", None)]);
+        assert_eq!(
+            found.kernels,
+            [kernel("a()", Some("_Z1av")), kernel("b", None), kernel("c", None), kernel("d", None)]
+        );
         assert_eq!((found.rows[1].stall, found.rows[1].source.as_deref()), (Some(4), Some("x.hip:3")));
     }
 
     #[test]
     fn the_old_layout_tells_no_stall() {
-        let found = listing("CodeObj, Vaddr, Instruction, Hitcount, Latency, Source\n4,16,\"s_nop 0\",7,28,/a/b.py:14\n");
+        let found =
+            listing("CodeObj, Vaddr, Instruction, Hitcount, Latency, Source\n4,16,\"s_nop 0\",7,28,/a/b.py:14\n");
         let row = &found.rows[0];
         assert_eq!((row.hits, row.latency, row.stall, row.idle), (7, 28, None, None));
         assert_eq!(row.source.as_deref(), Some("/a/b.py:14"));
@@ -233,7 +237,9 @@ mod tests {
 
     #[test]
     fn bad_rows_are_told_of() {
-        let found = listing(&format!("{NEW}1,0,\"s_nop 0\",x,0,0,0,\"\"\n# note\n1,4,\"s_nop 0\",1,4,0,0\n1,8,a,1,-4,0,0,\n1,0x10,a,1,4,0,0,\n"));
+        let found = listing(&format!(
+            "{NEW}1,0,\"s_nop 0\",x,0,0,0,\"\"\n# note\n1,4,\"s_nop 0\",1,4,0,0\n1,8,a,1,-4,0,0,\n1,0x10,a,1,4,0,0,\n"
+        ));
         assert_eq!((found.rows.len(), found.bad), (1, 3));
         assert_eq!((found.rows[0].address, found.rows[0].ordinal), (Some(16), 4));
         let first = "3 of 4 rows cannot be understood and are left out; the first is f:2: \"x\" is no number of hits, cycles or bytes";

@@ -41,7 +41,8 @@ pub fn find(path: &Path, shown: &str, name: &str) -> Result<Opened> {
     let capture = name.strip_suffix(".gz").unwrap_or(name);
     let capture = capture.strip_suffix(".csv").unwrap_or(capture);
     let capture = capture.strip_prefix("stats_").unwrap_or(capture).to_owned();
-    let damage = |cause: &String| Damage { path: shown.to_owned(), part: INSTRUCTIONS.to_owned(), cause: cause.clone() };
+    let damage =
+        |cause: &String| Damage { path: shown.to_owned(), part: INSTRUCTIONS.to_owned(), cause: cause.clone() };
     let facts = ProcessFacts {
         content_hash: content_hash(&listing),
         pid: -1,

@@ -6,11 +6,11 @@ use anyhow::Result;
 use csv::ByteRecord;
 
 use super::census::Census;
-use crate::input::common::csv_file::line_at;
 use super::group::CsvFile;
 use super::header::spelling;
 use super::rows::start;
 use super::values::{AgentLabel, Parsed, integer};
+use crate::input::common::csv_file::line_at;
 use crate::trace::facts::AgentFacts;
 
 /// An agent of the list.

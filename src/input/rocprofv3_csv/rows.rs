@@ -6,11 +6,11 @@ use anyhow::Result;
 use csv::{ByteRecord, Position};
 
 use super::columns::{COLUMNS, Col, Content};
-use crate::input::common::csv_file::{Records, line_at, open};
 use super::group::CsvFile;
 use super::header::Header;
 use super::kinds::Kind;
 use super::values::{Parsed, agent, float, integer};
+use crate::input::common::csv_file::{Records, line_at, open};
 use crate::trace::anomaly::{Anomaly, Damage, Severity};
 
 /// A row whose numbers are understood.

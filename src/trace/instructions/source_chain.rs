@@ -44,7 +44,10 @@ mod tests {
     fn chains() {
         let link = |file, line| Some(Link { file, line });
         let chain = "/usr/include/hip.h:275 -> a.py:12 -> b.hip:34";
-        assert_eq!((innermost(chain), outermost(chain)), (link("/usr/include/hip.h", Some(275)), link("b.hip", Some(34))));
+        assert_eq!(
+            (innermost(chain), outermost(chain)),
+            (link("/usr/include/hip.h", Some(275)), link("b.hip", Some(34)))
+        );
         assert_eq!((innermost("a.hip:7"), outermost("a.hip:7")), (link("a.hip", Some(7)), link("a.hip", Some(7))));
         assert_eq!(innermost("C:\\a.hip:7"), link("C:\\a.hip", Some(7)));
         assert_eq!(innermost("a.hip:0"), link("a.hip", None));

@@ -84,7 +84,9 @@ pub fn attribute(listing: &[Instruction<'_>], rules: &InstructionRules) -> Vec<W
         match last {
             Some((before, previous)) if previous.kernel == row.kernel => {
                 let passed = texts.get(before).is_some_and(|text| !rules.is_final(mnemonic(text)));
-                if !passed || !follows(previous, row) || row.place.is_some_and(|place| branches.targets.contains(&place)) {
+                let is_target = row.place.is_some_and(|place| branches.targets.contains(&place));
+                // What runs more often than what is before it is also reached otherwise.
+                if !passed || !follows(previous, row) || is_target || row.hits > previous.hits {
                     state.forget(true);
                 }
             }
@@ -123,20 +125,30 @@ struct Branches {
 
 impl Branches {
     fn of(listing: &[Instruction<'_>], texts: &[String], rules: &InstructionRules) -> Self {
-        let (mut targets, mut blind) = (BTreeSet::new(), BTreeSet::new());
-        for (row, text) in listing.iter().zip(texts).filter(|(_, text)| rules.is_direct(mnemonic(text))) {
+        let (mut branches, mut blind) = (Vec::new(), BTreeSet::new());
+        let rows = listing.iter().zip(texts).enumerate();
+        for (at, (row, text)) in rows.filter(|(_, (row, text))| row.hits != 0 && rules.is_direct(mnemonic(text))) {
             // Operands are printed without sign.
             let distance = text.rsplit([' ', ',']).next().and_then(|operand| operand.parse::<u16>().ok());
             match (row.place, distance) {
                 (Some((object, address)), Some(words)) => {
                     let bytes = i64::from(words.cast_signed()) * 4;
-                    targets.insert((object, address.saturating_add(4).saturating_add(bytes)));
+                    let target = (object, address.saturating_add(4).saturating_add(bytes));
+                    branches.push((at, target, !rules.is_final(mnemonic(text))));
                 }
                 _ => {
                     blind.insert(row.kernel);
                 }
             }
         }
+        let all: BTreeSet<(i64, i64)> = branches.iter().map(|(_, target, _)| *target).collect();
+        // Passed as often as it was run, a branch was never taken, if nothing else leads behind it.
+        let was_taken = |(at, _, is_conditional): &(usize, (i64, i64), bool)| {
+            let Some((row, next)) = listing.get(*at).zip(listing.get(at + 1)) else { return true };
+            let only_passed = follows(row, next) && next.place.is_some_and(|place| !all.contains(&place));
+            !(*is_conditional && only_passed && next.hits == row.hits)
+        };
+        let targets = branches.iter().filter(|branch| was_taken(branch)).map(|(_, target, _)| *target).collect();
         Self { targets, blind }
     }
 }
@@ -175,7 +187,8 @@ impl<'k> UnderWay<'k> {
     }
 
     fn wait(&mut self, at: usize, text: &str, blind: bool) -> Vec<WaitPart> {
-        let part = |counter: Option<&str>, operation| WaitPart { wait: at, counter: counter.map(str::to_owned), operation };
+        let part =
+            |counter: Option<&str>, operation| WaitPart { wait: at, counter: counter.map(str::to_owned), operation };
         let counters: Vec<&str> = self.queues.keys().copied().collect();
         let Some(limits) = limits(text, &counters) else { return vec![part(None, Err(Unattributed::OtherReason))] };
         let mut parts = Vec::new();
@@ -187,10 +200,15 @@ impl<'k> UnderWay<'k> {
             let found = queue.until(limit, self.generation);
             let found = if blind { Err(Unattributed::UnknownBranch) } else { found };
             match found {
-                Ok(operations) => parts.extend(operations.into_iter().map(|operation| part(Some(&counter), Ok(operation)))),
+                Ok(operations) => {
+                    parts.extend(operations.into_iter().map(|operation| part(Some(&counter), Ok(operation))))
+                }
                 Err(reason) => parts.push(part(Some(&counter), Err(reason))),
             }
         }
+        // An operation that two counters count is waited for once.
+        let mut known = BTreeSet::new();
+        parts.retain(|part| part.operation.map_or(true, |operation| known.insert(operation)));
         // A wait for several counters waits for nothing only if that is so of all.
         if parts.iter().any(|part| part.operation != Err(Unattributed::NothingUnderWay)) {
             parts.retain(|part| part.operation != Err(Unattributed::NothingUnderWay));
@@ -298,9 +316,15 @@ mod tests {
     #[test]
     fn all_but_the_last_of_those_that_finish_in_order() {
         let found = waits(&[LOAD, STORE, LOAD, "s_waitcnt vmcnt(1)", DS, "s_waitcnt vmcnt(0) lgkmcnt(0)"]);
-        assert_eq!(found, ["3 vmcnt 0", "3 vmcnt 1", "5 lgkmcnt 4", "5 vmcnt 2"]);
-        assert_eq!(waits(&[DS, DS, DS, "s_waitcnt lgkmcnt(2)", "s_waitcnt lgkmcnt(1)"]), ["3 lgkmcnt 0", "4 lgkmcnt 1"]);
-        assert_eq!(waits(&[LOAD, "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)"]), ["1 vmcnt nothing_under_way", "2 vmcnt 0"]);
+        assert_eq!(found, ["3 vmcnt 0", "3 vmcnt 1", "5 vmcnt 2", "5 lgkmcnt 4"]);
+        assert_eq!(
+            waits(&[DS, DS, DS, "s_waitcnt lgkmcnt(2)", "s_waitcnt lgkmcnt(1)"]),
+            ["3 lgkmcnt 0", "4 lgkmcnt 1"]
+        );
+        assert_eq!(
+            waits(&[LOAD, "s_waitcnt vmcnt(1)", "s_waitcnt vmcnt(0)"]),
+            ["1 vmcnt nothing_under_way", "2 vmcnt 0"]
+        );
         assert_eq!(waits(&["s_waitcnt vmcnt(0) lgkmcnt(0)"]).len(), 1);
     }
 
@@ -309,6 +333,8 @@ mod tests {
         let found = waits(&[SCALAR, DS, "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)"]);
         assert_eq!(found, ["2 lgkmcnt any_order", "3 lgkmcnt 0", "3 lgkmcnt 1"]);
         // A flat load may be one of the LDS, and counts twice.
+        let found = waits(&["flat_load_dword v0, v[0:1]", LOAD, "s_waitcnt vmcnt(0) lgkmcnt(0)"]);
+        assert_eq!(found, ["2 vmcnt 0", "2 vmcnt 1"]);
         let found = waits(&["flat_load_dword v0, v[0:1]", LOAD, "s_waitcnt vmcnt(1)", "s_waitcnt lgkmcnt(0)"]);
         assert_eq!(found, ["2 vmcnt any_order", "3 lgkmcnt 0"]);
     }
@@ -316,16 +342,29 @@ mod tests {
     #[test]
     fn code_that_is_branched_to_begins_anew() {
         // The branch at 5 goes back to 2, so that what is under way at 2 is not known.
-        let found = waits(&[
-            LOAD,
-            LOAD,
-            "s_waitcnt vmcnt(0)",
-            LOAD,
-            "s_waitcnt vmcnt(0)",
-            "s_cbranch_scc1 65527",
-            "s_waitcnt vmcnt(0)",
-        ]);
-        assert_eq!(found, ["2 vmcnt other_path", "4 vmcnt 3", "6 vmcnt nothing_under_way"]);
+        let wait = "s_waitcnt vmcnt(0)";
+        let back = |last: i64| {
+            listing_waits(&[
+                (LOAD, 9),
+                (LOAD, 9),
+                (wait, 9),
+                (LOAD, 9),
+                (wait, 9),
+                ("s_cbranch_scc1 65529", 9),
+                (wait, last),
+            ])
+        };
+        assert_eq!(back(1), ["2 vmcnt other_path", "4 vmcnt 3", "6 vmcnt nothing_under_way"]);
+        // As often as it was run, the branch was passed.
+        let passed = [(LOAD, 9), (LOAD, 9), (wait, 9), (LOAD, 9), (wait, 9), ("s_cbranch_scc1 65529", 9), (wait, 9)];
+        let expected = ["2 vmcnt 0", "2 vmcnt 1", "4 vmcnt 3", "6 vmcnt nothing_under_way"];
+        assert_eq!(listing_waits(&passed), expected);
+        // What runs more often than what is before it is reached from elsewhere, even if no branch is seen that leads there.
+        assert_eq!(listing_waits(&[(LOAD, 1), (LOAD, 2), (wait, 2), (wait, 2)])[..1], ["2 vmcnt 1"]);
+        assert_eq!(listing_waits(&[(LOAD, 1), (wait, 2)]), ["1 vmcnt other_path"]);
+        // Nothing branches from where nothing ran.
+        let skipped = [(LOAD, 1), ("s_nop 0", 1), (wait, 1), ("s_endpgm", 1), ("s_branch 65530", 0)];
+        assert_eq!(listing_waits(&skipped), ["2 vmcnt 0"]);
         // A branch that is not taken changes nothing; behind one that always is, the code is reached otherwise.
         assert_eq!(waits(&[LOAD, "s_cbranch_scc1 40", "s_waitcnt vmcnt(0)"]), ["2 vmcnt 0"]);
         assert_eq!(waits(&[LOAD, "s_branch 40", "s_waitcnt vmcnt(0)"]), ["2 vmcnt other_path"]);
@@ -371,11 +410,10 @@ mod tests {
         assert_eq!(of(&[row(LOAD, Some((1, 0)), Some(1)), row(wait, Some((1, 100)), Some(1))]), ["1 vmcnt other_path"]);
         let found = of(&[row(LOAD, Some((1, 0)), Some(1)), row(wait, Some((1, 8)), Some(2))]);
         assert_eq!(found, ["1 vmcnt nothing_under_way"]);
-        assert_eq!(waits(&[LOAD, "s_waitcnt vmcnt", "s_waitcnt", "s_waitcnt 0"]), [
-            "1  other_reason",
-            "2  other_reason",
-            "3 vmcnt 0"
-        ]);
+        assert_eq!(
+            waits(&[LOAD, "s_waitcnt vmcnt", "s_waitcnt", "s_waitcnt 0"]),
+            ["1  other_reason", "2  other_reason", "3 vmcnt 0"]
+        );
     }
 
     proptest! {

@@ -25,9 +25,20 @@ pub(super) static ATT_INSTRUCTIONS: Table = Table {
         cat("class", "`VMEM`, `LDS`, `SMEM`, `MFMA`, `VALU`, `SALU`, `branch`, `wait`, `barrier` or `other`"),
         int("hitcount", Unit::Count, "How often wavefronts issued it"),
         int("latency_cycles", Unit::Cycles, "From where it could be issued to where the next could, stalls included"),
-        int("stall_cycles", Unit::Cycles, "Part of the latency in which it could not be issued; null in files without it").null(),
-        int("idle_cycles", Unit::Cycles, "Before it, while the wavefront had nothing to issue; null in files without it").null(),
-        text("source", "Source lines as recorded: that of the instruction, then those into which its code was inlined").null(),
+        int(
+            "stall_cycles",
+            Unit::Cycles,
+            "Part of the latency in which it could not be issued; null in files without it",
+        )
+        .null(),
+        int(
+            "idle_cycles",
+            Unit::Cycles,
+            "Before it, while the wavefront had nothing to issue; null in files without it",
+        )
+        .null(),
+        text("source", "Source lines as recorded: that of the instruction, then those into which its code was inlined")
+            .null(),
         cat("source_file", "File of the first of them").null(),
         id("source_line", "Line in that file").null(),
         cat("outer_file", "File of the last of them").null(),
