@@ -55,11 +55,11 @@ fn parts(line: &str) -> Option<(u64, &str, &str, &str)> {
 
 fn statistics(random: &mut Random, waves: u64, with_stall: bool) -> String {
     let mut text = if with_stall { HEADER } else { OLD_HEADER }.to_owned();
-    let mut address = 4096;
+    let mut address: u64 = 4096;
     for line in LISTING.lines() {
         if let Some(names) = line.strip_prefix("kernel ") {
             let (mangled, name) = names.split_once(' ').unwrap_or((names, ""));
-            address = (address + 255) / 256 * 256;
+            address = address.div_ceil(256) * 256;
             let (costs, name) = if with_stall { ("0,0,0,0", name) } else { ("0,0", "") };
             let _ = writeln!(text, "2,{address},\"; {mangled}\",{costs},\"{name}\"");
             continue;
@@ -122,7 +122,7 @@ fn samples(random: &mut Random, is_stochastic: bool) -> String {
         };
         for _ in 0..random.between(0, if often == "loop" { 6 } else { 2 }) {
             time += random.between(500, 1500);
-            let dispatch = if time % 29 == 0 { 9 } else { dispatch };
+            let dispatch = if time.is_multiple_of(29) { 9 } else { dispatch };
             let _ = write!(text, "{time},18446744073709551615,{dispatch},\"{instruction}\",\"{source}\",{dispatch}");
             if is_stochastic {
                 let waits = instruction.starts_with("s_waitcnt");

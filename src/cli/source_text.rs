@@ -95,8 +95,11 @@ impl SourceLines {
     }
 }
 
+/// File and line, where they are known.
+type Place = Option<(String, i64)>;
+
 /// File and line of every row, where the frame has them.
-fn places(frame: &DataFrame) -> anyhow::Result<Option<Vec<Option<(String, i64)>>>> {
+fn places(frame: &DataFrame) -> anyhow::Result<Option<Vec<Place>>> {
     let text = |name: &str| Some(frame.column(name).ok()?.cast(&DataType::String));
     if let (Some(files), Ok(lines)) = (text(FILE), frame.column(LINE)) {
         let (files, lines) = (files?, lines.cast(&DataType::Int64)?);

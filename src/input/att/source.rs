@@ -19,6 +19,11 @@ use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severit
 /// The only table with rows of its own.
 const INSTRUCTIONS: &str = "att_instructions";
 
+/// A canonical column and what a row has there.
+type Numbered = (&'static str, fn(&Row) -> Option<i64>);
+/// As [`Numbered`], for words of the row.
+type Worded = (&'static str, fn(&Row) -> Option<&str>);
+
 struct AttSource {
     path: PathBuf,
     shown: String,
@@ -135,7 +140,7 @@ impl AttSource {
     fn put_instructions(&self, listing: &Listing, builder: &mut TableBuilder<'_>) -> Result<()> {
         let rows = &listing.rows;
         builder.set_height(rows.len());
-        let numbers: [(&'static str, fn(&Row) -> Option<i64>); 9] = [
+        let numbers: [Numbered; 9] = [
             ("ordinal", |row| Some(row.ordinal)),
             ("kernel_id", |row| row.kernel.and_then(|kernel| i64::try_from(kernel).ok()).map(|kernel| kernel + 1)),
             ("code_object_id", |row| row.code_object),
@@ -158,7 +163,7 @@ impl AttSource {
         builder.put("instruction", StringChunked::from_iter_options("".into(), texts).into_series());
         let sources = rows.iter().map(|row| row.source.as_deref());
         builder.put("source", StringChunked::from_iter_options("".into(), sources).into_series());
-        let words: [(&'static str, fn(&Row) -> Option<&str>); 3] = [
+        let words: [Worded; 3] = [
             ("mnemonic", |row| Some(mnemonic(&row.instruction))),
             ("source_file", |row| Some(innermost(row.source.as_deref()?)?.file)),
             ("outer_file", |row| Some(outermost(row.source.as_deref()?)?.file)),
