@@ -18,7 +18,7 @@
 -- column: idle_cycles count -- idle cycles before them
 -- column: stall_pct pct -- share of the stall of the group
 -- column: latency_pct pct -- share of the latency of the group
--- column: stalled_pct pct -- part of the latency that is stall, of sums of cycles
+-- column: stalled_pct pct -- part of the latency that is stall, of sums of cycles, where stall is recorded
 -- column: latency_per_hit number -- mean latency in cycles, over hits
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH listed AS (
@@ -61,13 +61,14 @@ summed AS (
         CAST(SUM(hitcount) AS BIGINT) AS hitcount,
         CAST(SUM(latency_cycles) AS BIGINT) AS latency_cycles,
         CAST(CASE WHEN COUNT(stall_cycles) > 0 THEN SUM(stall_cycles) END AS BIGINT) AS stall_cycles,
+        SUM(CASE WHEN stall_cycles IS NOT NULL THEN CAST(latency_cycles AS DOUBLE) END) AS telling_cycles,
         CAST(CASE WHEN COUNT(idle_cycles) > 0 THEN SUM(idle_cycles) END AS BIGINT) AS idle_cycles
     FROM listed
     GROUP BY {{ keys }}source_file, source_line
 ),
 shared AS (
     SELECT
-        {{ keys }}source_file, source_line, instructions, ran, hitcount, latency_cycles, stall_cycles, idle_cycles,
+        {{ keys }}source_file, source_line, instructions, ran, hitcount, latency_cycles, stall_cycles, idle_cycles, telling_cycles,
         COALESCE(stall_cycles, latency_cycles) AS cost_cycles,
         -COALESCE(stall_cycles, latency_cycles) AS less_cost,
         -hitcount AS less_hits,
@@ -78,7 +79,7 @@ shared AS (
 ),
 placed AS (
     SELECT
-        {{ keys }}source_file, source_line, instructions, ran, hitcount, latency_cycles, stall_cycles, idle_cycles,
+        {{ keys }}source_file, source_line, instructions, ran, hitcount, latency_cycles, stall_cycles, idle_cycles, telling_cycles,
         cost_cycles, all_hits, all_latency, all_stall
         {%- if top > 0 and by %},
         ROW_NUMBER() OVER (
@@ -99,7 +100,7 @@ SELECT
     idle_cycles,
     CAST(100 AS DOUBLE) * CAST(stall_cycles AS DOUBLE) / NULLIF(all_stall, CAST(0 AS DOUBLE)) AS stall_pct,
     CAST(100 AS DOUBLE) * CAST(latency_cycles AS DOUBLE) / NULLIF(all_latency, CAST(0 AS DOUBLE)) AS latency_pct,
-    CAST(100 AS DOUBLE) * CAST(stall_cycles AS DOUBLE) / NULLIF(CAST(latency_cycles AS DOUBLE), CAST(0 AS DOUBLE)) AS stalled_pct,
+    CAST(100 AS DOUBLE) * CAST(stall_cycles AS DOUBLE) / NULLIF(telling_cycles, CAST(0 AS DOUBLE)) AS stalled_pct,
     CAST(latency_cycles AS DOUBLE) / NULLIF(CAST(hitcount AS DOUBLE), CAST(0 AS DOUBLE)) AS latency_per_hit
 FROM placed
 {%- if top > 0 and by %}
