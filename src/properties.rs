@@ -4,8 +4,8 @@
 pub use crate::cli::settings::properties::settings;
 pub use crate::engine::properties::front_matter;
 pub use crate::input::properties::{
-    att_listing, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan, json_template,
-    json_text, rpd_arguments, sqlite_pages,
+    att_listing, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan,
+    json_template, json_text, rpd_arguments, sqlite_pages,
 };
 pub use crate::trace::properties::{categories, kernel_names, numbers, window};
 
@@ -16,6 +16,7 @@ pub type Property = fn(&[u8]);
 pub const ALL: &[(&str, Property)] = &[
     ("att_listing", att_listing),
     ("categories", categories),
+    ("compute_rows", compute_rows),
     ("csv_rows", csv_rows),
     ("fields", fields),
     ("front_matter", front_matter),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use regex::Regex;
@@ -18,6 +19,7 @@ use crate::export::unit::TimeUnit;
 use crate::input::{Cache, LoadOptions, Reader, load_with_cache};
 use crate::trace::categories::Categories;
 use crate::trace::jobs::Jobs;
+use crate::trace::metrics::{Definitions, measured_roofs};
 use crate::trace::schema::Table;
 use crate::trace::{Request, Trace, source_request};
 
@@ -37,6 +39,12 @@ pub struct InputArguments {
     /// Rules for kernel categories, tried before the built-in ones
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     categories: Option<PathBuf>,
+    /// Definitions of metrics, which stand in the place of built-in ones of the same id
+    #[arg(long = "metrics", value_name = "FILE", help_heading = "Input")]
+    metric_definitions: Option<PathBuf>,
+    /// Measured roofs instead of theoretical ones: the roofline.csv of rocprofiler-compute
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    roofs: Option<PathBuf>,
     /// What reads rows of SQLite databases
     #[arg(long, value_enum, default_value_t, value_name = "READER", help_heading = "Input")]
     reader: ReaderChoice,
@@ -100,6 +108,7 @@ impl InputArguments {
             cache: opening.cache.and_then(|cache| cache.cache.as_deref()).map(Cache::new),
             exclude: opening.exclude.map(Path::to_owned),
         };
+        let metrics = self.metrics()?;
         let cached = options.cache.is_some();
         let (mut trace, misses) = load_with_cache(&inputs, options)?;
         if cached {
@@ -115,7 +124,7 @@ impl InputArguments {
                 messages::say(format_args!("warning: {failure}"));
             }
         }
-        Ok(trace.select(choice)?)
+        Ok(trace.with_metrics(metrics).select(choice)?)
     }
 
     /// Whether a path is one of the inputs as they were named, or lies in a directory that was.
@@ -134,13 +143,32 @@ impl InputArguments {
         })
     }
 
+    fn metrics(&self) -> Result<Arc<Definitions>, Failure> {
+        let mut definitions = Definitions::builtin();
+        if let Some(path) = &self.metric_definitions {
+            let own = definitions.with_user_metrics(&text_of(path)?, &path.display().to_string());
+            definitions = Arc::new(own.map_err(|error| Failure::Usage(error.to_string()))?);
+        }
+        if let Some(path) = &self.roofs {
+            let measured = measured_roofs(&text_of(path)?, &path.display().to_string());
+            let measured = measured.map_err(|error| Failure::Usage(error.to_string()))?;
+            definitions = Arc::new(definitions.with_measured(measured));
+        }
+        Ok(definitions)
+    }
+
     fn categories(&self) -> Result<Categories, Failure> {
         let Some(path) = &self.categories else { return Ok(Categories::builtin()) };
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::Usage(format!("cannot read the rules {}: {error}", path.display())))?;
+        let text = text_of(path)?;
         Categories::with_user_rules(&text, &path.display().to_string())
             .map_err(|error| Failure::Usage(error.to_string()))
     }
+}
+
+/// The text of a file that an option names.
+fn text_of(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::Usage(format!("cannot read {}: {error}; name a readable file", path.display())))
 }
 
 /// How a verb opens its inputs.

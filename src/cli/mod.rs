@@ -34,6 +34,8 @@ mod messages;
 #[cfg(feature = "tables")]
 mod pages;
 #[cfg(feature = "tables")]
+mod plot;
+#[cfg(feature = "tables")]
 mod program;
 #[cfg(feature = "tables")]
 mod progress;

@@ -13,7 +13,7 @@ use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::help::{flag, query_notes};
 use super::source_text::{SourceArguments, with_source_option};
-use super::{answer, messages, tables};
+use super::{answer, messages, plot, tables};
 use crate::engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query,
 };
@@ -41,6 +41,10 @@ fn query_command(query: &Query) -> Command {
     let mut command = Command::new(query.name.clone()).after_help(query_notes(query));
     for parameter in &declaration.parameters {
         command = command.arg(parameter_argument(parameter).default_value(parameter.default.clone()));
+    }
+    if declaration.plot.is_some() {
+        let plot = Arg::new("plot").long("plot").help("Draw the answer under the table, with characters");
+        command = command.arg(plot.action(clap::ArgAction::SetTrue).help_heading("Output"));
     }
     let command = with_source_option(with_shared_options(command), std::iter::once(query));
     command.about(declaration.title.clone()).long_about(declaration.about.clone())
@@ -131,7 +135,12 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
     let result = source.add_to(run_query(&trace, query, &options)?)?;
     let empty = result.frame.height() == 0;
+    let plotted = query.declaration.plot.is_some() && matches.get_flag("plot") && !empty;
+    let picture = if plotted { Some(plot::roofline(&result.frame)?) } else { None };
     answer::write(result, &output, global)?;
+    if let Some(picture) = picture {
+        messages::print(picture.trim_end())?;
+    }
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }

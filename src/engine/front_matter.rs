@@ -152,10 +152,15 @@ pub struct QueryDeclaration {
     pub parameters: Vec<Parameter>,
     /// Columns of the answer in order, with the default grouping.
     pub columns: Vec<OutputColumn>,
+    /// Picture that its answer can be drawn as: `roofline`, or none.
+    pub plot: Option<String>,
 }
 
 /// Kinds a query may have.
 const KINDS: &[&str] = &["summary", "trace", "histogram", "pace", "heatmap", "diff", "health"];
+
+/// Pictures of answers.
+const PLOTS: &[&str] = &["roofline"];
 
 /// Tables that can be given summed up.
 const SUMMED: &[&str] = &["gpu_segments"];
@@ -186,6 +191,8 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
             }
             "sums" => return Err(wrong(format!("there are sums of {} only", SUMMED.join(", ")))),
             "by" => declaration.by = words(value),
+            "plot" if PLOTS.contains(&value) => declaration.plot = Some(value.to_owned()),
+            "plot" => return Err(wrong(format!("{value} is no picture; choose one of {}", PLOTS.join(", ")))),
             "dimensions" => declaration.dimensions = words(value),
             "param" => declaration.parameters.push(parameter(value).map_err(wrong)?),
             "column" => declaration.columns.push(column(value).map_err(wrong)?),

@@ -32,11 +32,9 @@ pub enum InputError {
 
 fn explain(reasons: &[(String, String)]) -> String {
     match reasons {
-        [] => {
-            "no trace found; name rocpd or RPD databases, rocprofv3 JSON or CSV files, stats_*.csv of --att, directories that hold them, or \
-               a dataset"
-                .to_owned()
-        }
+        [] => "no trace found; name rocpd or RPD databases, rocprofv3 JSON or CSV files, stats_*.csv of --att, workload folders of \
+               rocprofiler-compute, directories that hold them, or a dataset"
+            .to_owned(),
         [(path, reason)] => format!("{path}: {reason}"),
         many => {
             let lines: Vec<String> = many.iter().map(|(path, reason)| format!("  {path}: {reason}")).collect();

@@ -1,6 +1,7 @@
 //! What a file is, by the first bytes of its content alone.
 
 use super::att;
+use super::rocprof_compute;
 use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::ROOT_KEY;
 
@@ -23,7 +24,19 @@ const TABLES: &[(&[&str], &str)] = &[
     ),
     (
         &["dispatch_id", "gpu_id", "kernel_name", "grid_size"],
-        "counters of rocprofiler-compute, not a trace; collect them with `rocprofv3 --pmc`",
+        "dispatches of rocprofiler-compute without counters; name the folder that has its pmc_perf.csv",
+    ),
+    (
+        &["dispatch_id", "gpu_id", "kernel_name"],
+        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+    ),
+    (
+        &["kernel_name", "count", "pct"],
+        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+    ),
+    (
+        &["metric", "avg", "unit"],
+        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
     ),
 ];
 
@@ -36,6 +49,10 @@ pub enum Head {
     RocprofCsv,
     /// Instruction statistics of a thread trace.
     AttStatistics,
+    /// Counters of rocprofiler-compute.
+    ComputeCounters,
+    /// What rocprofiler-compute says of the machine.
+    ComputeSystem(String),
     /// Statistics that rocprofv3 derived from a trace.
     CsvSummary(String),
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
@@ -73,12 +90,12 @@ pub fn by_head(head: &[u8]) -> Head {
         let reason = format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"");
         Head::Foreign(reason)
     } else {
-        let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor a dataset";
+        let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor counters of rocprofiler-compute, nor a dataset";
         csv(head).or_else(|| table(&text)).unwrap_or_else(|| Head::Foreign(reason.to_owned()))
     }
 }
 
-/// What the header of a CSV file tells, if it is one of rocprofv3.
+/// What the header of a CSV file tells, if it is one of rocprofv3 or rocprofiler-compute.
 pub fn csv(head: &[u8]) -> Option<Head> {
     match head_of(head) {
         HeadOf::Records => Some(Head::RocprofCsv),
@@ -86,7 +103,18 @@ pub fn csv(head: &[u8]) -> Option<Head> {
             let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
             Some(Head::CsvSummary(reason.to_owned()))
         }
-        HeadOf::Other => att::is_header(head).then_some(Head::AttStatistics),
+        HeadOf::Other => compute(head),
+    }
+}
+
+fn compute(head: &[u8]) -> Option<Head> {
+    match rocprof_compute::head_of(head) {
+        rocprof_compute::HeadOf::Counters => Some(Head::ComputeCounters),
+        rocprof_compute::HeadOf::System => {
+            let reason = "what rocprofiler-compute says of the machine; name the folder that has its pmc_perf.csv";
+            Some(Head::ComputeSystem(reason.to_owned()))
+        }
+        rocprof_compute::HeadOf::Other => att::is_header(head).then_some(Head::AttStatistics),
     }
 }
 

@@ -8,6 +8,7 @@ use anyhow::Result;
 use regex::Regex;
 
 use super::cache::{Cache, Miss};
+use super::common::csv::CsvFile;
 use super::common::sqlite::Reader;
 use super::dataset;
 use super::discover::{Candidate, discover};
@@ -15,7 +16,7 @@ use super::error::InputError;
 use super::files::{files_of, memory_bytes};
 use super::recognise::{Recognised, recognise};
 use super::twins::read_twice;
-use super::{att, rocpd, rocprofv3_csv, rocprofv3_json, rpd};
+use super::{att, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
 use crate::trace::categories::Categories;
 use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::identity::assign;
@@ -27,8 +28,8 @@ use crate::trace::{Member, Request, Trace};
 const ROCPD: &str = "rocpd";
 
 /// What is said of a directory in which nothing was found.
-const NO_TRACES: &str =
-    "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of --att, or a dataset";
+const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \
+     --att, counters of rocprofiler-compute, or a dataset";
 
 /// A process found in an input.
 pub struct Found {
@@ -86,7 +87,47 @@ struct CachedAs {
 #[derive(Clone)]
 enum Place {
     File(Candidate),
-    Group(rocprofv3_csv::Group),
+    Group(Group),
+}
+
+/// Files that are read together.
+#[derive(Clone)]
+enum Group {
+    Csv(rocprofv3_csv::Group),
+    Compute(rocprof_compute::Workload),
+}
+
+impl Group {
+    fn shown(&self) -> &str {
+        match self {
+            Self::Csv(group) => &group.shown,
+            Self::Compute(workload) => &workload.shown,
+        }
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Csv(group) => group.files.iter().map(|file| file.path.clone()).collect(),
+            Self::Compute(workload) => {
+                workload.files.iter().chain(&workload.system).map(|file| file.path.clone()).collect()
+            }
+        }
+    }
+
+    /// Files that are not read, as others hold the same.
+    fn repeated(&self) -> &[String] {
+        match self {
+            Self::Csv(group) => &group.repeated,
+            Self::Compute(workload) => &workload.repeated,
+        }
+    }
+
+    fn find(&self) -> Result<Opened> {
+        match self {
+            Self::Csv(group) => rocprofv3_csv::find(group),
+            Self::Compute(workload) => rocprof_compute::find(workload),
+        }
+    }
 }
 
 /// Processes of the same files.
@@ -190,7 +231,9 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
     let mut unnamed: Vec<(String, String)> = Vec::new();
     let mut lost: Vec<(String, String)> = Vec::new();
     let mut summaries: Vec<(String, String)> = Vec::new();
-    let mut csv_files: Vec<rocprofv3_csv::CsvFile> = Vec::new();
+    let mut csv_files: Vec<CsvFile> = Vec::new();
+    let mut compute_files: Vec<CsvFile> = Vec::new();
+    let mut systems: Vec<(PathBuf, String, String)> = Vec::new();
     let candidates = discover(inputs, options.exclude.as_deref())?;
     let (spools, events) = (Spools::default(), Arc::<rocpd::EventCache>::default());
     let looked: Vec<Looked> = options.jobs.run(
@@ -206,9 +249,14 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
             | Recognised::Rpd(_)
             | Recognised::AttStatistics
             | Recognised::Dataset => {}
-            Recognised::RocprofCsv => {
-                csv_files.push(rocprofv3_csv::CsvFile { path: candidate.path.clone(), shown: shown.clone() })
+            Recognised::RocprofCsv => csv_files.push(CsvFile { path: candidate.path.clone(), shown: shown.clone() }),
+            Recognised::ComputeCounters => {
+                compute_files.push(CsvFile { path: candidate.path.clone(), shown: shown.clone() })
             }
+            Recognised::ComputeSystem(reason) if candidate.named => {
+                systems.push((candidate.path.clone(), shown.clone(), reason))
+            }
+            Recognised::ComputeSystem(_) => {}
             Recognised::CsvSummary(reason) => summaries.push((shown.clone(), reason)),
             Recognised::Other(reason) if candidate.named => others.push((shown.clone(), reason)),
             Recognised::Other(reason) => unnamed.push((shown.clone(), reason)),
@@ -250,18 +298,21 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
             Some(Err(error)) => damaged.push((shown, format!("{error:#}"))),
         }
     }
-    let groups = rocprofv3_csv::grouped(csv_files);
+    let is_beside = |path: &Path| compute_files.iter().any(|file| file.path.parent() == path.parent());
+    others.extend(systems.into_iter().filter(|(path, ..)| !is_beside(path)).map(|(_, shown, reason)| (shown, reason)));
+    let workloads = rocprof_compute::grouped(compute_files).into_iter().map(Group::Compute);
+    let groups: Vec<Group> = rocprofv3_csv::grouped(csv_files).into_iter().map(Group::Csv).chain(workloads).collect();
     let opened = options.jobs.run(&groups, |_| 0, |group| Ok::<_, InputError>(look_at_group(group, &options)))?;
     for (group, (opened, kept)) in groups.iter().zip(opened) {
         match opened {
             Ok(opened) => {
-                misses.extend(kept.miss(&group.shown, &opened));
+                misses.extend(kept.miss(group.shown(), &opened));
                 let kept = kept.roles().map(|roles| (roles, Place::Group(group.clone())));
-                found.extend(located(opened.processes, files_of_group(group), kept));
+                found.extend(located(opened.processes, group.files(), kept));
                 notes.extend(opened.notes);
                 inherited.extend(opened.damage);
             }
-            Err(error) => damaged.push((group.shown.clone(), format!("{error:#}"))),
+            Err(error) => damaged.push((group.shown().to_owned(), format!("{error:#}"))),
         }
     }
     if found.is_empty() {
@@ -312,18 +363,14 @@ impl Kept {
     }
 }
 
-fn files_of_group(group: &rocprofv3_csv::Group) -> Vec<PathBuf> {
-    group.files.iter().map(|file| file.path.clone()).collect()
-}
-
-fn look_at_group(group: &rocprofv3_csv::Group, options: &LoadOptions) -> (Result<Opened>, Kept) {
-    if !group.repeated.is_empty() {
+fn look_at_group(group: &Group, options: &LoadOptions) -> (Result<Opened>, Kept) {
+    if !group.repeated().is_empty() {
         // What is said of files that are not read cannot be told from those that are.
-        return (rocprofv3_csv::find(group), Kept::Never);
+        return (group.find(), Kept::Never);
     }
-    match cached(options, &group.shown, &files_of_group(group)) {
+    match cached(options, group.shown(), &group.files()) {
         (Some(opened), kept) => (Ok(opened), kept),
-        (None, kept) => (rocprofv3_csv::find(group), kept),
+        (None, kept) => (group.find(), kept),
     }
 }
 
@@ -331,7 +378,7 @@ fn look_at_group(group: &rocprofv3_csv::Group, options: &LoadOptions) -> (Result
 fn reopened(cached: &Found, place: &Place, options: &LoadOptions) -> Option<Arc<dyn Source>> {
     let opened = match place {
         Place::File(candidate) => look(candidate, options, &Spools::default(), &Arc::default()).opened?,
-        Place::Group(group) => rocprofv3_csv::find(group),
+        Place::Group(group) => group.find(),
     };
     let same = |found: &Found| found.facts == cached.facts;
     opened.ok()?.processes.into_iter().find(same).map(|found| found.source)

@@ -21,6 +21,7 @@ pub(crate) mod properties;
 mod recognise;
 #[cfg(feature = "tables")]
 mod rocpd;
+mod rocprof_compute;
 mod rocprofv3_csv;
 mod rocprofv3_json;
 #[cfg(feature = "tables")]

@@ -2,12 +2,14 @@
 
 pub use super::att::properties::*;
 pub use super::common::sqlite::properties::*;
+pub use super::rocprof_compute::properties::*;
 pub use super::rocprofv3_csv::properties::*;
 pub use super::rocprofv3_json::properties::*;
 pub use super::rpd::properties::*;
 
 use super::att::is_header;
 use super::head::{Head, SQLITE_MAGIC, by_head};
+use super::rocprof_compute;
 use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::ROOT_KEY;
 
@@ -23,6 +25,8 @@ pub fn head(bytes: &[u8]) {
         }
         Head::RocprofCsv => assert_eq!(head_of(bytes), HeadOf::Records),
         Head::AttStatistics => assert!(is_header(bytes)),
+        Head::ComputeCounters => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadOf::Counters),
+        Head::ComputeSystem(_) => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadOf::System),
         Head::CsvSummary(_) => assert_eq!(head_of(bytes), HeadOf::Summary),
         Head::Other(reason) | Head::Lost(reason) | Head::Foreign(reason) => {
             assert!(!reason.is_empty());

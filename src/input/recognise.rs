@@ -25,6 +25,10 @@ pub enum Recognised {
     RocprofCsv,
     /// Instruction statistics of a thread trace, plain or compressed.
     AttStatistics,
+    /// A file of counters of rocprofiler-compute, plain or compressed.
+    ComputeCounters,
+    /// What rocprofiler-compute says of the machine, which is read with the counters beside it.
+    ComputeSystem(String),
     /// Statistics that rocprofv3 derived from a trace.
     CsvSummary(String),
     /// A dataset written by `convert`.
@@ -45,6 +49,8 @@ impl From<Head> for Recognised {
             Head::RocprofJson => Self::RocprofJson,
             Head::RocprofCsv => Self::RocprofCsv,
             Head::AttStatistics => Self::AttStatistics,
+            Head::ComputeCounters => Self::ComputeCounters,
+            Head::ComputeSystem(reason) => Self::ComputeSystem(reason),
             Head::CsvSummary(reason) => Self::CsvSummary(reason),
             Head::Other(reason) => Self::Other(reason),
             Head::Lost(reason) => Self::Lost(reason),

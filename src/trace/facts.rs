@@ -64,6 +64,22 @@ pub struct AgentFacts {
     pub mem_bus_bits: Option<i64>,
     /// Device memory in bytes.
     pub mem_bytes: Option<i64>,
+    /// Shader engines of the whole agent.
+    pub shader_engines: Option<i64>,
+    /// Wavefront slots of a compute unit.
+    pub max_waves_per_cu: Option<i64>,
+    /// LDS banks of a compute unit.
+    pub lds_banks: Option<i64>,
+    /// Scalar caches of the whole agent.
+    pub scalar_caches: Option<i64>,
+    /// L2 channels of the whole agent.
+    pub l2_channels: Option<i64>,
+    /// Channels of the device memory.
+    pub hbm_channels: Option<i64>,
+    /// Pipes of the command processor.
+    pub command_pipes: Option<i64>,
+    /// Peak bandwidth of the device memory in bytes per second.
+    pub mem_bytes_per_s: Option<i64>,
     /// PCI device id.
     pub pci_device_id: Option<i64>,
     /// Unique id of the device, 32 hexadecimal digits.

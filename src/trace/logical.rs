@@ -16,6 +16,7 @@ use super::identity::Process;
 use super::info_tables;
 use super::jobs::Jobs;
 use super::joint_tables::JointTables;
+use super::metrics::Definitions;
 pub use super::requests::{ProcessTables, Request, all_columns, columns_of, source_request};
 use super::requests::{known_table, only_requested, wanted, with_identity};
 use super::schema::{Column as Declaration, Origin, Table};
@@ -46,6 +47,7 @@ impl Member {
 pub struct Trace {
     members: Vec<Member>,
     categories: CategoryRules,
+    metrics: Arc<Definitions>,
     threads: usize,
     jobs: Jobs,
     damage: Mutex<BTreeSet<Damage>>,
@@ -70,6 +72,7 @@ impl Trace {
         Self {
             members,
             categories,
+            metrics: Definitions::builtin(),
             threads: threads.max(1),
             jobs,
             damage: Mutex::default(),
@@ -97,6 +100,18 @@ impl Trace {
         }
         self.choice = choice;
         Ok(self)
+    }
+
+    /// The same trace with other definitions of metrics.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Arc<Definitions>) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// The definitions of metrics in force.
+    pub fn metrics(&self) -> &Definitions {
+        &self.metrics
     }
 
     /// What was chosen.
@@ -376,7 +391,7 @@ impl Trace {
         };
         let extracted = self.jobs.run(&self.members, |member| member.memory_bytes_of(&request), extract)?;
         let parts: Vec<derived::Part<'_>> = self.members.iter().map(|member| &member.process).zip(extracted).collect();
-        let rows = derived::relate(name, &parts)?;
+        let rows = derived::relate(name, &parts, &self.metrics, wanted)?;
         Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
     }
 

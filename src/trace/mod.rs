@@ -16,6 +16,7 @@ pub mod coverage;
 pub mod critical_path;
 #[cfg(feature = "tables")]
 pub mod derived;
+pub mod device_constants;
 pub mod domain;
 pub mod facts;
 #[cfg(feature = "tables")]
@@ -48,6 +49,7 @@ pub mod launching_groups;
 pub mod logical;
 pub mod markers;
 pub mod messages;
+pub mod metrics;
 pub mod natural_order;
 pub mod nesting;
 pub mod profiler_pauses;

@@ -39,6 +39,8 @@ pub enum Unit {
     Nanoseconds,
     /// Bytes.
     Bytes,
+    /// Bytes per second.
+    BytesPerSecond,
     /// A number of things.
     Count,
     /// An identifier.
@@ -60,6 +62,7 @@ impl Unit {
             Self::None => "",
             Self::Nanoseconds => "ns",
             Self::Bytes => "bytes",
+            Self::BytesPerSecond => "bytes/s",
             Self::Count => "count",
             Self::Id => "id",
             Self::Megahertz => "MHz",

@@ -5,6 +5,7 @@ use polars::prelude::LazyFrame;
 
 use super::categories::Categories as CategoryRules;
 use super::logical::{Member, Trace};
+use super::metrics::Definitions;
 use super::requests::{ProcessTables, known_table};
 use super::source::ScanHint;
 
@@ -36,5 +37,10 @@ impl WholeTables<'_> {
     /// The category rules in force.
     pub fn categories(&self) -> &CategoryRules {
         self.trace.categories()
+    }
+
+    /// The definitions of metrics in force.
+    pub fn metrics(&self) -> &Definitions {
+        self.trace.metrics()
     }
 }

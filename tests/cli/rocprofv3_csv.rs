@@ -496,8 +496,9 @@ fn processes_of_one_file_are_told_apart() {
 #[test]
 fn a_list_of_agents_names_them() {
     let place = Place::new();
-    let list = "Node_Id,Logical_Node_Id,Agent_Type,Cu_Count,Location_Id,Domain,Wave_Front_Size,Lds_Size_In_Kb,Device_Id,Num_Xcc,Name,Product_Name\n\
-        0,0,CPU,0,0,0,0,0,0,1,AMD EPYC,AMD EPYC\n8,4,GPU,304,2,1,64,64,29857,8,gfx942,MI300X\n9,5,GPU,304,3,1,64,64,29857,8,gfx942,MI300X\n";
+    let list = "Node_Id,Logical_Node_Id,Agent_Type,Cu_Count,Location_Id,Domain,Wave_Front_Size,Lds_Size_In_Kb,Device_Id,Num_Xcc,Num_Shader_Banks,Max_Waves_Per_Cu,Name,Product_Name\n\
+        0,0,CPU,0,0,0,0,0,0,1,0,0,AMD EPYC,AMD EPYC\n8,4,GPU,304,2,1,64,64,29857,8,32,32,gfx942,MI300X\n\
+        9,5,GPU,304,3,1,64,64,29857,8,32,32,gfx942,MI300X\n";
     place.write("70_agent_info.csv", list);
     let agents = "SELECT DISTINCT agent_id, gpu FROM kernels";
     for (label, agent, gpu) in
@@ -509,12 +510,13 @@ fn a_list_of_agents_names_them() {
     }
     assert_eq!(
         rows(
-            "SELECT agent_type, name, product_name, cu_count, num_xcc, wave_size, lds_bytes, pci_device_id FROM agents WHERE gpu = 0",
+            "SELECT agent_type, name, product_name, cu_count, num_xcc, wave_size, lds_bytes, shader_engines, max_waves_per_cu, pci_device_id \
+             FROM agents WHERE gpu = 0",
             &place.path()
         ),
         [
             json!({"agent_type": "GPU", "name": "gfx942", "product_name": "MI300X", "cu_count": 304, "num_xcc": 8, "wave_size": 64,
-            "lds_bytes": 65536, "pci_device_id": 29857})
+            "lds_bytes": 65536, "shader_engines": 32, "max_waves_per_cu": 32, "pci_device_id": 29857})
         ]
     );
     place.write("70_kernel_trace.csv", [KERNELS, &kernel(1, 9, "k()", 1, 2).replace("Agent 4", "Agent 77")].concat());

@@ -10,7 +10,7 @@ fn agent(handle: u64, kind: i64, node_id: i64, gpu_index: i64) -> Value {
     let uuid: serde_json::Map<String, Value> =
         (0..16).map(|index| (format!("value{index}"), json!(if index == 0 { byte } else { 0 }))).collect();
     json!({"size": 312, "id": {"handle": handle}, "type": kind, "cu_count": 304, "num_xcc": 8, "simd_per_cu": 4,
-        "max_waves_per_simd": 8, "lds_size_in_kb": 64, "wave_front_size": 64, "max_engine_clk_fcompute": 2100,
+        "max_waves_per_simd": 8, "max_waves_per_cu": 32, "array_count": 32, "simd_arrays_per_engine": 1, "lds_size_in_kb": 64, "wave_front_size": 64, "max_engine_clk_fcompute": 2100,
         "name": if kind == 2 { "gfx942" } else { "AMD EPYC" }, "product_name": "AMD Instinct MI300X",
         "node_id": node_id, "gpu_index": gpu_index, "device_id": 29857, "location_id": 512 * node_id, "domain": 0,
         "uuid": {"bytes": uuid}, "mem_banks": [{"width": 8192, "mem_clk_max": 1300, "size_in_bytes": 206_141_652_992_i64}]})

@@ -63,7 +63,8 @@ fn every_table_is_filled() {
         json!({"process": 0, "rank": 0, "agent_id": 2, "agent_type": "GPU", "gpu": 1, "device": 1, "name": "gfx942",
             "product_name": "AMD Instinct MI300X", "cu_count": 304, "num_xcc": 8, "simd_per_cu": 4, "max_waves_per_simd": 8,
             "wave_size": 64, "lds_bytes": 65536, "max_clock_mhz": 2100, "mem_clock_mhz": 1300, "mem_bus_bits": 8192,
-            "mem_bytes": 206_141_652_992_i64, "pci_device_id": 29857, "uuid": "02000000000000000000000000000000"})
+            "mem_bytes": 206_141_652_992_i64, "shader_engines": 32, "max_waves_per_cu": 32, "lds_banks": null, "scalar_caches": null,
+            "l2_channels": null, "hbm_channels": null, "command_pipes": null, "mem_bytes_per_s": null, "pci_device_id": 29857, "uuid": "02000000000000000000000000000000"})
     );
     assert_eq!(
         first("SELECT * FROM kernels ORDER BY dispatch_id"),

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use ::csv::{ByteRecord, Position};
 use anyhow::{Context, Result};
-use csv::{ByteRecord, Position};
 
 use super::header::{Col, Header};
-use crate::input::common::csv_file::{line_at, open};
+use crate::input::common::csv::{CsvFile, line_at, start};
 
 /// Greater numbers are none that a trace counts: at 2 GHz, cycles of 6 days.
 const MOST: i64 = 1 << 50;
@@ -68,9 +68,7 @@ impl Listing {
     /// # Errors
     /// When it cannot be opened, or its header is not one of these files.
     pub fn read(path: &Path, shown: &str) -> Result<Self> {
-        let mut records = open(path)?;
-        let mut first = ByteRecord::new();
-        records.read_byte_record(&mut first)?;
+        let (first, mut records) = start(&CsvFile { path: path.to_owned(), shown: shown.to_owned() })?;
         let header = Header::of(&first)
             .context("the header is no longer the one that was looked at first; was the file written to?")?;
         let mut listing = Self { unknown: header.unknown.clone(), ..Self::default() };

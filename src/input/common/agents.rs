@@ -23,9 +23,17 @@ pub fn agent_details(details: &Value) -> AgentFacts {
         mem_clock_mhz: of_bank("mem_clk_max"),
         mem_bus_bits: of_bank("width"),
         mem_bytes: of_bank("size_in_bytes"),
+        shader_engines: shader_engines(positive),
+        max_waves_per_cu: positive("max_waves_per_cu"),
         uuid: uuid(details),
         ..AgentFacts::default()
     }
+}
+
+/// Shader engines of an agent, which its record calls banks; older ones only count their arrays.
+pub fn shader_engines(positive: impl Fn(&str) -> Option<i64>) -> Option<i64> {
+    let of_arrays = || positive("array_count")?.checked_div(positive("simd_arrays_per_engine")?);
+    positive("num_shader_banks").or_else(of_arrays)
 }
 
 /// An integer of an agent record.

@@ -6,7 +6,7 @@ mod allocations;
 mod copies;
 #[cfg(feature = "tables")]
 mod counter_values;
-pub mod csv_file;
+pub mod csv;
 pub mod gzip;
 mod id_index;
 #[cfg(feature = "tables")]
@@ -21,7 +21,7 @@ pub mod temporary;
 #[cfg(feature = "tables")]
 mod texts;
 
-pub use agents::{agent_details, detail};
+pub use agents::{agent_details, detail, shader_engines};
 pub use allocations::{ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words};
 #[cfg(feature = "tables")]
 pub use copies::{direction_column, put_copy_gpus};

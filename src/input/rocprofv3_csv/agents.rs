@@ -6,11 +6,10 @@ use anyhow::Result;
 use csv::ByteRecord;
 
 use super::census::Census;
-use super::group::CsvFile;
 use super::header::spelling;
-use super::rows::start;
-use super::values::{AgentLabel, Parsed, integer};
-use crate::input::common::csv_file::line_at;
+use super::values::AgentLabel;
+use crate::input::common::csv::{CsvFile, Parsed, integer, line_at, start};
+use crate::input::common::shader_engines;
 use crate::trace::facts::AgentFacts;
 
 /// An agent of the list.
@@ -97,6 +96,8 @@ fn listed(record: &ByteRecord, names: &BTreeMap<String, usize>) -> Option<Listed
         wave_size: positive("wave_front_size"),
         lds_bytes: positive("lds_size_in_kb").and_then(|kib| kib.checked_mul(1024)),
         max_clock_mhz: positive("max_engine_clk_fcompute").or_else(|| positive("max_engine_clk_ccompute")),
+        shader_engines: shader_engines(positive),
+        max_waves_per_cu: positive("max_waves_per_cu"),
         pci_device_id: number("device_id"),
         ..AgentFacts::default()
     };

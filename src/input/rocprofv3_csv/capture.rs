@@ -8,12 +8,13 @@ use rayon::prelude::*;
 
 use super::agents::{self, Listed};
 use super::census::{Census, RowKey, key};
-use super::group::{CsvFile, Group};
+use super::group::Group;
 use super::header::Header;
 use super::kinds::Kind;
 use super::owners::{Owned, Owners};
-use super::rows::{Flaws, Row, scan, start};
+use super::rows::{Row, scan};
 use super::symbols::Symbols;
+use crate::input::common::csv::{CsvFile, Flaws, start};
 use crate::trace::source::{Anomaly, Damage};
 
 /// A file of a capture after it was surveyed.
@@ -164,7 +165,7 @@ impl Capture {
         let read: Vec<(S, Flaws)> = files.par_iter().map(|surveyed| read(surveyed)).collect::<Result<_>>()?;
         let mut all = Vec::with_capacity(read.len());
         for ((collected, flaws), surveyed) in read.into_iter().zip(files) {
-            findings.damage.extend(flaws.damage(&surveyed.file, kind));
+            findings.damage.extend(flaws.damage(&surveyed.file, kind.name()));
             findings.anomalies.extend(flaws.anomaly(table));
             all.push(collected);
         }
@@ -174,6 +175,6 @@ impl Capture {
     /// What the survey found to be lost of files of these kinds.
     pub fn damage(&self, kinds: &[Kind]) -> Vec<Damage> {
         let files = self.shared.files.iter().filter(|surveyed| kinds.contains(&surveyed.kind));
-        files.flat_map(|surveyed| surveyed.flaws.damage(&surveyed.file, surveyed.kind)).collect()
+        files.flat_map(|surveyed| surveyed.flaws.damage(&surveyed.file, surveyed.kind.name())).collect()
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::input::common::csv::CsvFile;
 use crate::trace::facts::ProcessFacts;
 
 /// Ends of the names that rocprofv3 and `rocpd convert` give, longer ones first where one ends in another.
@@ -32,15 +33,6 @@ const ENDINGS: &[&str] = &[
     "pc_sampling_stochastic",
     "agent_info",
 ];
-
-/// A file of a capture.
-#[derive(Clone, Debug)]
-pub struct CsvFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// Path as given or found, for messages.
-    pub shown: String,
-}
 
 /// The name without `.csv` and `.gz`.
 fn stem(name: &str) -> &str {

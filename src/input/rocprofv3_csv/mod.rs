@@ -38,7 +38,7 @@ mod values;
 #[cfg(feature = "tables")]
 mod words;
 
-pub use group::{CsvFile, Group, grouped, is_named_like_capture, is_same_run};
+pub use group::{Group, grouped, is_named_like_capture, is_same_run};
 pub use kinds::{HeadOf, head_of};
 #[cfg(feature = "tables")]
 pub use source::find;

@@ -3,11 +3,11 @@
 use std::io::Write as _;
 
 use super::columns::{Col, Content};
-use super::group::CsvFile;
 use super::header::Header;
 use super::kinds::Kind;
-use super::rows::{Row, scan, start};
-use super::values::{AgentLabel, Parsed, agent, float, integer};
+use super::rows::{Row, scan};
+use super::values::{AgentLabel, agent};
+use crate::input::common::csv::{CsvFile, Parsed, float, integer, start};
 
 /// Columns whose numbers are compared.
 const NUMBERS: &[Col] = &[Col::Start, Col::End, Col::Dispatch, Col::KernelId, Col::Queue, Col::Correlation];
@@ -30,7 +30,7 @@ pub fn csv_rows(bytes: &[u8]) {
     };
     let Ok(flaws) = scan(&file, &header, &mut visit) else { return };
     assert_eq!(flaws.good, rows.len() as u64);
-    assert_eq!(flaws.damage(&file, Kind::Kernels).is_empty(), flaws.bad == 0);
+    assert_eq!(flaws.damage(&file, "rows").is_empty(), flaws.bad == 0);
     let is_plain = !bytes.iter().any(|byte| matches!(byte, b'"' | b'\r' | 0x1f | 0x8b));
     if is_plain {
         let expected = split_rows(bytes, &header);

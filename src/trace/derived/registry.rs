@@ -7,12 +7,14 @@ use polars::prelude::*;
 
 use super::{
     allocation_lifetimes, api_calls, att_waits, collective_kernels, critical_path, dispatch_groups, dispatch_launches,
-    dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations, kernel_clocks, kernel_overlaps, kernel_savings,
-    launches, memory_live, profiler_pauses, queue_depths, range_forest, ranges, region_self_times, slow_dispatches,
+    dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations, kernel_bottlenecks, kernel_clocks,
+    kernel_overlaps, kernel_savings, launches, memory_live, metric_sums, profiler_pauses, queue_depths, range_forest,
+    ranges, region_self_times, slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
 use crate::trace::logical::WholeTables;
+use crate::trace::metrics::Definitions;
 use crate::trace::source::Keep;
 
 /// Source tables and the columns that are needed of each.
@@ -74,17 +76,33 @@ struct JointDerivation {
     name: &'static str,
     needs: fn() -> Needs,
     extract: fn(&Process, &Frames, &WholeTables<'_>, &BTreeSet<&'static str>) -> Result<DataFrame>,
-    relate: fn(&[Part<'_>]) -> Result<Vec<DataFrame>>,
+    relate: fn(&[Part<'_>], &Definitions, &BTreeSet<&'static str>) -> Result<Vec<DataFrame>>,
     keep: fn(&BTreeSet<&'static str>) -> Option<Keep>,
 }
 
-const JOINT_DERIVATIONS: &[JointDerivation] = &[JointDerivation {
-    name: COLLECTIVE_KERNELS,
-    needs: collective_kernels::needs,
-    extract: collective_kernels::extract,
-    relate: collective_kernels::relate,
-    keep: collective_kernels::keep,
-}];
+const JOINT_DERIVATIONS: &[JointDerivation] = &[
+    JointDerivation {
+        name: COLLECTIVE_KERNELS,
+        needs: collective_kernels::needs,
+        extract: collective_kernels::extract,
+        relate: |parts, _, _| collective_kernels::relate(parts),
+        keep: collective_kernels::keep,
+    },
+    JointDerivation {
+        name: "metric_sums",
+        needs: metric_sums::needs,
+        extract: metric_sums::extract,
+        relate: metric_sums::relate,
+        keep: |_| None,
+    },
+    JointDerivation {
+        name: "kernel_bottlenecks",
+        needs: kernel_bottlenecks::needs,
+        extract: kernel_bottlenecks::extract,
+        relate: kernel_bottlenecks::relate,
+        keep: |_| None,
+    },
+];
 
 fn joint(name: &str) -> Option<&'static JointDerivation> {
     JOINT_DERIVATIONS.iter().find(|derivation| derivation.name == name)
@@ -116,12 +134,17 @@ pub fn kept_rows(name: &str, wanted: &BTreeSet<&'static str>) -> Option<Keep> {
     joint(name).and_then(|derivation| (derivation.keep)(wanted))
 }
 
-/// The rows of a joint table, for every process those without `process` and `rank`.
+/// The rows of a joint table, for every process those without `process` and `rank`; at least the `wanted` columns.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn relate(name: &str, parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
-    (joint(name).with_context(|| format!("internal: {name} is no joint table"))?.relate)(parts)
+pub fn relate(
+    name: &str,
+    parts: &[Part<'_>],
+    metrics: &Definitions,
+    wanted: &BTreeSet<&'static str>,
+) -> Result<Vec<DataFrame>> {
+    (joint(name).with_context(|| format!("internal: {name} is no joint table"))?.relate)(parts, metrics, wanted)
 }
 
 /// The source columns that a derived table is built from, first those of the table that it is about: without rows there it

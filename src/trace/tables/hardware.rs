@@ -136,3 +136,74 @@ pub(super) static PC_SAMPLES: Table = Table {
         int("time_ns", Unit::Nanoseconds, "Time on the source's clock"),
     ],
 };
+
+pub(super) static METRIC_SUMS: Table = Table {
+    name: "metric_sums",
+    key: &["kernel_id", "gpu", "metric", "per"],
+    sort: &["kernel_id", "gpu", "ordinal", "per_ordinal"],
+    origin: Origin::OnDemand,
+    about: "One row per metric of a kernel on a GPU, over its dispatches in all counter passes of the rank: the value is \
+            numerator divided by denominator, of one kernel or summed over several.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("gpu", "Index among the GPUs of this process").null(),
+        id("device", "Dense number of the physical GPU over all nodes").null(),
+        id("kernel_id", "Kernel symbol, see `kernel_symbols`"),
+        cat("kernel_name", "Full display name"),
+        cat("short_name", "The source's truncated name, else the name with template arguments folded"),
+        cat("category", "Category from the rule file, applied to the base name first"),
+        int("panel", Unit::None, "Number of the panel that the metric is of"),
+        cat("panel_title", "Title of the panel"),
+        cat("section", "Title of the table in the panel"),
+        int("ordinal", Unit::None, "Place of the metric among all"),
+        cat("metric", "Unique name of the metric"),
+        cat("title", "Name of the metric for people"),
+        cat("unit", "Unit, with what it is counted per"),
+        cat("per", "What it is counted per: `wave`, `cycle`, `second` or `kernel`; null where that is not chosen")
+            .null(),
+        int("per_ordinal", Unit::None, "Place of `per` among its values"),
+        int("kernel_dispatches", Unit::Count, "Dispatches of the kernel with any counters"),
+        int("dispatches", Unit::Count, "Those of them that have all counters of the metric"),
+        float("numerator", "Sum of the numerators of these").null(),
+        float("denominator", "Sum of their denominators").null(),
+        int("valued_dispatches", Unit::Count, "Those of them whose denominator is not 0"),
+        float("value_sum", "Sum of the values of these").null(),
+        float("value_min", "Least value of a dispatch").null(),
+        float("value_max", "Greatest value of a dispatch").null(),
+        float("peak", "Highest value that the device allows").null(),
+        cat(
+            "reason",
+            "Why there is no value: counters not collected, constants not known, or divided by 0; or what it lacks",
+        )
+        .null(),
+    ],
+};
+
+pub(super) static KERNEL_BOTTLENECKS: Table = Table {
+    name: "kernel_bottlenecks",
+    key: &["kernel_id", "gpu", "ordinal"],
+    sort: &["kernel_id", "gpu", "ordinal"],
+    origin: Origin::OnDemand,
+    about: "One row per bottleneck that a kernel on a GPU may have, by the rules of `share/bottlenecks.toml`, and one more \
+            (`none` or `unknown`) for a kernel that has none.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("gpu", "Index among the GPUs of this process").null(),
+        id("device", "Dense number of the physical GPU over all nodes").null(),
+        id("kernel_id", "Kernel symbol, see `kernel_symbols`"),
+        cat("kernel_name", "Full display name"),
+        cat("short_name", "The source's truncated name, else the name with template arguments folded"),
+        cat("category", "Category from the rule file, applied to the base name first"),
+        int("ordinal", Unit::None, "Place of the rule; the first that holds is the verdict"),
+        cat("bottleneck", "Name of the rule, `none` or `unknown`"),
+        cat("verdict", "Name for people"),
+        cat("state", "`yes`, `no`, or `unknown` where a metric that is needed was not collected"),
+        flag("is_verdict", "Whether it is the verdict on the kernel"),
+        text("evidence", "Metrics with their values and the bounds from which they count").null(),
+        text("missing", "Metrics that are needed and missing, with the reason").null(),
+        int("dispatches", Unit::Count, "Dispatches of the kernel with any counters"),
+        float("time_ns", "Sum of their durations in the counter pass").null(),
+    ],
+};

@@ -71,4 +71,6 @@ pub(super) static TABLES: &[&Table] = &[
     &memory::ALLOCATION_LIFETIMES,
     &telemetry::KERNEL_CLOCKS,
     &instructions::ATT_WAITS,
+    &hardware::METRIC_SUMS,
+    &hardware::KERNEL_BOTTLENECKS,
 ];

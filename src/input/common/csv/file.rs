@@ -2,24 +2,40 @@
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use csv::{Reader, ReaderBuilder};
+use csv::{ByteRecord, Reader, ReaderBuilder};
 
-use super::gzip::GzipText;
+use super::super::gzip::GzipText;
 use crate::input::rocprofv3_json::GZIP_MAGIC;
 
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// The records of a file, the header as the first.
-pub type Records = Reader<Box<dyn Read>>;
+/// A file as it is found and called.
+#[derive(Clone, Debug)]
+pub struct CsvFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Path as given or found, for messages.
+    pub shown: String,
+}
 
-/// Opens a file.
+/// The records of a file, the header as the first.
+type Records = Reader<Box<dyn Read>>;
+
+/// The header of a file, and the records after it.
 ///
 /// # Errors
-/// When it cannot be opened.
-pub fn open(path: &Path) -> Result<Records> {
+/// When the file cannot be opened, or its header cannot be read.
+pub fn start(file: &CsvFile) -> Result<(ByteRecord, Records)> {
+    let mut records = open(&file.path)?;
+    let mut header = ByteRecord::new();
+    records.read_byte_record(&mut header)?;
+    Ok((header, records))
+}
+
+fn open(path: &Path) -> Result<Records> {
     let content = content(path)?;
     Ok(ReaderBuilder::new().has_headers(false).flexible(true).buffer_capacity(BUFFER_BYTES).from_reader(content))
 }

@@ -1,0 +1,9 @@
+//! CSV files of profilers: opened, read row by row, with rows that cannot be understood told of by file and line.
+
+mod file;
+mod numbers;
+mod rows;
+
+pub use file::{CsvFile, line_at, start};
+pub use numbers::{Parsed, float, integer, plain_integer, trimmed};
+pub use rows::{Flaws, scan};

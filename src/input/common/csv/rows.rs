@@ -1,0 +1,97 @@
+//! Goes through the rows of a file; rows that cannot be understood are left out and told of by file and line.
+
+use anyhow::Result;
+use csv::{ByteRecord, Position};
+
+use super::file::{CsvFile, line_at, start};
+use crate::trace::anomaly::{Anomaly, Damage, Severity};
+
+/// What was odd about the rows of a file.
+#[derive(Clone, Debug, Default)]
+pub struct Flaws {
+    /// Rows that could be read.
+    pub good: u64,
+    /// Rows that could not.
+    pub bad: u64,
+    /// Rows with bytes that are not UTF-8.
+    pub lossy: u64,
+    /// Where the first bad row is, and what is wrong with it.
+    first: Option<String>,
+    /// Why the rest of the file is missing.
+    broken: Option<String>,
+}
+
+impl Flaws {
+    /// What was lost of a part of the input.
+    pub fn damage(&self, file: &CsvFile, part: &str) -> Vec<Damage> {
+        let rows = self.good.saturating_add(self.bad);
+        let bad = self.first.as_ref().map(|first| {
+            format!("{} of {rows} rows cannot be understood and are left out; the first is {first}", self.bad)
+        });
+        let damage = |cause| Damage { path: file.shown.clone(), part: part.to_owned(), cause };
+        bad.into_iter().chain(self.broken.clone()).map(damage).collect()
+    }
+
+    /// What is worth knowing.
+    pub fn anomaly(&self, table: &str) -> Option<Anomaly> {
+        (self.lossy > 0).then(|| Anomaly {
+            check_id: "invalid_utf8",
+            severity: Severity::Info,
+            table_name: table.to_owned(),
+            count: i64::try_from(self.lossy).unwrap_or(i64::MAX),
+            first_key: None,
+            detail: "texts hold bytes that are not UTF-8; they appear as U+FFFD".to_owned(),
+        })
+    }
+}
+
+/// Shows every row of `width` fields to `read`, which says why it cannot be understood.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn scan(file: &CsvFile, width: usize, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
+    let (first, mut records) = start(file)?;
+    let mut flaws = Flaws::default();
+    let mut record = ByteRecord::new();
+    loop {
+        match records.read_byte_record(&mut record) {
+            Ok(true) => {}
+            Ok(false) => return Ok(flaws),
+            Err(error) => {
+                let line = records.position().line();
+                flaws.broken = Some(format!("{}:{line}: the rest of the file is missing: {error}", file.shown));
+                return Ok(flaws);
+            }
+        }
+        let understood = if record.len() == width {
+            read(&record)
+        } else {
+            Err(format!("{} fields where the header has {width}", record.len()))
+        };
+        match understood {
+            Ok(()) => {
+                flaws.good += 1;
+                flaws.lossy += u64::from(std::str::from_utf8(record.as_slice()).is_err());
+            }
+            // Files that were joined end to end repeat their header; a line of blanks is no row.
+            Err(_) if record == first || record.as_slice().trim_ascii().is_empty() => {}
+            Err(reason) => {
+                flaws.bad += 1;
+                flaws.first.get_or_insert_with(|| {
+                    let place = record.position().map_or(0, Position::byte);
+                    let line =
+                        line_at(&file.path, place).unwrap_or_else(|_| record.position().map_or(0, Position::line));
+                    format!("{}:{line}: {reason}{}", file.shown, unclosed(&record))
+                });
+            }
+        }
+    }
+}
+
+/// Says when a bad row runs over lines, which happens when a quote is not closed.
+fn unclosed(record: &ByteRecord) -> String {
+    match record.as_slice().iter().filter(|byte| **byte == b'\n').count() {
+        0 => String::new(),
+        more => format!("; a quote that is not closed makes it run over {} lines", more + 1),
+    }
+}

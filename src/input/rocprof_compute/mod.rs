@@ -1,0 +1,30 @@
+//! Workload folders of rocprofiler-compute: counters of dispatches in `pmc_perf.csv`, or in files of single passes, and
+//! what the GPU has in `sysinfo.csv`. Two layouts: wide with a column for each counter, and long with a row for each
+//! value. Files are surveyed once for dispatches and passes; counters are read when they are asked for.
+
+mod columns;
+#[cfg(feature = "tables")]
+mod counters;
+#[cfg(feature = "tables")]
+mod dispatches;
+mod header;
+mod passes;
+#[cfg(any(test, feature = "properties"))]
+pub mod properties;
+mod rows;
+#[cfg(feature = "tables")]
+mod source;
+mod survey;
+mod system;
+mod workload;
+
+pub use header::{HeadOf, head_of};
+#[cfg(feature = "tables")]
+pub use source::find;
+pub use workload::{Workload, grouped};
+
+/// Name of the format in the `processes` table.
+pub const FORMAT: &str = "rocprofiler-compute";
+
+/// How messages call the files of counters.
+const PART: &str = "counters";

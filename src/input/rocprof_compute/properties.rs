@@ -1,0 +1,63 @@
+//! What the parser of rocprofiler-compute's counters promises of any bytes. Each function panics where a promise is broken.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+
+use super::columns::Col;
+use super::header::{Header, Layout};
+use super::rows::scan;
+use super::survey::Survey;
+use super::system::System;
+use super::workload::Workload;
+use crate::input::common::csv::{CsvFile, Parsed, float, start};
+
+/// Every row is either shown or counted as bad, no counter has two columns, no pass a dispatch twice; of a file without
+/// quotes, the values are those that splitting at commas gives.
+pub fn compute_rows(bytes: &[u8]) {
+    let Ok(mut stored) = tempfile::NamedTempFile::new() else { return };
+    if stored.write_all(bytes).is_err() {
+        return;
+    }
+    let file = CsvFile { path: stored.path().to_owned(), shown: "file".to_owned() };
+    let _ = System::read(&file).map(|system| system.gpu(0));
+    let Ok((record, _)) = start(&file) else { return };
+    let header = Header::new(&record, "SQ_LEVEL_WAVES");
+    let names: BTreeSet<&str> = header.counters.iter().map(|counter| counter.name.as_str()).collect();
+    assert_eq!(names.len(), header.counters.len());
+    let positions: BTreeSet<usize> = header.counters.iter().map(|counter| counter.position).collect();
+    assert!(header.repeats.iter().all(|repeat| !positions.contains(&repeat.position)));
+    assert!(header.repeats.iter().all(|repeat| header.counters.get(repeat.of).is_some()));
+
+    let mut shown: Vec<(i64, Vec<Option<f64>>)> = Vec::new();
+    let mut visit = |row: &super::rows::Row<'_>| shown.push((row.dispatch, row.values.to_vec()));
+    let Ok(flaws) = scan(&file, &header, &mut visit) else { return };
+    assert_eq!(flaws.good, shown.len() as u64);
+    let is_plain = !bytes.iter().any(|byte| matches!(byte, b'"' | b'\r' | 0x1f | 0x8b));
+    if is_plain && header.layout == Some(Layout::Wide) {
+        for (dispatch, values) in &shown {
+            assert!(is_in(bytes, &header, *dispatch, values), "{dispatch}");
+        }
+    }
+    let workload =
+        Workload { files: vec![file], system: None, shown: String::new(), source: String::new(), repeated: Vec::new() };
+    let Ok(survey) = Survey::new(&workload) else { return };
+    let runs: BTreeSet<(i64, i64)> = survey.runs.iter().map(|run| (run.pass, run.dispatch)).collect();
+    assert_eq!(runs.len(), survey.runs.len());
+    assert!(survey.runs.iter().all(|run| run.kernel < survey.kernels.len() && run.pass < survey.passes));
+    assert!(header.layout != Some(Layout::Wide) || survey.runs.len() == shown.len());
+}
+
+/// Whether a line holds these values of a dispatch.
+fn is_in(bytes: &[u8], header: &Header, dispatch: i64, values: &[Option<f64>]) -> bool {
+    let Some(place) = header.position(Col::Dispatch) else { return false };
+    bytes.split(|byte| *byte == b'\n').any(|line| {
+        let fields: Vec<&[u8]> = line.split(|byte| *byte == b',').collect();
+        let value = |at: usize| match float(fields.get(at).copied().unwrap_or_default()) {
+            Parsed::Value(value) => Some(value),
+            _ => None,
+        };
+        let named = crate::input::common::csv::integer(fields.get(place).copied().unwrap_or_default());
+        named == Parsed::Value(dispatch)
+            && header.counters.iter().zip(values).all(|(counter, wanted)| value(counter.position) == *wanted)
+    })
+}

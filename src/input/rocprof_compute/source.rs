@@ -1,0 +1,152 @@
+//! A workload as a source of canonical tables.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+
+use anyhow::Result;
+use polars::prelude::IntoLazy;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::survey::Survey;
+use super::system::System;
+use super::workload::Workload;
+use super::{counters, dispatches};
+use crate::input::common::csv::CsvFile;
+use crate::input::common::{TableBuilder, is_left_out};
+use crate::input::{Found, Opened};
+use crate::trace::facts::ProcessFacts;
+use crate::trace::frames::{empty_frame, own_columns};
+use crate::trace::schema::{Column, Table};
+use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
+
+struct ComputeSource(Survey);
+
+/// The process of a workload.
+///
+/// # Errors
+/// When a file of counters cannot be read.
+pub fn find(workload: &Workload) -> Result<Opened> {
+    let survey = Survey::new(workload)?;
+    let mut notes = notes(workload, &survey);
+    let mut damage = Vec::new();
+    let mut system = System::default();
+    match workload.system.as_ref().map(|file| (file, System::read(file))) {
+        Some((_, Ok(read))) => system = read,
+        Some((file, Err(cause))) => {
+            damage.push(Damage { path: file.shown.clone(), part: "agents".to_owned(), cause });
+        }
+        None => {
+            let detail =
+                "there is no sysinfo.csv beside the counters, so that what the GPU has is not known".to_owned();
+            notes.push(note("missing_system", "agents", 1, &workload.shown, detail));
+        }
+    }
+    let hostname = system.text("hostname");
+    let facts = ProcessFacts {
+        content_hash: content_hash(workload, &survey),
+        machine_key: hostname.clone().unwrap_or_default(),
+        hostname,
+        pid: -1,
+        command: system.text("command"),
+        path: workload.shown.clone(),
+        source: workload.source.clone(),
+        format: super::FORMAT.to_owned(),
+        schema_version: system.text("version"),
+        has_counters: true,
+        replay_passes: survey.passes.saturating_sub(1).max(0),
+        agents: survey.gpus.iter().map(|gpu| system.gpu(*gpu)).collect(),
+        ..ProcessFacts::default()
+    };
+    Ok(Opened { processes: vec![Found { facts, source: Arc::new(ComputeSource(survey)) }], notes, damage })
+}
+
+fn note(check_id: &'static str, table_name: &str, count: usize, path: &str, detail: String) -> Anomaly {
+    Anomaly {
+        check_id,
+        severity: Severity::Info,
+        table_name: table_name.to_owned(),
+        count: i64::try_from(count).unwrap_or(i64::MAX),
+        first_key: Some(path.to_owned()),
+        detail,
+    }
+}
+
+/// Says which columns are not known, and which files are there twice.
+fn notes(workload: &Workload, survey: &Survey) -> Vec<Anomaly> {
+    let unknown = survey.files.iter().filter(|file| !file.header.unknown.is_empty()).map(|surveyed| {
+        let names = &surveyed.header.unknown;
+        let detail = format!("columns that are not known were not read: {}", names.join(", "));
+        note("unknown_column", super::PART, names.len(), &surveyed.file.shown, detail)
+    });
+    let repeated = workload.repeated.iter().map(|path| {
+        let detail = "the file of all passes beside it holds the same, which is read instead".to_owned();
+        note("repeated_capture", "processes", 1, path, detail)
+    });
+    unknown.chain(repeated).collect()
+}
+
+/// A hash of how the files begin, and of how many rows they have.
+fn content_hash(workload: &Workload, survey: &Survey) -> String {
+    const HEAD_BYTES: u64 = 1 << 16;
+    let mut bytes = Vec::new();
+    let mut add = |file: &CsvFile| {
+        if let Ok(file) = File::open(&file.path) {
+            bytes.extend(file.metadata().map_or(0, |metadata| metadata.len()).to_le_bytes());
+            // What cannot be read was told of by the survey.
+            let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);
+        }
+    };
+    workload.system.iter().for_each(&mut add);
+    for surveyed in &survey.files {
+        add(&surveyed.file);
+    }
+    format!("{:032x}", xxh3_128(&bytes))
+}
+
+impl Source for ComputeSource {
+    fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
+        if is_left_out(context, table.name) {
+            return Ok(Rows::clean(empty_frame(columns).lazy()));
+        }
+        let survey = &self.0;
+        let mut builder = TableBuilder::new(context, table, columns);
+        match table.name {
+            "kernels" => dispatches::read_kernels(&mut builder, survey)?,
+            "counter_dispatches" => dispatches::read_counter_dispatches(&mut builder, survey)?,
+            "kernel_symbols" => dispatches::read_symbols(&mut builder, survey)?,
+            "counters" => counters::read_counters(&mut builder, survey)?,
+            "counter_instances" => counters::read_instances(&mut builder, survey)?,
+            _ => return Ok(Rows::clean(empty_frame(columns).lazy())),
+        }
+        if matches!(table.name, "kernels" | "counter_dispatches") {
+            builder.report_damage(self.damage());
+        }
+        builder.finish()
+    }
+
+    fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        if is_left_out(context, table.name) {
+            return Ok(RowCount::default());
+        }
+        let survey = &self.0;
+        match table.name {
+            "kernels" => Ok(RowCount { rows: dispatches::count(survey), damage: self.damage() }),
+            "counter_dispatches" => Ok(RowCount { rows: survey.runs.len() as u64, damage: self.damage() }),
+            "kernel_symbols" => Ok(RowCount::whole(survey.kernels.len() as u64)),
+            "counters" | "counter_instances" => {
+                // Values that were not sampled have no row, so that only reading tells.
+                let columns: Vec<&'static Column> = own_columns(table).into_iter().take(2).collect();
+                let rows = self.read(context, table, &columns)?;
+                Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage })
+            }
+            _ => Ok(RowCount::default()),
+        }
+    }
+}
+
+impl ComputeSource {
+    fn damage(&self) -> Vec<Damage> {
+        self.0.files.iter().flat_map(|surveyed| surveyed.flaws.damage(&surveyed.file, super::PART)).collect()
+    }
+}

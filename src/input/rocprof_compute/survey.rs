@@ -1,0 +1,192 @@
+//! What the files of a workload name: dispatches, kernels, GPUs. Everything but the values of counters.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result};
+
+use super::columns::Col;
+use super::header::{Header, Layout};
+use super::passes::passes;
+use super::rows::{Row, scan};
+use super::workload::{Workload, stem};
+use crate::input::common::csv::{CsvFile, Flaws, start};
+
+/// A dispatch as it ran in one pass.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Dispatch.
+    pub dispatch: i64,
+    /// GPU.
+    pub gpu: Option<i64>,
+    /// Position in [`Survey::kernels`].
+    pub kernel: usize,
+    /// Work-items of the grid, those of a workgroup, LDS, scratch memory.
+    pub sizes: [Option<i64>; 4],
+    /// Start in ns.
+    pub start_ns: Option<i64>,
+    /// End in ns.
+    pub end_ns: Option<i64>,
+    /// The pass among those of the workload.
+    pub pass: i64,
+}
+
+/// A kernel as the first of its rows shows it.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Recorded id, else a number in the order of appearance.
+    pub id: i64,
+    /// Name, unless no row has one.
+    pub name: Option<String>,
+    /// Vector, accumulation and scalar registers, LDS, scratch memory.
+    pub numbers: [Option<i64>; 5],
+}
+
+/// What tells runs of the long layout apart: dispatch, GPU, start, end.
+type RunKey = (i64, Option<i64>, Option<i64>, Option<i64>);
+/// What tells kernels apart: id and name.
+type KernelKey = (Option<i64>, Option<String>);
+
+/// A file after it was surveyed.
+#[derive(Debug)]
+pub struct Surveyed {
+    /// Where it is.
+    pub file: CsvFile,
+    /// What its columns are.
+    pub header: Header,
+    /// What is odd about its rows.
+    pub flaws: Flaws,
+    /// Position of its first run in [`Survey::runs`].
+    first: usize,
+    runs: BTreeMap<RunKey, usize>,
+}
+
+/// What the files name.
+#[derive(Debug, Default)]
+pub struct Survey {
+    /// The files.
+    pub files: Vec<Surveyed>,
+    /// Dispatches in every pass, in recorded order.
+    pub runs: Vec<Run>,
+    /// Kernels in the order of their first row.
+    pub kernels: Vec<Kernel>,
+    /// GPUs.
+    pub gpus: BTreeSet<i64>,
+    /// How many passes there are.
+    pub passes: i64,
+}
+
+impl Survey {
+    /// Goes through all files once.
+    ///
+    /// # Errors
+    /// When a file cannot be opened.
+    pub fn new(workload: &Workload) -> Result<Self> {
+        let mut survey = Self::default();
+        let mut kernels: BTreeMap<KernelKey, usize> = BTreeMap::new();
+        for file in &workload.files {
+            survey.add(file, &mut kernels)?;
+        }
+        survey.number_kernels();
+        Ok(survey)
+    }
+
+    fn add(&mut self, file: &CsvFile, kernels: &mut BTreeMap<KernelKey, usize>) -> Result<()> {
+        let (record, _) = start(file)?;
+        let header = Header::new(&record, &stem(file));
+        let layout = header
+            .layout
+            .context("the header is no longer the one that was looked at first; was the file written to?")?;
+        let first = self.runs.len();
+        let mut runs: BTreeMap<RunKey, usize> = BTreeMap::new();
+        let mut last: Option<RunKey> = None;
+        let flaws = scan(file, &header, &mut |row| {
+            let key = run_key(row);
+            let is_new = layout == Layout::Wide || (last != Some(key) && !runs.contains_key(&key));
+            if is_new {
+                if layout == Layout::Long {
+                    runs.insert(key, self.runs.len());
+                }
+                let kernel = self.kernel(row, kernels);
+                self.runs.push(run(row, kernel));
+                self.gpus.extend(row.number(Col::Gpu));
+            }
+            last = Some(key);
+        })?;
+        let own: Vec<(i64, Option<i64>)> =
+            self.runs.iter().skip(first).map(|run| (run.dispatch, run.start_ns)).collect();
+        let (found, count) = passes(&own);
+        for (run, pass) in self.runs.iter_mut().skip(first).zip(found) {
+            run.pass = self.passes.saturating_add(pass);
+        }
+        self.passes = self.passes.saturating_add(count);
+        self.files.push(Surveyed { file: file.clone(), header, flaws, first, runs });
+        Ok(())
+    }
+
+    fn kernel(&mut self, row: &Row<'_>, kernels: &mut BTreeMap<KernelKey, usize>) -> usize {
+        let key = (row.number(Col::KernelId), row.text(Col::KernelName).map(|name| without_clone(&name).to_owned()));
+        if let Some(known) = kernels.get(&key) {
+            return *known;
+        }
+        let numbers = [Col::Vgpr, Col::AccumVgpr, Col::Sgpr, Col::Lds, Col::Scratch].map(|column| row.number(column));
+        // Ids are given when all are known; until then a missing one is negative.
+        self.kernels.push(Kernel { id: key.0.unwrap_or(-1), name: key.1.clone(), numbers });
+        kernels.insert(key, self.kernels.len() - 1);
+        self.kernels.len() - 1
+    }
+
+    /// Numbers the kernels by appearance unless each has an id of its own: those of several passes may differ.
+    fn number_kernels(&mut self) {
+        let ids: BTreeSet<i64> = self.kernels.iter().map(|kernel| kernel.id).collect();
+        let has_ids = ids.len() == self.kernels.len() && ids.first().is_none_or(|least| *least >= 0);
+        if has_ids {
+            return;
+        }
+        let mut by_name: BTreeMap<Option<String>, usize> = BTreeMap::new();
+        let mut kept: Vec<Kernel> = Vec::new();
+        let places: Vec<usize> = std::mem::take(&mut self.kernels)
+            .into_iter()
+            .map(|kernel| {
+                *by_name.entry(kernel.name.clone()).or_insert_with(|| {
+                    kept.push(Kernel { id: kept.len() as i64 + 1, ..kernel });
+                    kept.len() - 1
+                })
+            })
+            .collect();
+        self.kernels = kept;
+        for run in &mut self.runs {
+            run.kernel = places.get(run.kernel).copied().unwrap_or_default();
+        }
+    }
+}
+
+impl Surveyed {
+    /// Position of the run of a row in [`Survey::runs`], if it is the `ordinal`th of the file.
+    pub fn run_of(&self, row: &Row<'_>, ordinal: usize) -> Option<usize> {
+        match self.header.layout {
+            Some(Layout::Wide) => Some(self.first.saturating_add(ordinal)),
+            _ => self.runs.get(&run_key(row)).copied(),
+        }
+    }
+}
+
+fn run_key(row: &Row<'_>) -> RunKey {
+    (row.dispatch, row.number(Col::Gpu), row.number(Col::Start), row.number(Col::End))
+}
+
+fn run(row: &Row<'_>, kernel: usize) -> Run {
+    Run {
+        dispatch: row.dispatch,
+        gpu: row.number(Col::Gpu),
+        kernel,
+        sizes: [Col::Grid, Col::Workgroup, Col::Lds, Col::Scratch].map(|column| row.number(column)),
+        start_ns: row.number(Col::Start),
+        end_ns: row.number(Col::End),
+        pass: 0,
+    }
+}
+
+/// A demangled name without what the descriptor of the kernel adds to it.
+fn without_clone(name: &str) -> &str {
+    name.strip_suffix(" [clone .kd]").unwrap_or(name)
+}

@@ -1,0 +1,92 @@
+//! What `sysinfo.csv` tells of the machine and its GPUs.
+
+use std::collections::BTreeMap;
+
+use csv::ByteRecord;
+
+use super::columns::trimmed;
+use crate::input::common::csv::{CsvFile, Parsed, float, integer, start};
+use crate::trace::facts::AgentFacts;
+
+/// The fields of the first row by name.
+#[derive(Clone, Debug, Default)]
+pub struct System {
+    fields: BTreeMap<String, Vec<u8>>,
+}
+
+impl System {
+    /// Reads the file. A text says what is wrong with one that holds no description.
+    ///
+    /// # Errors
+    /// When it cannot be read, or has no row that fits its header.
+    pub fn read(file: &CsvFile) -> Result<Self, String> {
+        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.shown);
+        let (header, mut records) = start(file).map_err(|error| format!("{error:#}"))?;
+        let mut record = ByteRecord::new();
+        match records.read_byte_record(&mut record) {
+            Ok(true) if record.len() == header.len() => {
+                let names = header.iter().map(trimmed);
+                Ok(Self { fields: names.zip(record.iter().map(<[u8]>::to_vec)).collect() })
+            }
+            Ok(true) => {
+                let found = format!("{} fields where the header has {}", record.len(), header.len());
+                Err(format!("{}:2: {found}; what the GPU has stays unknown", file.shown))
+            }
+            Ok(false) => Err(failed(&"there is no row; what the GPU has stays unknown")),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+
+    /// A text that is not empty.
+    pub fn text(&self, name: &str) -> Option<String> {
+        let text = String::from_utf8_lossy(self.fields.get(name)?).trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// A positive integer.
+    fn number(&self, name: &str) -> Option<i64> {
+        match integer(self.fields.get(name)?) {
+            Parsed::Value(value) => Some(value).filter(|value| *value > 0),
+            Parsed::Missing | Parsed::Bad => None,
+        }
+    }
+
+    /// The GPU of a number; all of a machine are alike.
+    pub fn gpu(&self, id: i64) -> AgentFacts {
+        let waves_per_cu = self.number("max_waves_per_cu");
+        let simd_per_cu = self.number("simd_per_cu");
+        let waves_per_simd = waves_per_cu.zip(simd_per_cu).and_then(|(waves, simds)| waves.checked_div(simds));
+        AgentFacts {
+            agent_id: id,
+            agent_type: "GPU".to_owned(),
+            absolute_index: Some(id),
+            name: self.text("gpu_arch").unwrap_or_else(|| format!("GPU {id}")),
+            product_name: self.text("gpu_model"),
+            cu_count: self.number("cu_per_gpu"),
+            num_xcc: self.number("num_xcd"),
+            simd_per_cu,
+            max_waves_per_simd: waves_per_simd.filter(|waves| *waves > 0),
+            wave_size: self.number("wave_size"),
+            max_clock_mhz: self.number("max_sclk"),
+            mem_clock_mhz: self.number("max_mclk"),
+            shader_engines: self.number("se_per_gpu"),
+            max_waves_per_cu: waves_per_cu,
+            lds_banks: self.number("lds_banks_per_cu"),
+            scalar_caches: self.number("sqc_per_gpu"),
+            l2_channels: self.number("total_l2_chan"),
+            hbm_channels: self.number("num_hbm_channels"),
+            command_pipes: self.number("pipes_per_gpu"),
+            mem_bytes_per_s: self.memory_bytes_per_s(),
+            pci_device_id: self.number("gpu_chip_id").or_else(|| self.number("chip_id")),
+            ..AgentFacts::default()
+        }
+    }
+
+    /// Bandwidth of the memory in bytes per second, from GB/s.
+    fn memory_bytes_per_s(&self) -> Option<i64> {
+        match float(self.fields.get("hbm_bw")?) {
+            Parsed::Value(value) if value > 0.0 => Some((value * 1e9).round() as i64),
+            _ => None,
+        }
+    }
+}
