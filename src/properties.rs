@@ -4,8 +4,8 @@
 pub use crate::cli::settings::properties::settings;
 pub use crate::engine::properties::front_matter;
 pub use crate::input::properties::{
-    compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan, json_template,
-    json_text, rpd_arguments, sqlite_pages,
+    att_listing, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan,
+    json_template, json_text, rpd_arguments, sqlite_pages,
 };
 pub use crate::trace::properties::{categories, kernel_names, metrics, numbers, window};
 
@@ -14,6 +14,7 @@ pub type Property = fn(&[u8]);
 
 /// Every property by its name, which is that of the fuzz target and of the folder of its seeds.
 pub const ALL: &[(&str, Property)] = &[
+    ("att_listing", att_listing),
     ("categories", categories),
     ("compute_rows", compute_rows),
     ("csv_rows", csv_rows),

@@ -109,6 +109,8 @@ pub enum Format {
     Compute,
     /// The same with a row for each value
     ComputeLong,
+    /// Instruction statistics of a thread trace and program counter samples, as CSV; always the same kernels
+    ThreadTrace,
 }
 
 impl Format {
@@ -119,7 +121,7 @@ impl Format {
             Self::Json => "json",
             Self::JsonGz => "json.gz",
             Self::Dataset => "parquet",
-            Self::Compute | Self::ComputeLong => "csv",
+            Self::Compute | Self::ComputeLong | Self::ThreadTrace => "csv",
         }
     }
 }

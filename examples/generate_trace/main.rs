@@ -22,6 +22,7 @@ mod recorder;
 mod rocpd;
 mod rocpd_setup;
 mod step;
+mod thread_trace;
 mod workload;
 
 use std::path::Path;
@@ -51,6 +52,7 @@ fn main() -> Result<()> {
             (Format::Dataset, _) => dataset::write(&arguments)?,
             (Format::Compute, _) => compute::write(&arguments, compute::Layout::Wide)?,
             (Format::ComputeLong, _) => compute::write(&arguments, compute::Layout::Long)?,
+            (Format::ThreadTrace, _) => thread_trace::write(&arguments)?,
             (_, Flavour::Merged) => write_merged(&arguments, *format)?,
             (_, Flavour::Plain | Flavour::Hostile) => write_separate(&arguments, *format)?,
         };
@@ -129,7 +131,7 @@ impl TraceFile {
                 let gzip = format == Format::JsonGz;
                 Self::Json(Box::new(JsonFile::create(path, gzip, arguments.json_layout)?))
             }
-            Format::Dataset | Format::Compute | Format::ComputeLong => bail!("this format is a directory, not a file"),
+            Format::Dataset | Format::Compute | Format::ComputeLong | Format::ThreadTrace => bail!("these are several files"),
         })
     }
 

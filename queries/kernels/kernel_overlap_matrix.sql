@@ -22,7 +22,7 @@ WITH stretches AS (
         o.duration_ns
     FROM kernel_overlaps AS o
     JOIN processes AS p ON p.process = o.process
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 summed AS (
     SELECT

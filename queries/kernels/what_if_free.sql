@@ -33,7 +33,7 @@ WITH kernels_of AS (
         0 - k.kernel_ns AS minus_total_ns
     FROM kernel_savings AS k
     JOIN processes AS p ON p.process = k.process
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 placed AS (
     SELECT

@@ -33,7 +33,7 @@ alive AS (
     FROM processes AS p
     JOIN extents AS e ON e.process = p.process
     JOIN clocks AS c ON c.process = p.process
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 of_clock AS (
     SELECT

@@ -178,7 +178,7 @@ compared AS (
         m.metric, m.place, m.process, m.rank, m.gpu, m.amount
     FROM measured AS m
     JOIN processes AS p ON p.process = m.process
-    WHERE p.role <> 'counters' AND m.amount IS NOT NULL
+    WHERE p.role = 'trace' AND m.amount IS NOT NULL
 ),
 ordered AS (
     SELECT

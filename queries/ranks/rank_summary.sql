@@ -45,7 +45,7 @@ rank_rows AS (
     FROM processes AS p
     LEFT JOIN gpu_time AS g ON g.process = p.process
     LEFT JOIN kernel_time AS k ON k.process = p.process
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 with_mean AS (
     SELECT

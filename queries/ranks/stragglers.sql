@@ -30,7 +30,7 @@ members AS (
     SELECT t.process, t.rank, t.gpu, p.hostname, t.span_ns, t.compute_ns, t.idle_ns
     FROM segment_times AS t
     JOIN processes AS p ON p.process = t.process
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 work AS (
     SELECT

@@ -21,7 +21,7 @@ WITH segments AS (
         CASE WHEN g.compute > 0 OR g.comm > 0 OR g.copies > 0 THEN g.duration_ns ELSE 0 END AS busy_ns
     FROM gpu_segments AS g
     JOIN processes AS p ON p.process = g.process
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 summed AS (
     SELECT

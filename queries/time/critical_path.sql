@@ -52,7 +52,7 @@ parts AS (
     {%- if name != 'full' %}
     LEFT JOIN kernel_symbols AS s ON s.process = c.process AND s.kernel_id = c.kernel_id
     {%- endif %}
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 )
 {%- if top > 0 %},
 placed AS (

@@ -34,7 +34,7 @@ WITH parts AS (
     {%- if name != 'full' %}
     LEFT JOIN kernel_symbols AS s ON s.process = c.process AND s.kernel_id = c.kernel_id
     {%- endif %}
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 work AS (
     SELECT
@@ -53,7 +53,7 @@ work AS (
     {%- if name != 'full' %}
     LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
     {%- endif %}
-    WHERE k.valid AND p.role <> 'counters'
+    WHERE k.valid AND p.role = 'trace'
     UNION ALL
     SELECT
         {%- for column in by %}
@@ -64,7 +64,7 @@ work AS (
         m.duration_ns
     FROM memory_copies AS m
     JOIN processes AS p ON p.process = m.process
-    WHERE m.valid AND p.role <> 'counters'
+    WHERE m.valid AND p.role = 'trace'
 ),
 -- Rows of the path and of all work side by side, so that groups without a name meet too.
 both_sides AS (

@@ -37,7 +37,7 @@ WITH segments AS (
         CASE WHEN g.compute > 0 OR g.comm > 0 OR g.copies > 0 THEN 1 ELSE 0 END AS busy
     FROM gpu_segments AS g
     JOIN processes AS p ON p.process = g.process
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 used AS (
     SELECT

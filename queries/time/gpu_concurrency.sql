@@ -21,7 +21,7 @@ WITH segments AS (
         g.duration_ns
     FROM gpu_segments AS g
     JOIN processes AS p ON p.process = g.process
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 summed AS (
     SELECT

@@ -81,7 +81,7 @@ process_rows AS (
         COUNT(t.busy_ns) OVER () AS active_processes
     FROM processes AS p
     LEFT JOIN process_time AS t ON t.process = p.process
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 summed AS (
     SELECT

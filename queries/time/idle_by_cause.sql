@@ -36,7 +36,7 @@ summed AS (
         MAX(g.max_ns) AS max_ns
     FROM per_process AS g
     JOIN processes AS p ON p.process = g.process
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
     GROUP BY
         {%- for column in by %}
         {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},

@@ -44,7 +44,7 @@ WITH parts AS (
         p.hostname
     FROM idle_gaps AS g
     JOIN processes AS p ON p.process = g.process
-    WHERE p.role <> 'counters' AND g.cause NOT IN ('copy_only', 'lead', 'tail')
+    WHERE p.role = 'trace' AND g.cause NOT IN ('copy_only', 'lead', 'tail')
 ),
 by_cause AS (
     SELECT

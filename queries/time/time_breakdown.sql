@@ -74,7 +74,7 @@ gpu_rows AS (
     JOIN process_span AS w ON w.process = g.process
     JOIN processes AS p ON p.process = g.process
     LEFT JOIN kernel_time AS k ON k.process = g.process AND k.gpu = g.gpu
-    WHERE p.role <> 'counters'
+    WHERE p.role = 'trace'
 ),
 summed AS (
     SELECT

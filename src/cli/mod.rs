@@ -44,6 +44,8 @@ mod progress;
 mod schema;
 pub(crate) mod settings;
 #[cfg(feature = "tables")]
+mod source_text;
+#[cfg(feature = "tables")]
 mod sql;
 #[cfg(feature = "tables")]
 mod suggest;

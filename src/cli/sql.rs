@@ -7,6 +7,7 @@ use super::answer::check_output;
 use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
+use super::source_text::SourceArguments;
 use super::suggest::explain;
 use super::{answer, messages};
 use crate::engine::{is_query, mentioned, run_sql};
@@ -30,6 +31,8 @@ pub struct SqlArguments {
     cache: CacheArguments,
     #[command(flatten)]
     output: OutputArguments,
+    #[command(flatten)]
+    source: SourceArguments,
 }
 
 /// Runs the verb.
@@ -41,6 +44,7 @@ pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Fai
         return Err(Failure::Usage("the query is no SELECT statement; begin with SELECT or WITH".to_owned()));
     }
     check_output(&arguments.input, &arguments.output)?;
+    let source = arguments.source.open(global)?;
     let request = mentioned(&arguments.query);
     let opening = Opening { request: Some(&request), cache: Some(&arguments.cache), ..Opening::default() };
     let trace = arguments.input.open(global, &opening)?;
@@ -48,6 +52,7 @@ pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Fai
     let trace = arguments.alignment.apply(trace, &request, global)?;
     note_untouched(&trace, request.into_keys(), global);
     let result = run_sql(&trace, &arguments.query).map_err(|error| explain(error, &arguments.query))?;
+    let result = source.add_to(result)?;
     let empty = result.frame.height() == 0;
     answer::write(result, &arguments.output, global)?;
     if messages::report_damage(&trace, global) {

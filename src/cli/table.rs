@@ -12,6 +12,7 @@ use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening,
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::help::{flag, query_notes};
+use super::source_text::{SourceArguments, with_source_option};
 use super::{answer, messages, plot, tables};
 use crate::engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query,
@@ -45,7 +46,8 @@ fn query_command(query: &Query) -> Command {
         let plot = Arg::new("plot").long("plot").help("Draw the answer under the table, with characters");
         command = command.arg(plot.action(clap::ArgAction::SetTrue).help_heading("Output"));
     }
-    with_shared_options(command).about(declaration.title.clone()).long_about(declaration.about.clone())
+    let command = with_source_option(with_shared_options(command), std::iter::once(query));
+    command.about(declaration.title.clone()).long_about(declaration.about.clone())
 }
 
 /// The option of a query's parameter, without default.
@@ -123,6 +125,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
+    let source = SourceArguments::of(matches).open(global)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
     let request = mentioned(&statement);
     let opening = Opening { subject, request: Some(&request), cache: Some(&cache), exclude: None };
@@ -130,7 +133,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     messages::warn(&trace, global);
     let trace = alignment.apply(trace, &request, global)?;
     note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
-    let result = run_query(&trace, query, &options)?;
+    let result = source.add_to(run_query(&trace, query, &options)?)?;
     let empty = result.frame.height() == 0;
     let plotted = query.declaration.plot.is_some() && matches.get_flag("plot") && !empty;
     let picture = if plotted { Some(plot::roofline(&result.frame)?) } else { None };

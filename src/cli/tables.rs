@@ -15,6 +15,7 @@ use super::arguments::{
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::messages;
+use super::source_text::{SourceArguments, SourceLines, with_source_option};
 use super::table::{explain_emptiness, parameter_argument, with_shared_options};
 use crate::engine::{Answer, Query, QueryError, QueryOptions, Registry, mentioned, render, run_queries, united};
 use crate::export::atomic::{replace_directory, write_directory, write_file};
@@ -44,13 +45,14 @@ pub fn command(registry: &Registry, words: impl Iterator<Item = String>) -> Opti
     let is_list = |word: &String| word.contains(',') && word.split(',').any(|name| registry.get(name).is_ok());
     let list = words.skip_while(|word| word != "table").skip(1).find(is_list)?;
     let queries: Vec<&Query> = list.split(',').filter_map(|name| registry.get(name).ok()).collect();
-    let mut command = Command::new(list).hide(true).about("Answer several named queries");
+    let mut command = Command::new(list).hide(true);
     for parameter in queries.iter().flat_map(|query| &query.declaration.parameters) {
         if command.get_arguments().all(|known| known.get_id() != parameter.name.as_str()) {
             command = command.arg(parameter_argument(parameter));
         }
     }
-    Some(with_shared_options(command))
+    let command = with_source_option(with_shared_options(command), queries.into_iter());
+    Some(command.about("Answer several named queries"))
 }
 
 /// Runs the queries.
@@ -74,6 +76,7 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     let replaced = check_output(queries, &input, &output)?;
+    let source = SourceArguments::of(matches).open(global)?;
     let needs = || queries.iter().map(|query| query.declaration.needs.first());
     let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
     let requests: Vec<_> = statements.iter().map(|sql| mentioned(sql)).collect();
@@ -87,10 +90,11 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     tables.dedup();
     note_untouched(&trace, tables.into_iter(), global);
     let empty = if let Some(directory) = output.path() {
-        write_files(&trace, &asked, directory, &output, replaced)?
+        write_files(&trace, &asked, directory, (&output, &source), replaced)?
     } else {
-        let titled =
-            |query: &Query, answer: Answer| anyhow::Ok((query.declaration.title.clone(), answer.with_texts()?));
+        let titled = |query: &Query, answer: Answer| {
+            anyhow::Ok((query.declaration.title.clone(), source.add_to(answer.with_texts()?)?))
+        };
         let answers = delivered(queries, run_queries(&trace, &asked, titled)?).map_err(failure)?;
         print(answers.iter().flatten(), &output, global)?;
         answers.iter().map(|answer| answer.as_ref().map(|(_, answer)| answer.frame.height() == 0)).collect()
@@ -195,7 +199,7 @@ fn write_files(
     trace: &Trace,
     asked: &[(&Query, QueryOptions)],
     directory: &Path,
-    output: &OutputArguments,
+    (output, source): (&OutputArguments, &SourceLines),
     replaced: bool,
 ) -> Result<Vec<Option<bool>>, Failure> {
     let fill = |directory: &Path| {
@@ -203,6 +207,7 @@ fn write_files(
             let is_empty = answer.frame.height() == 0;
             let is_of_lines = matches!(output.format(), AnswerFormat::Csv | AnswerFormat::Tsv);
             let answer = if is_of_lines { answer } else { answer.with_texts()? };
+            let answer = source.add_to(answer)?;
             let path = directory.join(file_name(query, output.format()));
             write_file(&path, |out| answer::write_to_file(answer, output, out))?;
             anyhow::Ok(is_empty)

@@ -1,5 +1,6 @@
 //! What a file is, by the first bytes of its content alone.
 
+use super::att;
 use super::rocprof_compute;
 use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::ROOT_KEY;
@@ -37,10 +38,6 @@ const TABLES: &[(&[&str], &str)] = &[
         &["metric", "avg", "unit"],
         "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
     ),
-    (
-        &["vaddr", "instruction", "hitcount"],
-        "instruction statistics of `rocprofv3 --att`, not a trace; name the trace of the run",
-    ),
 ];
 
 /// What the first bytes tell.
@@ -52,6 +49,8 @@ pub enum Head {
     PcSamples,
     /// rocprofv3 CSV.
     RocprofCsv,
+    /// Instruction statistics of a thread trace.
+    AttStatistics,
     /// Counters of rocprofiler-compute.
     ComputeCounters,
     /// What rocprofiler-compute says of the machine.
@@ -119,7 +118,7 @@ fn compute(head: &[u8]) -> Option<Head> {
             let reason = "what rocprofiler-compute says of the machine; name the folder that has its pmc_perf.csv";
             Some(Head::ComputeSystem(reason.to_owned()))
         }
-        rocprof_compute::HeadOf::Other => None,
+        rocprof_compute::HeadOf::Other => att::is_header(head).then_some(Head::AttStatistics),
     }
 }
 

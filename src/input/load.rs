@@ -16,7 +16,7 @@ use super::error::InputError;
 use super::files::{files_of, memory_bytes};
 use super::recognise::{Recognised, recognise};
 use super::twins::read_twice;
-use super::{rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
+use super::{att, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
 use crate::trace::categories::Categories;
 use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::identity::assign;
@@ -28,8 +28,8 @@ use crate::trace::{Member, Request, Trace};
 const ROCPD: &str = "rocpd";
 
 /// What is said of a directory in which nothing was found.
-const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, counters of \
-     rocprofiler-compute, or a dataset";
+const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \
+     --att, counters of rocprofiler-compute, or a dataset";
 
 /// What is said of an input in which nothing was recorded.
 const NO_PROCESS: &str = "a trace without any process; collect again";
@@ -183,7 +183,10 @@ fn look(candidate: &Candidate, options: &LoadOptions, spools: &Spools, events: &
     let (path, name) = (&candidate.path, file_name(candidate));
     let shown = shown(candidate);
     let recognised = recognise(path);
-    let is_file = matches!(recognised, Recognised::Rocpd(_) | Recognised::RocprofJson | Recognised::Rpd(_));
+    let is_file = matches!(
+        recognised,
+        Recognised::Rocpd(_) | Recognised::RocprofJson | Recognised::Rpd(_) | Recognised::AttStatistics
+    );
     let (opened, kept) = if is_file { cached(options, &shown, &files_of(path)) } else { (None, Kept::Never) };
     if let Some(opened) = opened {
         return Looked { recognised, opened: Some(Ok(opened)), kept };
@@ -198,6 +201,7 @@ fn look(candidate: &Candidate, options: &LoadOptions, spools: &Spools, events: &
             Some(opened)
         }
         Recognised::Rpd(file) => Some(rpd::find(file, &shown, &name, options.reader)),
+        Recognised::AttStatistics => Some(att::find(path, &shown, &name)),
         Recognised::Dataset => Some(dataset::find(path, &options.categories).map(|(processes, damage, selection)| {
             let notes = note_selection(&shown, &selection).into_iter().collect();
             Opened { processes, notes, damage }
@@ -243,7 +247,11 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
     for (candidate, looked) in candidates.into_iter().zip(looked) {
         let shown = shown(&candidate);
         match looked.recognised {
-            Recognised::Rocpd(_) | Recognised::RocprofJson | Recognised::Rpd(_) | Recognised::Dataset => {}
+            Recognised::Rocpd(_)
+            | Recognised::RocprofJson
+            | Recognised::Rpd(_)
+            | Recognised::AttStatistics
+            | Recognised::Dataset => {}
             Recognised::RocprofCsv => csv_files.push(CsvFile { path: candidate.path.clone(), shown: shown.clone() }),
             Recognised::ComputeCounters => {
                 compute_files.push(CsvFile { path: candidate.path.clone(), shown: shown.clone() })
@@ -270,6 +278,9 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
                     lost.push((shown.clone(), reason));
                 } else if rocprofv3_csv::is_named_like_capture(&file_name(&candidate)) {
                     unnamed.push((shown.clone(), "named like rocprofv3 CSV, but its header is not known".to_owned()));
+                } else if att::is_named_like_statistics(&file_name(&candidate)) {
+                    let reason = "named like the statistics of `rocprofv3 --att`, but its header is not known";
+                    unnamed.push((shown.clone(), reason.to_owned()));
                 }
             }
             Recognised::Damaged(reason) => damaged.push((shown.clone(), reason)),

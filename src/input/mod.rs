@@ -1,5 +1,6 @@
 //! Finds inputs, recognises them by content and opens each with the adapter of its format.
 
+mod att;
 #[cfg(feature = "tables")]
 mod cache;
 mod common;

@@ -1,11 +1,13 @@
 //! What recognition promises of any bytes, and the properties of the adapters.
 
+pub use super::att::properties::*;
 pub use super::common::sqlite::properties::*;
 pub use super::rocprof_compute::properties::*;
 pub use super::rocprofv3_csv::properties::*;
 pub use super::rocprofv3_json::properties::*;
 pub use super::rpd::properties::*;
 
+use super::att::is_header;
 use super::head::{Head, SQLITE_MAGIC, by_head};
 use super::rocprof_compute;
 use super::rocprofv3_csv::{HeadOf, head_of};
@@ -23,6 +25,7 @@ pub fn head(bytes: &[u8]) {
         }
         Head::PcSamples => assert_eq!(by_head(&[b" \n", bytes].concat()), Head::PcSamples),
         Head::RocprofCsv => assert_eq!(head_of(bytes), HeadOf::Records),
+        Head::AttStatistics => assert!(is_header(bytes)),
         Head::ComputeCounters => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadOf::Counters),
         Head::ComputeSystem(_) => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadOf::System),
         Head::CsvSummary(_) => assert_eq!(head_of(bytes), HeadOf::Summary),

@@ -23,6 +23,8 @@ pub enum Recognised {
     Rpd(Arc<DatabaseFile>),
     /// A file of rocprofv3 CSV, plain or compressed.
     RocprofCsv,
+    /// Instruction statistics of a thread trace, plain or compressed.
+    AttStatistics,
     /// A file of counters of rocprofiler-compute, plain or compressed.
     ComputeCounters,
     /// What rocprofiler-compute says of the machine, which is read with the counters beside it.
@@ -46,6 +48,7 @@ impl From<Head> for Recognised {
         match head {
             Head::RocprofJson | Head::PcSamples => Self::RocprofJson,
             Head::RocprofCsv => Self::RocprofCsv,
+            Head::AttStatistics => Self::AttStatistics,
             Head::ComputeCounters => Self::ComputeCounters,
             Head::ComputeSystem(reason) => Self::ComputeSystem(reason),
             Head::CsvSummary(reason) => Self::CsvSummary(reason),

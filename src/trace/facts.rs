@@ -10,6 +10,9 @@ pub enum Role {
     Trace,
     /// A counter pass beside a trace of the same rank; its dispatches are serialised by the collection.
     Counters,
+    /// A thread trace: what the instructions of one dispatch cost, without times.
+    #[serde(rename = "thread_trace")]
+    ThreadTrace,
 }
 
 impl Role {
@@ -18,6 +21,7 @@ impl Role {
         match self {
             Self::Trace => "trace",
             Self::Counters => "counters",
+            Self::ThreadTrace => "thread_trace",
         }
     }
 }
@@ -139,6 +143,9 @@ pub struct ProcessFacts {
     pub stored_role: Option<Role>,
     /// Whether it carries counter values of dispatches.
     pub has_counters: bool,
+    /// Whether it is a thread trace.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_thread_trace: bool,
     /// How often kernels were run again to collect more counters.
     pub replay_passes: i64,
     /// The agents the process could see.

@@ -1,6 +1,7 @@
 //! Processes, ranks, nodes, devices and roles of the logical trace, assigned from what the sources tell.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use regex::Regex;
 
@@ -76,6 +77,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
 
     let unranked = |counters: bool| {
         let unclaimed = order.iter().zip(&claims).filter(|(_, claim)| claim.is_none());
+        let unclaimed = unclaimed.filter(|((_, facts), _)| !facts.is_thread_trace);
         unclaimed.filter(|((_, facts), _)| carries_counters(facts) == counters).count()
     };
     if let (1.., 1..) = (unranked(true), unranked(false)) {
@@ -88,13 +90,16 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     let ranks = fill_ranks(&order, &claims);
     let mut ranked: Vec<(usize, ProcessFacts, i64)> =
         order.into_iter().zip(ranks).map(|((position, facts), rank)| (position, facts, rank)).collect();
+    name_machines(&mut ranked);
     ranked.sort_by_cached_key(|(_, facts, rank)| {
         let identity = facts.guid.clone().unwrap_or_else(|| facts.content_hash.clone());
-        (*rank, identity, facts.pid, natural_key(&facts.path))
+        // Processes have the same numbers without the thread traces beside them.
+        (*rank, facts.is_thread_trace, identity, facts.pid, natural_key(&facts.path))
     });
 
+    let is_plain = |facts: &ProcessFacts| !carries_counters(facts) && !facts.is_thread_trace;
     let plain_ranks: BTreeSet<i64> =
-        ranked.iter().filter(|(_, facts, _)| !carries_counters(facts)).map(|(_, _, rank)| *rank).collect();
+        ranked.iter().filter(|(_, facts, _)| is_plain(facts)).map(|(_, _, rank)| *rank).collect();
     let mut nodes: BTreeMap<String, i64> = BTreeMap::new();
     let mut devices: BTreeMap<(i64, String), i64> = BTreeMap::new();
     let mut passes: BTreeMap<i64, i64> = BTreeMap::new();
@@ -103,7 +108,11 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
         let next_node = nodes.len() as i64;
         let node = *nodes.entry(facts.machine_key.clone()).or_insert(next_node);
         let counters = carries_counters(&facts);
-        let role = if counters && plain_ranks.contains(&rank) { Role::Counters } else { Role::Trace };
+        let role = match counters && plain_ranks.contains(&rank) {
+            _ if facts.is_thread_trace => Role::ThreadTrace,
+            true => Role::Counters,
+            false => Role::Trace,
+        };
         let pass = if counters {
             let next = passes.entry(rank).or_insert(0);
             let pass = *next;
@@ -150,20 +159,55 @@ fn recorded_claims(order: &[(usize, ProcessFacts)], warnings: &mut Vec<String>) 
 }
 
 /// Gives every process a rank: its claim, else the next number after the highest claim in the order given. Processes
-/// of one capture series (a counter pass beside its trace) have no common claim here, so each gets its own.
+/// of one capture series (a counter pass beside its trace) have no common claim here, so each gets its own. A thread trace, which
+/// tells nothing of its process, has the rank of those below the nearest directory above it, if these are of one rank; else all
+/// thread traces of a directory have one.
 fn fill_ranks(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> Vec<i64> {
     let mut next = claims.iter().flatten().max().map_or(0, |highest| highest.saturating_add(1));
-    order
-        .iter()
-        .zip(claims)
-        .map(|(_, claim)| {
-            claim.unwrap_or_else(|| {
-                let rank = next;
-                next = next.saturating_add(1);
-                rank
-            })
-        })
-        .collect()
+    let mut take_next = || {
+        let rank = next;
+        next = next.saturating_add(1);
+        rank
+    };
+    let mut ranks: Vec<Option<i64>> = claims.to_vec();
+    let all = || order.iter().map(|(_, facts)| facts);
+    for (rank, _) in ranks.iter_mut().zip(all()).filter(|(_, facts)| !facts.is_thread_trace) {
+        rank.get_or_insert_with(&mut take_next);
+    }
+    let known: Vec<(&Path, i64)> = all()
+        .zip(&ranks)
+        .filter(|(facts, _)| !facts.is_thread_trace)
+        .filter_map(|(facts, rank)| Some((Path::new(&facts.path), (*rank)?)))
+        .collect();
+    let mut of_directories: BTreeMap<Option<&Path>, i64> = BTreeMap::new();
+    for (rank, facts) in ranks.iter_mut().zip(all()) {
+        let path = Path::new(&facts.path);
+        let beside = || rank_beside(path, &known);
+        let rest = || *of_directories.entry(path.parent()).or_insert_with(&mut take_next);
+        *rank = Some(rank.or_else(beside).unwrap_or_else(rest));
+    }
+    ranks.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+/// The rank of the processes below the nearest directory above a file, if they have only one.
+fn rank_beside(path: &Path, known: &[(&Path, i64)]) -> Option<i64> {
+    let below = |directory: &Path| -> BTreeSet<i64> {
+        known.iter().filter(|(path, _)| path.starts_with(directory)).map(|(_, rank)| *rank).collect()
+    };
+    let ranks = path.ancestors().skip(1).map(below).find(|ranks| !ranks.is_empty())?;
+    ranks.first().copied().filter(|_| ranks.len() == 1)
+}
+
+/// Thread traces ran on the machine of the processes of their rank.
+fn name_machines(ranked: &mut [(usize, ProcessFacts, i64)]) {
+    let named = ranked.iter().filter(|(_, facts, _)| !facts.is_thread_trace);
+    let machines: BTreeMap<i64, String> =
+        named.rev().map(|(_, facts, rank)| (*rank, facts.machine_key.clone())).collect();
+    for (_, facts, rank) in ranked.iter_mut().filter(|(_, facts, _)| facts.is_thread_trace) {
+        if let (true, Some(machine)) = (facts.machine_key.is_empty(), machines.get(rank)) {
+            facts.machine_key.clone_from(machine);
+        }
+    }
 }
 
 /// GPU indexes of one process, by the recorded index among GPUs where it is complete and distinct, else by the
@@ -243,6 +287,35 @@ mod tests {
     fn counters_alone_are_a_trace() {
         let assignment = assign(vec![facts("a", None, true)], None);
         assert_eq!(assignment.processes.first().map(|(_, process)| process.role), Some(Role::Trace));
+    }
+
+    #[test]
+    fn a_thread_trace_has_the_rank_of_what_is_near() {
+        let thread_trace = |path: &str| ProcessFacts { is_thread_trace: true, ..facts(path, None, false) };
+        let found = |all: Vec<ProcessFacts>| -> Vec<(usize, i64, Role)> {
+            let assignment = assign(all, None);
+            assert!(assignment.warnings.is_empty(), "{:?}", assignment.warnings);
+            let of = |(position, process): &(usize, Process)| (*position, process.rank, process.role);
+            assignment.processes.iter().map(of).collect()
+        };
+        let (trace, thread) = (Role::Trace, Role::ThreadTrace);
+        let alone = vec![thread_trace("d/b.csv"), thread_trace("d/a.csv"), thread_trace("e/a.csv")];
+        assert_eq!(found(alone), [(1, 0, thread), (0, 0, thread), (2, 1, thread)]);
+        let beside = vec![thread_trace("d/a.csv"), facts("d/host/x.db", Some(3), false)];
+        assert_eq!(found(beside), [(1, 3, trace), (0, 3, thread)]);
+        let two = vec![facts("d/1.db", None, false), facts("d/2.db", None, false), thread_trace("d/0.csv")];
+        assert_eq!(found(two), [(0, 0, trace), (1, 1, trace), (2, 2, thread)]);
+        // It does not make a lone trace with counters a pass.
+        assert_eq!(found(vec![facts("d/1.db", None, true), thread_trace("d/0.csv")]), [(0, 0, trace), (1, 0, thread)]);
+    }
+
+    #[test]
+    fn a_thread_trace_ran_on_the_machine_of_its_rank() {
+        let database = ProcessFacts { machine_key: "m".into(), ..facts("d/1.db", None, false) };
+        let thread_trace = ProcessFacts { is_thread_trace: true, ..facts("d/0.csv", None, false) };
+        let nodes: Vec<i64> =
+            assign(vec![thread_trace, database], None).processes.iter().map(|(_, p)| p.node).collect();
+        assert_eq!(nodes, [0, 0]);
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub mod idle_stretches;
 #[cfg(feature = "tables")]
 pub mod info_tables;
 pub mod innermost;
+pub mod instructions;
 pub mod intervals;
 #[cfg(feature = "tables")]
 pub mod jobs;

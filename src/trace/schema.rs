@@ -51,6 +51,8 @@ pub enum Unit {
     Bits,
     /// Work-items.
     WorkItems,
+    /// Cycles of the shader clock.
+    Cycles,
 }
 
 impl Unit {
@@ -66,6 +68,7 @@ impl Unit {
             Self::Megahertz => "MHz",
             Self::Bits => "bits",
             Self::WorkItems => "work-items",
+            Self::Cycles => "cycles",
         }
     }
 }

@@ -16,6 +16,7 @@ fn every_query_on_the_two_nodes() {
         let input = match query["needs"].as_str().unwrap() {
             needs if needs.starts_with("counters") => "fixtures/counters",
             needs if needs.starts_with("kernel_clocks") => sampled.path.as_str(),
+            needs if needs.starts_with("att_") || needs.starts_with("pc_samples") => "fixtures/thread_trace",
             _ => "fixtures/two_nodes",
         };
         let answer = succeed(&["table", &name, input, "-f", "csv"]);

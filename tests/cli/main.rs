@@ -44,4 +44,5 @@ mod rpd;
 mod rpd_agreement;
 mod settings;
 mod tables;
+mod thread_traces;
 mod two_sources;

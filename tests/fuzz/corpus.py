@@ -45,6 +45,14 @@ HEADS = [
     b'"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"a",1,2,2,100\n',
     b"Index,KernelName,gpu-id,queue-id\n0,k,1,0\n",
 ]
+LISTINGS = [
+    '"CodeObj","Vaddr","Instruction","Hitcount","Latency","Stall","Idle","Source"\n2,4096,"; _Z1kv",0,0,0,0,"k()"\n'
+    '2,4096,"s_load_dword s0, s[0:1], 0x0",4,16,0,0,"/a/x.h:4 -> /b/k.hip:7"\n2,4104,"s_waitcnt lgkmcnt(0)",4,80,64,0,""\n'
+    '2,4108,"global_load_dword v0, v1, s[0:1]",4,16,0,0,"/b/k.hip:8"\n2,4116,"s_waitcnt vmcnt(0) lgkmcnt(1)",4,90,74,0,""\n'
+    '2,4120,"s_cbranch_scc1 65532",4,16,0,0,""\n2,4124,"ds_read_b32 v0, v1",1,4,0,0,""\n2,4132,"s_endpgm",1,4,0,0,""\n',
+    "CodeObj, Vaddr, Instruction, Hitcount, Latency, Source\n4,8,s_wait_loadcnt_dscnt 0x101,1,4,a.py:1\n4,12,s_branch x,1,4,\n",
+    "PC Offset,Hit Count,Total Latency,Stalls,File:Line\n# note\n0x0,8192,200,180,k.hip:0\n0x4,-1,40,5,:\n0x8,1,40\n",
+]
 CSV = {
     "kernels": '"Kind","Agent_Id","Queue_Id","Stream_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name",'
     '"Correlation_Id","Start_Timestamp","End_Timestamp","LDS_Block_Size","Scratch_Size","VGPR_Count",'
@@ -137,6 +145,12 @@ def corpus(few):
     yield "categories", RULES.encode()
     for head in HEADS:
         yield "head", head
+    for text in LISTINGS:
+        yield "att_listing", text.encode()
+        yield "head", text.encode()
+    if not few:
+        for path in sorted(ROOT.glob("fixtures/thread_trace/stats_*.csv")):
+            yield "att_listing", path.read_bytes()
     for text in CSV.values():
         yield "csv_rows", text.encode()
         yield "csv_rows", text.replace("\n", "\r\n").encode()

@@ -22,6 +22,9 @@ from common import REPOSITORY, BinaryError, Tally, default_inputs, difference, r
 # The table that the program registers because the engines have no common way to count.
 NUMBERS = range(65_536)
 
+# Thread traces and program counter samples, in a folder without databases.
+THREAD_TRACE = REPOSITORY / "fixtures" / "thread_trace"
+
 # Values of parameters to try beside their defaults.
 PARAMETER_SETS = {
     "threshold_us": [["--threshold-us", "100"], ["--threshold-us", "12.34"], ["--threshold-us", "0"]],
@@ -31,7 +34,8 @@ PARAMETER_SETS = {
     "least": [["--least", "2"]],
     "least_calls": [["--least-calls", "9", "--least-drift-pct", "0", "--least-gap-pct", "5"]],
     "least_excess_us": [["--least-excess-us", "0", "--least-ratio", "1"]],
-    "least_pct": [["--least-pct", "0", "--least-z", "0"]],
+    "least_pct": [["--least-pct", "0", "--least-z", "0"], ["--least-pct", "3"]],
+    "link": [["--link", "outermost"]],
     "metric": [
         *(["--metric", metric] for metric in ("busy", "dispatches", "mean_kernel", "copied_bytes", "iteration_time")),
         ["--metric", "dispatches", "--by", "category"],
@@ -74,6 +78,9 @@ def option_sets(query):
         ["category"],
         ["kernel_name"],
         ["node", "tid"],
+        ["capture", "dispatch_id"],
+        ["source", "wave_issued"],
+        ["hostname", "instruction_type", "simd"],
     ):
         if all(column in dimensions for column in grouping):
             sets.append(["--by", ",".join(grouping)])
@@ -223,7 +230,7 @@ def compare_input(tally, binary, source, dataset, queries, rows_seen):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", type=Path, required=True)
-    parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent. One with telemetry is added")
+    parser.add_argument("--inputs", type=Path, nargs="+", help="directories or databases; fixtures and shared data if absent. One with telemetry and a thread trace are added")
     parser.add_argument("--queries", nargs="+", help="only these")
     parser.add_argument("--work", type=Path, help="folder for the datasets")
     arguments = parser.parse_args()
@@ -238,7 +245,7 @@ def main():
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             comparisons = [
                 pool.submit(compare_input, tally, arguments.binary, source, Path(work) / f"dataset-{n}", queries, rows_seen)
-                for n, source in enumerate([*(arguments.inputs or default_inputs()), sampled(work)])
+                for n, source in enumerate([*(arguments.inputs or default_inputs()), sampled(work), THREAD_TRACE])
             ]
         for comparison in comparisons:
             comparison.result()

@@ -3,6 +3,7 @@
 mod allocation_lifetimes;
 mod allocation_pairs;
 mod api_calls;
+mod att_waits;
 mod collective_kernels;
 mod collective_messages;
 mod columns;

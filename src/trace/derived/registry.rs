@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use super::{
-    allocation_lifetimes, api_calls, collective_kernels, critical_path, device_constants, dispatch_groups,
+    allocation_lifetimes, api_calls, att_waits, collective_kernels, critical_path, device_constants, dispatch_groups,
     dispatch_launches, dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations, kernel_bottlenecks,
     kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings, launches, memory_live, metric_sums,
     profiler_pauses, queue_depths, range_forest, ranges, region_self_times, slow_dispatches,
@@ -65,6 +65,7 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "kernel_savings", needs: kernel_savings::needs, build: kernel_savings::build },
     Derivation { name: "device_constants", needs: device_constants::needs, build: device_constants::build },
     Derivation { name: "kernel_resources", needs: kernel_resources::needs, build: kernel_resources::build },
+    Derivation { name: "att_waits", needs: att_waits::needs, build: att_waits::build },
     Derivation { name: "range_work", needs: range_forest::needs_of_work, build: ranges::build_work },
 ];
 

@@ -142,7 +142,8 @@ impl<'a> Checks<'a> {
 
     fn check_process(&mut self) {
         let facts = &self.process.facts;
-        if facts.start_ns.is_none() || facts.end_ns.is_none() {
+        let has_times = facts.start_ns.is_some() && facts.end_ns.is_some();
+        if !has_times && self.process.role != Role::ThreadTrace {
             let detail = "the process has no recorded start or end: lead and tail are unknown, and times are not checked against it";
             self.note("unknown_process_times", Severity::Info, "processes", 1, detail.to_owned());
         }

@@ -5,6 +5,7 @@ mod derived;
 mod devices;
 mod hardware;
 mod idling;
+mod instructions;
 mod launching;
 mod memory;
 mod paths;
@@ -42,6 +43,7 @@ pub(super) static TABLES: &[&Table] = &[
     &hardware::COUNTER_INSTANCES,
     &hardware::SAMPLES,
     &hardware::PC_SAMPLES,
+    &instructions::ATT_INSTRUCTIONS,
     &activity::GRAPH_LAUNCHES,
     &activity::HIP_EVENTS,
     &derived::GPU_SEGMENTS,
@@ -69,6 +71,7 @@ pub(super) static TABLES: &[&Table] = &[
     &memory::MEMORY_LIVE,
     &memory::ALLOCATION_LIFETIMES,
     &telemetry::KERNEL_CLOCKS,
+    &instructions::ATT_WAITS,
     &hardware::METRIC_SUMS,
     &hardware::KERNEL_BOTTLENECKS,
     &devices::DEVICE_CONSTANTS,

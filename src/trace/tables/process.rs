@@ -12,7 +12,10 @@ pub(super) static PROCESSES: Table = Table {
     columns: &[
         PROCESS,
         RANK,
-        cat("role", "`trace`, or `counters` for a counter pass beside a trace of the same rank"),
+        cat(
+            "role",
+            "`trace`, `counters` for a counter pass beside a trace of the same rank, or `thread_trace` for instruction statistics",
+        ),
         text("guid", "Unique id of the capture").null(),
         id("node", "Dense number of the machine"),
         text("hostname", "Host name").null(),

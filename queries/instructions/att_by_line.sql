@@ -1,0 +1,116 @@
+-- title: Source lines that stall most
+-- about: Hits, latency and stall of thread traces (`rocprofv3 --att`) by source line, most stall cycles first; without recorded stall, most latency first. Instructions without source line are in a row of their own, so that shares add up.
+-- kind: summary
+-- needs: att_instructions kernel_symbols
+-- by: kernel_name
+-- dimensions: kernel_name, rank, process, capture, dispatch_id, code_object_id
+-- param: link word = innermost [innermost, outermost] -- which line of inlined code: that of the instruction itself, or the one of the kernel into which it was inlined
+-- param: top int = 0 -- first N rows of each group, 0 = all
+-- column: kernel_name name -- kernel, in the name form that was asked for; null where the file names none
+-- column: source_file text -- file, null for instructions without source line
+-- column: source_line id -- line of the file
+-- column: instructions count -- instructions, those that never ran included
+-- column: ran count -- instructions that ran
+-- column: hitcount count -- how often wavefronts issued them
+-- column: hit_pct pct -- share of the hits of the group
+-- column: latency_cycles count -- cycles of latency, stalls included
+-- column: stall_cycles count -- cycles of stall
+-- column: idle_cycles count -- idle cycles before them
+-- column: stall_pct pct -- share of the stall of the group
+-- column: latency_pct pct -- share of the latency of the group
+-- column: stalled_pct pct -- part of the latency that is stall, of sums of cycles, where stall is recorded
+-- column: latency_per_hit number -- mean latency in cycles, over hits
+{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+WITH listed AS (
+    SELECT
+        {%- for column in by if column != 'kernel_name' %}
+        {{ 'CAST(a.capture AS VARCHAR) AS capture' if column == 'capture' else 'a.' ~ column }},
+        {%- endfor %}
+        {%- if 'kernel_name' in by %}
+        {%- if name == 'short' %}
+        CAST(a.short_name AS VARCHAR) AS kernel_name,
+        {%- elif name == 'base' %}
+        COALESCE(CAST(s.base_name AS VARCHAR), CAST(a.short_name AS VARCHAR)) AS kernel_name,
+        {%- elif name == 'mangled' %}
+        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(a.kernel_name AS VARCHAR)) AS kernel_name,
+        {%- else %}
+        CAST(a.kernel_name AS VARCHAR) AS kernel_name,
+        {%- endif %}
+        {%- endif %}
+        {%- if link == 'outermost' %}
+        CAST(a.outer_file AS VARCHAR) AS source_file,
+        a.outer_line AS source_line,
+        {%- else %}
+        CAST(a.source_file AS VARCHAR) AS source_file,
+        a.source_line,
+        {%- endif %}
+        a.hitcount,
+        a.latency_cycles,
+        a.stall_cycles,
+        a.idle_cycles
+    FROM att_instructions AS a
+    {%- if 'kernel_name' in by and name in ['base', 'mangled'] %}
+    LEFT JOIN kernel_symbols AS s ON s.process = a.process AND s.kernel_id = a.kernel_id
+    {%- endif %}
+),
+summed AS (
+    SELECT
+        {{ keys }}source_file, source_line,
+        CAST(COUNT(*) AS BIGINT) AS instructions,
+        CAST(SUM(CASE WHEN hitcount > 0 THEN 1 ELSE 0 END) AS BIGINT) AS ran,
+        CAST(SUM(hitcount) AS BIGINT) AS hitcount,
+        CAST(SUM(latency_cycles) AS BIGINT) AS latency_cycles,
+        CAST(CASE WHEN COUNT(stall_cycles) > 0 THEN SUM(stall_cycles) END AS BIGINT) AS stall_cycles,
+        SUM(CASE WHEN stall_cycles IS NOT NULL THEN CAST(latency_cycles AS DOUBLE) END) AS telling_cycles,
+        CAST(CASE WHEN COUNT(idle_cycles) > 0 THEN SUM(idle_cycles) END AS BIGINT) AS idle_cycles
+    FROM listed
+    GROUP BY {{ keys }}source_file, source_line
+),
+shared AS (
+    SELECT
+        {{ keys }}source_file, source_line, instructions, ran, hitcount, latency_cycles, stall_cycles, idle_cycles, telling_cycles,
+        COALESCE(stall_cycles, latency_cycles) AS cost_cycles,
+        -COALESCE(stall_cycles, latency_cycles) AS less_cost,
+        -hitcount AS less_hits,
+        CAST(SUM(hitcount) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS DOUBLE) AS all_hits,
+        CAST(SUM(latency_cycles) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS DOUBLE) AS all_latency,
+        CAST(SUM(stall_cycles) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS DOUBLE) AS all_stall
+    FROM summed
+),
+placed AS (
+    SELECT
+        {{ keys }}source_file, source_line, instructions, ran, hitcount, latency_cycles, stall_cycles, idle_cycles, telling_cycles,
+        cost_cycles, all_hits, all_latency, all_stall
+        {%- if top > 0 and by %},
+        ROW_NUMBER() OVER (
+            PARTITION BY {{ by | join(', ') }}
+            ORDER BY less_cost NULLS LAST, less_hits NULLS LAST, source_file NULLS LAST, source_line NULLS LAST
+        ) AS place
+        {%- endif %}
+    FROM shared
+)
+SELECT
+    {{ keys }}source_file, source_line,
+    instructions,
+    ran,
+    hitcount,
+    CAST(100 AS DOUBLE) * CAST(hitcount AS DOUBLE) / NULLIF(all_hits, CAST(0 AS DOUBLE)) AS hit_pct,
+    latency_cycles,
+    stall_cycles,
+    idle_cycles,
+    CAST(100 AS DOUBLE) * CAST(stall_cycles AS DOUBLE) / NULLIF(all_stall, CAST(0 AS DOUBLE)) AS stall_pct,
+    CAST(100 AS DOUBLE) * CAST(latency_cycles AS DOUBLE) / NULLIF(all_latency, CAST(0 AS DOUBLE)) AS latency_pct,
+    CAST(100 AS DOUBLE) * CAST(stall_cycles AS DOUBLE) / NULLIF(telling_cycles, CAST(0 AS DOUBLE)) AS stalled_pct,
+    CAST(latency_cycles AS DOUBLE) / NULLIF(CAST(hitcount AS DOUBLE), CAST(0 AS DOUBLE)) AS latency_per_hit
+FROM placed
+{%- if top > 0 and by %}
+WHERE place <= {{ top }}
+{%- endif %}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    cost_cycles DESC NULLS LAST, hitcount DESC NULLS LAST, source_file NULLS LAST, source_line NULLS LAST
+{%- if top > 0 and not by %}
+LIMIT {{ top }}
+{%- endif %}

@@ -1,0 +1,5 @@
+//! Source code that traces refer to.
+
+mod lines;
+
+pub use lines::SourceTree;
