@@ -131,7 +131,9 @@ impl TraceFile {
                 let gzip = format == Format::JsonGz;
                 Self::Json(Box::new(JsonFile::create(path, gzip, arguments.json_layout)?))
             }
-            Format::Dataset | Format::Compute | Format::ComputeLong | Format::ThreadTrace => bail!("these are several files"),
+            Format::Dataset | Format::Compute | Format::ComputeLong | Format::ThreadTrace => {
+                bail!("these are several files")
+            }
         })
     }
 
