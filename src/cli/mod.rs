@@ -23,6 +23,7 @@ mod exit;
 mod filters;
 #[cfg(feature = "tables")]
 mod gpu_figures;
+#[cfg(feature = "tables")]
 mod help;
 #[cfg(feature = "tables")]
 mod info;
