@@ -7,7 +7,7 @@ pub use crate::input::properties::{
     att_listing, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan,
     json_template, json_text, rpd_arguments, sqlite_pages,
 };
-pub use crate::trace::properties::{categories, kernel_names, numbers, window};
+pub use crate::trace::properties::{categories, kernel_names, metrics, numbers, window};
 
 /// A property of any bytes.
 pub type Property = fn(&[u8]);
@@ -26,6 +26,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("json_scan", json_scan),
     ("json_template", json_template),
     ("kernel_names", kernel_names),
+    ("metrics", metrics),
     ("settings", settings),
     ("sqlite_pages", sqlite_pages),
     ("window", window),

@@ -107,6 +107,10 @@ pub enum Format {
     Dataset,
     /// Instruction statistics of a thread trace and program counter samples, as CSV; always the same kernels
     ThreadTrace,
+    /// Folders of rocprofiler-compute for the processes with counters: a column for each counter
+    Compute,
+    /// The same with a row for each value
+    ComputeLong,
 }
 
 impl Format {
@@ -117,7 +121,7 @@ impl Format {
             Self::Json => "json",
             Self::JsonGz => "json.gz",
             Self::Dataset => "parquet",
-            Self::ThreadTrace => "csv",
+            Self::Compute | Self::ComputeLong | Self::ThreadTrace => "csv",
         }
     }
 }
@@ -148,6 +152,11 @@ impl Arguments {
         ensure!(
             self.flavour != Flavour::Hostile || self.format.iter().all(|format| *format == Format::Rocpd),
             "--flavour hostile damages databases: only with --format rocpd"
+        );
+        let compute = [Format::Compute, Format::ComputeLong];
+        ensure!(
+            self.counters > 0 || !self.format.iter().any(|format| compute.contains(format)),
+            "--format compute needs --counters"
         );
         ensure!(
             self.plant.is_none()

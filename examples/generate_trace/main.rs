@@ -2,6 +2,7 @@
 
 mod arguments;
 mod catalogue;
+mod compute;
 mod dataset;
 mod device;
 mod flush;
@@ -50,6 +51,8 @@ fn main() -> Result<()> {
         rows += match (format, arguments.flavour) {
             (Format::Dataset, _) => dataset::write(&arguments)?,
             (Format::ThreadTrace, _) => thread_trace::write(&arguments)?,
+            (Format::Compute, _) => compute::write(&arguments, compute::Layout::Wide)?,
+            (Format::ComputeLong, _) => compute::write(&arguments, compute::Layout::Long)?,
             (_, Flavour::Merged) => write_merged(&arguments, *format)?,
             (_, Flavour::Plain | Flavour::Hostile) => write_separate(&arguments, *format)?,
         };
@@ -128,7 +131,9 @@ impl TraceFile {
                 let gzip = format == Format::JsonGz;
                 Self::Json(Box::new(JsonFile::create(path, gzip, arguments.json_layout)?))
             }
-            Format::Dataset | Format::ThreadTrace => bail!("these are several files"),
+            Format::Dataset | Format::Compute | Format::ComputeLong | Format::ThreadTrace => {
+                bail!("this format is a directory, not a file")
+            }
         })
     }
 

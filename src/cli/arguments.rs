@@ -27,7 +27,7 @@ use crate::trace::{Request, Trace, source_request};
 #[derive(Args, Clone, Debug)]
 pub struct InputArguments {
     /// Files, directories (searched recursively) and glob patterns: rocpd and RPD databases, rocprofv3 JSON
-    /// and CSV, datasets
+    /// and CSV, folders of rocprofiler-compute, datasets
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
     /// The same as INPUT, for command lines written for rocpd

@@ -15,8 +15,17 @@ use crate::trace::selection::{
 };
 
 /// Tables that describe what events refer to; a filter need not choose among them.
-const DESCRIPTIONS: &[&str] =
-    &["processes", "agents", "clocks", "queues", "streams", "threads", "code_objects", "kernel_symbols"];
+const DESCRIPTIONS: &[&str] = &[
+    "processes",
+    "agents",
+    "clocks",
+    "queues",
+    "streams",
+    "threads",
+    "code_objects",
+    "kernel_symbols",
+    "device_constants",
+];
 
 /// Which events of the trace to look at.
 #[derive(Args, Clone, Debug)]

@@ -10,7 +10,7 @@ use super::answer::check_output;
 use super::arguments::{AnswerFormat, CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
-use super::{answer, messages};
+use super::{answer, gpu_figures, messages};
 use crate::engine::{Answer, ColumnUnit, OutputColumn, Registry, run_sql};
 use crate::trace::derived::needs;
 use crate::trace::gpu_times::GpuTime;
@@ -67,6 +67,12 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
             .collect();
         let (filled, queries) = (filled.join(", "), applicable(registry, &rows).join(", "));
         messages::print(format!("\nrows: {filled}\nqueries that apply: {queries}\n"))?;
+        let figures = gpu_figures::describe(&trace);
+        if !figures.is_empty() {
+            messages::print(format!(
+                "\n{figures}`wavesieve table device_constants` has the roofs and the references\n"
+            ))?;
+        }
     }
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);

@@ -22,6 +22,7 @@ mod exit;
 #[cfg(feature = "tables")]
 mod filters;
 #[cfg(feature = "tables")]
+mod gpu_figures;
 mod help;
 #[cfg(feature = "tables")]
 mod info;

@@ -45,6 +45,8 @@ const TABLES: &[(&[&str], &str)] = &[
 pub enum Head {
     /// rocprofv3 JSON.
     RocprofJson,
+    /// A list of program counter samples as rocprofv3 JSON has them, without what is around it.
+    PcSamples,
     /// rocprofv3 CSV.
     RocprofCsv,
     /// Instruction statistics of a thread trace.
@@ -77,6 +79,8 @@ pub fn by_head(head: &[u8]) -> Head {
         lost("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
     } else if is_rocprof_json(trimmed) {
         Head::RocprofJson
+    } else if is_pc_samples(trimmed) {
+        Head::PcSamples
     } else if head.starts_with(b"PAR1") {
         other("a single Parquet file; name the dataset directory with its manifest.json")
     } else if SQLITE_MAGIC.starts_with(head) {
@@ -121,6 +125,12 @@ fn compute(head: &[u8]) -> Option<Head> {
 /// Whether a text begins as rocprofv3 JSON does.
 pub fn is_rocprof_json(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
+}
+
+/// Whether a text begins as a list of program counter samples does.
+fn is_pc_samples(text: &str) -> bool {
+    let keys = ["\"record\"", "\"hw_id\"", "\"exec_mask\"", "\"timestamp\""];
+    text.starts_with('[') && keys.iter().all(|key| text.contains(key))
 }
 
 /// A table of another tool, by the names of its columns.

@@ -31,6 +31,9 @@ const ROCPD: &str = "rocpd";
 const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \
      --att, counters of rocprofiler-compute, or a dataset";
 
+/// What is said of an input in which nothing was recorded.
+const NO_PROCESS: &str = "a trace without any process; collect again";
+
 /// A process found in an input.
 pub struct Found {
     /// What the input says about it.
@@ -287,7 +290,7 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
             Some(Ok(opened)) => {
                 inherited.extend(opened.damage.iter().cloned());
                 if opened.processes.is_empty() {
-                    others.push((shown, "a trace without any process; collect again".to_owned()));
+                    others.push((shown, NO_PROCESS.to_owned()));
                 } else {
                     misses.extend(looked.kept.miss(&shown, &opened));
                     notes.extend(opened.notes);
@@ -305,6 +308,9 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
     let opened = options.jobs.run(&groups, |_| 0, |group| Ok::<_, InputError>(look_at_group(group, &options)))?;
     for (group, (opened, kept)) in groups.iter().zip(opened) {
         match opened {
+            Ok(opened) if opened.processes.is_empty() => {
+                others.push((group.shown().to_owned(), NO_PROCESS.to_owned()));
+            }
             Ok(opened) => {
                 misses.extend(kept.miss(group.shown(), &opened));
                 let kept = kept.roles().map(|roles| (roles, Place::Group(group.clone())));

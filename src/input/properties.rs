@@ -23,6 +23,7 @@ pub fn head(bytes: &[u8]) {
             assert!(String::from_utf8_lossy(bytes).contains(ROOT_KEY));
             assert_eq!(by_head(&[b" \n", bytes].concat()), Head::RocprofJson);
         }
+        Head::PcSamples => assert_eq!(by_head(&[b" \n", bytes].concat()), Head::PcSamples),
         Head::RocprofCsv => assert_eq!(head_of(bytes), HeadOf::Records),
         Head::AttStatistics => assert!(is_header(bytes)),
         Head::ComputeCounters => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadOf::Counters),

@@ -17,7 +17,7 @@ use super::rpd;
 pub enum Recognised {
     /// A rocpd database of a dialect that can be read, or the copy that is read instead.
     Rocpd(Arc<DatabaseFile>),
-    /// A rocprofv3 JSON file, plain or compressed.
+    /// A rocprofv3 JSON file, plain or compressed, or a list of samples out of one.
     RocprofJson,
     /// An RPD database, or the copy that is read instead.
     Rpd(Arc<DatabaseFile>),
@@ -46,7 +46,7 @@ pub enum Recognised {
 impl From<Head> for Recognised {
     fn from(head: Head) -> Self {
         match head {
-            Head::RocprofJson => Self::RocprofJson,
+            Head::RocprofJson | Head::PcSamples => Self::RocprofJson,
             Head::RocprofCsv => Self::RocprofCsv,
             Head::AttStatistics => Self::AttStatistics,
             Head::ComputeCounters => Self::ComputeCounters,

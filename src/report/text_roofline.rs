@@ -86,7 +86,7 @@ pub fn text_roofline(points: &[Point], roofs: &Roofs, width: usize) -> String {
         let _ = writeln!(text, "{label:>width$} |{}", line.trim_end(), width = MARGIN - 2);
     }
     let _ = writeln!(text, "{:>width$} +{}", "", "-".repeat(columns), width = MARGIN - 2);
-    let mut axis = vec![' '; columns + 8];
+    let mut axis = vec![' '; columns];
     for decade in left as i64..=right as i64 {
         let at = ((decade as f64 - left) / (right - left) * columns as f64) as usize;
         for (offset, character) in format!("1e{decade}").chars().enumerate() {

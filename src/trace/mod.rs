@@ -16,7 +16,7 @@ pub mod coverage;
 pub mod critical_path;
 #[cfg(feature = "tables")]
 pub mod derived;
-pub mod device_constants;
+pub mod devices;
 pub mod domain;
 pub mod facts;
 #[cfg(feature = "tables")]
@@ -52,6 +52,7 @@ pub mod messages;
 pub mod metrics;
 pub mod natural_order;
 pub mod nesting;
+pub mod occupancy;
 pub mod profiler_pauses;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;

@@ -2,6 +2,7 @@
 
 use super::categories::{Categories, OTHER};
 use super::kernel_names::{base_name, mangled_base, short_name, strip_kd};
+use super::metrics::{Definitions, Expression, Vocabulary, measured_roofs, parse, ratio};
 use super::natural_order::natural_key;
 use super::selection::{NumberSet, Window, WindowSpan, parse_duration_ns};
 
@@ -95,4 +96,25 @@ fn shifted(text: &str) -> Option<i128> {
     let scale = fraction.len();
     let digits: i128 = format!("0{whole}{fraction}{}", "0".repeat(zeros)).parse().ok()?;
     Some(digits * factor / 10_i128.checked_pow(u32::try_from(scale).ok()?)?)
+}
+
+/// Formulas, definitions of metrics and measured roofs are read or refused, the last two with the name of their file; what is
+/// read can be made a ratio, whose value is no infinity.
+pub fn metrics(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let vocabulary = Vocabulary { constants: vec!["num_cu".to_owned()], ..Vocabulary::default() };
+    if let Ok(formula) = parse(&text, &vocabulary) {
+        let ratio = ratio(&formula);
+        let value = |part: &Expression| part.value().is_none_or(f64::is_finite);
+        assert!(value(&formula) && value(&ratio.numerator) && value(&ratio.denominator), "{text:?}");
+        let known = formula.counters().into_iter().all(|counter| !counter.name.is_empty());
+        assert!(known, "{text:?}");
+    }
+    if let Err(error) = Definitions::default().with_user_metrics(&text, "mine.toml") {
+        assert!(error.to_string().starts_with("mine.toml"), "{error}");
+    }
+    match measured_roofs(&text, "roofline.csv") {
+        Ok(roofs) => assert!(!roofs.is_empty() && roofs.values().all(|roof| *roof > 0.0), "{text:?}"),
+        Err(error) => assert!(error.to_string().starts_with("roofline.csv"), "{error}"),
+    }
 }

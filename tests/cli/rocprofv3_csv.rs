@@ -548,7 +548,7 @@ fn what_is_no_trace_is_said_so() {
         (
             "pmc_perf.csv",
             "Dispatch_ID,Kernel_Name,GPU_ID,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp\n",
-            "no trace",
+            "a trace without any process",
         ),
         ("stats.csv", "Name,Calls,TotalDurationNs,AverageNs,Percentage\n", "statistics that rocprofv3 derived"),
         ("1_kernel_trace.csv", "", "an empty file"),

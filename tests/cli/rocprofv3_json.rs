@@ -634,6 +634,30 @@ fn files_that_are_something_else() {
 }
 
 #[test]
+fn samples_alone() {
+    let place = Place::new();
+    let sample = |time: i64| {
+        json!({"record": {
+            "hw_id": {"chiplet": 1, "shader_engine_id": 2, "cu_or_wgp_id": 3, "simd_id": 1, "wave_id": 4, "workgroup_id ": 9},
+            "pc": {"code_object_id": 2, "code_object_offset": 64}, "exec_mask": 255, "timestamp": time, "dispatch_id": 7,
+            "wave_issued": 0, "snapshot": {"stall_reason": "WAITCNT"}}, "inst_index": -1})
+    };
+    let text = format!("\n {}", json!([sample(1000), sample(2000)]));
+    let file = place.write("samples.json", &text);
+    let found =
+        rows("SELECT dispatch_id, xcc, cu, stall_reason, wave_issued, time_ns FROM pc_samples ORDER BY time_ns", &file);
+    let wanted = |time: i64| json!({"dispatch_id": 7, "xcc": 1, "cu": 3, "stall_reason": "WAITCNT", "wave_issued": false, "time_ns": time});
+    assert_eq!(found, [wanted(1000), wanted(2000)]);
+    let cut = place.write("cut.json", text.get(..text.len() - 20).unwrap());
+    let damaged = run(&["sql", "SELECT time_ns FROM pc_samples", &cut, "-f", "csv"]);
+    assert_eq!((damaged.code, damaged.stdout.as_str()), (5, "time_ns\n1000\n"), "{}", damaged.stderr);
+    assert!(damaged.stderr.contains("ends in the middle"), "{}", damaged.stderr);
+    if let Some(directory) = real("csv/pc-sampling") {
+        assert_eq!(number("SELECT COUNT(*) FROM pc_samples WHERE code_object_offset > 8000", &directory), 4);
+    }
+}
+
+#[test]
 fn real_stochastic_samples() {
     let Some(directory) = real("csv/pc-sampling") else { return };
     let place = Place::new();

@@ -67,6 +67,20 @@ CSV = {
     '"Kernel_Name","Workgroup_Size","LDS_Block_Size","Scratch_Size","VGPR_Count","Counter_Name","Counter_Value",'
     '"Start_Timestamp","End_Timestamp"\n1,1,"Agent 4",1,1560,1560,64,7,"f",64,0,0,8,"SQ_WAVES",12.5,1000,2000\n',
 }
+COMPUTE = {
+    "wide": "Dispatch_ID,Kernel_Name,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,SGPR,wave_size,SQC_DCACHE_REQ,SQ_WAVES,"
+    "SQ_LEVEL_WAVES,SQ_ACCUM_PREV_HIRES,wave_size_1,SQC_DCACHE_REQ_READ_1,SQ_IFETCH_LEVEL,SQ_ACCUM_PREV_HIRES_1,SQ_WAVES_1,"
+    "TCC_HIT[0],Start_Timestamp,End_Timestamp\n"
+    '1,"void f<a, ""b"">(int) [clone .kd]",2,64,64,0,16,64,5,6,7,8,64,9,10,11,6.0,1,1000,2000\n'
+    "2,g,2,64,64,0,16,64,5,6,7,nan,64,,10,11,7,1,3000,4000\n1,g,2,64,64,0,16,64,x,6,7,8,64,9,10,11,7,1,5000,6000\n",
+    "plain": "Dispatch_ID,Kernel_Name,GPU_ID,Grid_Size,Workgroup_Size,SQ_ACCUM_PREV_HIRES,SQ_BUSY_CYCLES\n"
+    "1,k,0,64,64,3,4\n2,k,0,64,64,,4.5\n1,k,0,64,64,3,4\n",
+    "long": "GPU_ID,Dispatch_ID,Grid_Size,Workgroup_Size,Kernel_Name,Start_Timestamp,End_Timestamp,Kernel_ID,Counter_Name,"
+    "Counter_Value\n2,1,64,64,k,2000,2100,12,SQ_WAVES,1.5\n2,1,64,64,k,1000,1100,12,TCC_HIT_sum,2\n"
+    "2,2,64,64,k,3000,3100,12,SQ_WAVES,\n2,2,64,64,l,1200,1300,12,TCC_HIT_sum,3\n",
+    "system": "workload_name,command,hostname,gpu_arch,cu_per_gpu,simd_per_cu,max_waves_per_cu,hbm_bw\n"
+    'w,"run, now",h,gfx942,304,4,32,5324.8\n',
+}
 
 
 def cut(value, keep):
@@ -140,6 +154,9 @@ def corpus(few):
     for text in CSV.values():
         yield "csv_rows", text.encode()
         yield "csv_rows", text.replace("\n", "\r\n").encode()
+        yield "head", text.encode()
+    for text in COMPUTE.values():
+        yield "compute_rows", text.encode()
         yield "head", text.encode()
     queries = sorted(ROOT.glob("queries/*/*.sql"))
     for path in queries[:3] if few else queries:

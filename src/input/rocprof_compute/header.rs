@@ -142,12 +142,12 @@ impl Header {
 
     /// Whether it is one of counters of dispatches, as rocprofiler-compute writes it.
     fn is_of_workload(&self) -> bool {
-        self.layout.is_some() && self.has(&[Col::Dispatch, Col::Gpu, Col::KernelName, Col::Grid, Col::Workgroup])
+        self.layout.is_some() && self.has(&[Col::Dispatch, Col::Gpu, Col::KernelName])
     }
 }
 
-/// The counter that an accumulation adds up: the one before, else the only level of its pass, else that in the name of
-/// the file.
+/// The counter that an accumulation adds up: the one before, else the only level of its pass that no other adds up, else
+/// that in the name of the file.
 fn level<'a>(found: &'a [Found], at: usize, stem: &'a str) -> Option<&'a str> {
     let own = found.get(at)?;
     let before = at.checked_sub(1).and_then(|at| found.get(at));
@@ -155,7 +155,10 @@ fn level<'a>(found: &'a [Found], at: usize, stem: &'a str) -> Option<&'a str> {
     if let Some(before) = before.filter(|column| column.position + 1 == own.position).filter(is_level) {
         return Some(&before.name);
     }
-    let mut of_pass = found.iter().filter(|column| column.pass == own.pass).filter(is_level);
+    let is_free =
+        |column: &Found| !found.iter().any(|after| after.position == column.position + 1 && after.name == ACCUMULATION);
+    let of_pass = found.iter().filter(|column| column.pass == own.pass && is_free(column));
+    let mut of_pass = of_pass.filter(is_level);
     if let (Some(only), None) = (of_pass.next(), of_pass.next()) {
         return Some(&only.name);
     }

@@ -28,6 +28,9 @@ struct ComputeSource(Survey);
 /// When a file of counters cannot be read.
 pub fn find(workload: &Workload) -> Result<Opened> {
     let survey = Survey::new(workload)?;
+    if survey.runs.is_empty() && survey.files.iter().all(|file| file.flaws.bad == 0) {
+        return Ok(Opened { processes: Vec::new(), notes: Vec::new(), damage: Vec::new() });
+    }
     let mut notes = notes(workload, &survey);
     let mut damage = Vec::new();
     let mut system = System::default();

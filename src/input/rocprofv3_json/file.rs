@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
+use super::ROOT_KEY;
 use super::gathered::Gathered;
 use super::inflate::{Inflated, expected_length, inflate};
 use super::template::PADDING;
@@ -18,6 +19,11 @@ use crate::input::common::gzip::GzipText;
 
 /// First bytes of a gzip file.
 pub const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+
+/// Bytes that tell a list from an object; blanks may be before it.
+const HEAD_BYTES: u64 = 64;
+/// A key that only stochastic samples have.
+const ISSUED: &[u8] = b"\"wave_issued\"";
 
 const BLOCK_BYTES: usize = 1 << 20;
 /// Compressed bytes that are read at once.
@@ -78,8 +84,11 @@ impl InputFile {
     pub fn open(path: &Path, spool: &mut Spool) -> Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let mut head = Vec::new();
-        (&file).take(GZIP_MAGIC.len() as u64).read_to_end(&mut head)?;
-        if head != GZIP_MAGIC {
+        (&file).take(HEAD_BYTES).read_to_end(&mut head)?;
+        if head.trim_ascii_start().starts_with(b"[") {
+            return Self::of_samples(path);
+        }
+        if !head.starts_with(GZIP_MAGIC) {
             return Ok(Self {
                 content: Content::InPlace(path.to_owned()),
                 damage: None,
@@ -112,6 +121,21 @@ impl InputFile {
         text.resize(length.saturating_add(PADDING), 0);
         let content = Content::InMemory { text: Box::new(text), length };
         Ok(Self { content, damage, gathered: Gathered::default() })
+    }
+
+    /// A list of program counter samples that stands alone, as the only section of a process.
+    fn of_samples(path: &Path) -> Result<Self> {
+        let samples = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let is_stochastic = samples.windows(ISSUED.len()).any(|text| text == ISSUED);
+        let section = if is_stochastic { "pc_sample_stochastic" } else { "pc_sample_host_trap" };
+        let before = format!("{{\"{ROOT_KEY}\":[{{\"buffer_records\":{{\"{section}\":");
+        // What follows a list that was cut would complete its last record.
+        let after: &[u8] = if samples.trim_ascii_end().ends_with(b"]") { b"}}]}" } else { b"" };
+        let mut text = [before.as_bytes(), &samples, after].concat();
+        let length = text.len();
+        text.resize(length.saturating_add(PADDING), 0);
+        let content = Content::InMemory { text: Box::new(text), length };
+        Ok(Self { content, damage: None, gathered: Gathered::default() })
     }
 
     /// The text of a compressed file, of which the `first` part is there, in the spool.

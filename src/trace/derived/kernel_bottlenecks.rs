@@ -8,7 +8,7 @@ use polars::prelude::*;
 use super::Part;
 use super::metric_evaluation::{Asked, KernelSums, Sums, all_asked, evaluated};
 use super::metric_sums::{OfGpu, by_gpu, of_kernels, per_part};
-use crate::trace::device_constants::device;
+use crate::trace::devices::device;
 use crate::trace::frames::dictionary_column;
 use crate::trace::metrics::{Bottleneck, Definitions, bottlenecks};
 use crate::trace::values::integers;

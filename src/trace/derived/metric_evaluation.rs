@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::counted_dispatches::texts;
-use crate::trace::device_constants::Device;
+use crate::trace::devices::Device;
 use crate::trace::metrics::{Bound, Counter, Definitions, Known, Metric, Normalization, bind, compiled, constant};
 
 /// A metric that is asked for, and how it is computed from what there is.

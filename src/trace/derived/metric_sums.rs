@@ -9,7 +9,7 @@ use super::counted_dispatches::extract as counted_dispatches;
 use super::joined_passes::{Joined, joined};
 use super::metric_evaluation::{Asked, KernelSums, Sums, all_asked, evaluated};
 use super::{Frames, Part};
-use crate::trace::device_constants::device;
+use crate::trace::devices::device;
 use crate::trace::frames::dictionary_column;
 use crate::trace::identity::Process;
 use crate::trace::logical::WholeTables;

@@ -6,10 +6,10 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use super::{
-    allocation_lifetimes, api_calls, att_waits, collective_kernels, critical_path, dispatch_groups, dispatch_launches,
-    dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations, kernel_bottlenecks, kernel_clocks,
-    kernel_overlaps, kernel_savings, launches, memory_live, metric_sums, profiler_pauses, queue_depths, range_forest,
-    ranges, region_self_times, slow_dispatches,
+    allocation_lifetimes, api_calls, att_waits, collective_kernels, critical_path, device_constants, dispatch_groups,
+    dispatch_launches, dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations, kernel_bottlenecks,
+    kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings, launches, memory_live, metric_sums,
+    profiler_pauses, queue_depths, range_forest, ranges, region_self_times, slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
@@ -64,6 +64,8 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "dispatch_slack", needs: dispatch_slack::needs, build: dispatch_slack::build },
     Derivation { name: "kernel_savings", needs: kernel_savings::needs, build: kernel_savings::build },
     Derivation { name: "att_waits", needs: att_waits::needs, build: att_waits::build },
+    Derivation { name: "device_constants", needs: device_constants::needs, build: device_constants::build },
+    Derivation { name: "kernel_resources", needs: kernel_resources::needs, build: kernel_resources::build },
     Derivation { name: "range_work", needs: range_forest::needs_of_work, build: ranges::build_work },
 ];
 

@@ -2,6 +2,7 @@
 
 mod activity;
 mod derived;
+mod devices;
 mod hardware;
 mod idling;
 mod instructions;
@@ -73,4 +74,6 @@ pub(super) static TABLES: &[&Table] = &[
     &instructions::ATT_WAITS,
     &hardware::METRIC_SUMS,
     &hardware::KERNEL_BOTTLENECKS,
+    &devices::DEVICE_CONSTANTS,
+    &devices::KERNEL_RESOURCES,
 ];

@@ -1,0 +1,46 @@
+//! Which figures of GPUs metrics are computed with, in short, for people.
+
+use std::collections::BTreeSet;
+
+use crate::trace::Trace;
+use crate::trace::devices::{Constant, constants};
+use crate::trace::facts::AgentFacts;
+
+/// Roofs follow from the other figures; the table has them.
+const ROOFS: [&str; 2] = ["peak_", "achievable_"];
+
+/// The figures of every kind of GPU by where they are from, in the order in which that counts.
+pub fn describe(trace: &Trace) -> String {
+    let mut described = BTreeSet::new();
+    let mut texts = Vec::new();
+    for member in trace.members() {
+        for agent in member.process.facts.agents.iter().filter(|agent| agent.is_gpu()) {
+            let text = describe_gpu(agent);
+            if described.insert(text.clone()) {
+                texts.push(text);
+            }
+        }
+    }
+    texts.concat()
+}
+
+fn describe_gpu(agent: &AgentFacts) -> String {
+    let figures = constants(agent);
+    let shown = || figures.iter().filter(|(name, _)| !ROOFS.iter().any(|roof| name.starts_with(roof)));
+    let sources: BTreeSet<(usize, &str)> = shown().map(|(_, figure)| (order(figure), figure.source.as_str())).collect();
+    let named = agent.product_name.as_deref().map_or_else(String::new, |product| format!(", {product}"));
+    let mut text = format!("figures of {}{named}\n", agent.name);
+    for (_, source) in sources {
+        let own = shown().filter(|(_, figure)| figure.source == source).map(|(name, figure)| match figure.value {
+            Some(value) => format!("{name} {value}{}", if figure.weak { " (unverified)" } else { "" }),
+            None => name.clone(),
+        });
+        text.push_str(&format!("  {source}: {}\n", own.collect::<Vec<_>>().join(", ")));
+    }
+    text
+}
+
+fn order(figure: &Constant) -> usize {
+    let sources = ["agent record", "pci id", "product", "architecture", "computed"];
+    sources.iter().position(|source| figure.source.starts_with(source)).unwrap_or(sources.len())
+}

@@ -1,0 +1,303 @@
+//! Metrics over counters: agreement with what rocprofiler-compute made of the same counters, verdicts, and passes that are
+//! joined.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::common::{real, records, run, succeed};
+
+/// Ids of the metrics of a table of rocprofiler-compute begin so.
+const TABLES: [(&str, &str); 20] = [
+    ("2.1", "sol"),
+    ("3.1", "chart"),
+    ("10.1", "instmix.1001"),
+    ("10.2", "instmix.1002"),
+    ("10.3", "instmix.1003"),
+    ("10.4", "instmix.1004"),
+    ("11.1", "pipe.1101"),
+    ("11.2", "pipe.1102"),
+    ("11.3", "pipe.1103"),
+    ("12.1", "lds.1201"),
+    ("12.2", "lds.1202"),
+    ("16.1", "vl1d.1601"),
+    ("16.2", "vl1d.1602"),
+    ("16.3", "vl1d.1603"),
+    ("16.4", "vl1d.1604"),
+    ("16.5", "vl1d.1605"),
+    ("17.1", "l2.1701"),
+    ("17.2", "l2.1702"),
+    ("17.3", "l2.1703"),
+    ("17.5", "l2.1706"),
+];
+
+/// Titles that the version which made the golden files spelled in another way, or normalised where it is a rate today.
+const TITLES: [(&str, &str, &str); 12] = [
+    ("12.2", "LDS Instrs", "LDS Instructions"),
+    ("12.2", "Theoretical Bandwidth", "Theoretical bytes"),
+    ("11.2", "MFMA Instr Cycles", "MFMA Instruction Cycles"),
+    ("12.1", "Theoretical Bandwidth (% of Peak)", "Theoretical Bandwidth Utilization"),
+    ("16.1", "Bandwidth", "Bandwidth Utilization"),
+    ("16.3", "Cache BW", "Cache bytes"),
+    ("16.3", "L1-L2 BW", "L1-L2 bytes"),
+    ("17.1", "Bandwidth", "Peak Bandwidth"),
+    ("17.2", "Read BW", "Read bytes"),
+    ("17.2", "Write and Atomic BW", "Write and Atomic bytes"),
+    ("17.3", "Bandwidth", "Bytes"),
+    ("17.3", "Bypasss Req", "Bypass Req"),
+];
+
+/// What differs on purpose: table, title, column of the golden file, and why. A title `*` stands for all.
+const CORRECTED: [(&str, &str, &str, &str); 11] = [
+    ("2.1", "VALU FLOPs", "Peak", "peak of half the FP32 vector rate"),
+    ("2.1", "VALU FLOPs", "Pct of Peak", "peak of half the FP32 vector rate"),
+    ("11.1", "VALU FLOPs", "Peak", "peak of half the FP32 vector rate"),
+    ("11.1", "VALU FLOPs", "Pct of Peak", "peak of half the FP32 vector rate"),
+    ("2.1", "MFMA", "Peak", "golden peak is that of sparse matrices, later versions have the dense one"),
+    ("11.1", "MFMA", "Peak", "golden peak is that of sparse matrices, later versions have the dense one"),
+    ("2.1", "vL1D Cache BW", "*", "128 bytes per access where 64 are moved"),
+    ("16.1", "Bandwidth Utilization", "*", "128 bytes per access where 64 are moved"),
+    ("16.3", "Cache bytes", "*", "128 bytes per access where 64 are moved"),
+    ("3.1", "IL1 Lat", "*", "divides the accumulation of another counter"),
+    ("3.1", "Fabric Atomic Lat", "*", "0 divided by 0 is no 0"),
+];
+
+#[derive(Default)]
+struct Coverage {
+    agreeing: usize,
+    unknown: Vec<String>,
+    corrected: BTreeMap<&'static str, usize>,
+    differing: Vec<String>,
+}
+
+#[test]
+fn metrics_agree_with_rocprofiler_compute() {
+    let Some(root) = real("ubench") else { return };
+    let mut workloads: Vec<PathBuf> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
+    workloads.sort();
+    let mut all = 0;
+    let mut coverage = Coverage::default();
+    for workload in &workloads {
+        let shown = workload.to_string_lossy();
+        let ours = records(&["table", "metrics", "--agg", "mean", "--missing", "show", &shown]);
+        let by_title: BTreeMap<(String, String), Value> = ours
+            .into_iter()
+            .map(|row| {
+                let id = row["metric"].as_str().unwrap().rsplit_once('.').unwrap().0.to_owned();
+                ((id, row["title"].as_str().unwrap().to_owned()), row)
+            })
+            .collect();
+        let mut files: Vec<PathBuf> =
+            fs::read_dir(workload.join("analyze")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        for file in files {
+            all += compare(&file, &by_title, &mut coverage);
+        }
+    }
+    let corrected: usize = coverage.corrected.values().sum();
+    println!("figures {all}, agreeing {}, corrected {corrected}:", coverage.agreeing);
+    coverage.corrected.iter().for_each(|(why, count)| println!("  {count} {why}"));
+    coverage.differing.iter().chain(&coverage.unknown).for_each(|line| println!("  {line}"));
+    assert!(all > 1_900, "{all}");
+    assert_eq!((coverage.differing.as_slice(), coverage.unknown.as_slice()), (&[][..], &[][..]));
+    assert!(coverage.agreeing * 100 >= all * 95, "{} of {all}", coverage.agreeing);
+}
+
+/// Compares one file, and says how many figures it has.
+fn compare(file: &Path, ours: &BTreeMap<(String, String), Value>, coverage: &mut Coverage) -> usize {
+    let name = file.file_name().unwrap().to_string_lossy().into_owned();
+    let table = name.split('_').next().unwrap();
+    let Some((_, prefix)) = TABLES.iter().find(|(known, _)| *known == table) else { return 0 };
+    let mut reader = csv::Reader::from_path(file).unwrap();
+    let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let mut figures = 0;
+    for record in reader.records() {
+        let record = record.unwrap();
+        let golden_title = &record[0];
+        let renamed = TITLES.iter().find(|(known, from, _)| *known == table && *from == golden_title);
+        let title = renamed.map_or(golden_title, |(_, _, to)| to);
+        for (column, golden) in header.iter().zip(&record) {
+            let key = match column.as_str() {
+                "Avg" | "Value" | "Median" => "value",
+                "Min" => "min",
+                "Max" => "max",
+                "Peak" => "peak",
+                "Pct of Peak" => "pct_of_peak",
+                _ => continue,
+            };
+            let Ok(golden) = golden.parse::<f64>() else { continue };
+            figures += 1;
+            let is_corrected = CORRECTED.iter().find(|(of_table, of_title, of_column, _)| {
+                *of_table == table && title.starts_with(of_title) && (*of_column == "*" || *of_column == column)
+            });
+            let value = ours.get(&((*prefix).to_owned(), title.to_owned())).map(|row| row[key].as_f64());
+            // Figures of the memory chart are rounded to whole numbers, others to two digits.
+            let tolerance = if table == "3.1" { 0.500_1 } else { 0.005_01 };
+            match (value, is_corrected) {
+                (Some(Some(value)), _) if (value - golden).abs() <= tolerance => coverage.agreeing += 1,
+                (_, Some((.., why))) => *coverage.corrected.entry(why).or_default() += 1,
+                (None, None) => coverage.unknown.push(format!("{table} {title} {column}: no such metric")),
+                (Some(value), None) => {
+                    coverage.differing.push(format!("{name} {title} {column}: {value:?} for {golden}"));
+                }
+            }
+        }
+    }
+    figures
+}
+
+#[test]
+fn verdicts_on_micro_benchmarks() {
+    let Some(root) = real("ubench") else { return };
+    let found = |name: &str| -> Vec<String> {
+        let rows = records(&["table", "bottlenecks", "--show", "found", &format!("{root}/{name}")]);
+        rows.iter().map(|row| row["bottleneck"].as_str().unwrap().to_owned()).collect()
+    };
+    let (conflict, no_conflict) = (found("conflict_profile"), found("no_conflict_profile"));
+    let (uncoalesced, coalesced) = (found("uncoalesced_profile"), found("coalesced_profile"));
+    assert_eq!(conflict[0], "lds_conflicts");
+    assert_eq!(uncoalesced[0], "uncoalesced_access");
+    for other in [&no_conflict, &coalesced] {
+        let patterns = ["lds_conflicts", "uncoalesced_access", "atomics", "divergence"];
+        assert!(other.iter().all(|found| !patterns.contains(&found.as_str())), "{other:?}");
+    }
+}
+
+/// A workload folder with counters in the long layout: one line for each dispatch, pass (told by its stamps) and counter.
+fn workload(folder: &Path, lines: &[(i64, &str, i64, i64, &str, f64)]) {
+    let mut text =
+        "GPU_ID,Dispatch_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,\
+                    SGPR,Kernel_Name,Start_Timestamp,End_Timestamp,Kernel_ID,Counter_Name,Counter_Value\n"
+            .to_owned();
+    for (dispatch, kernel, start, end, counter, value) in lines {
+        text += &format!("2,{dispatch},1024,256,0,0,4,4,16,\"{kernel}\",{start},{end},1,{counter},{value}\n");
+    }
+    fs::create_dir_all(folder).unwrap();
+    fs::write(folder.join("pmc_perf.csv"), text).unwrap();
+    let names = "workload_name,gpu_model,gpu_arch,cu_per_gpu,simd_per_cu,se_per_gpu,wave_size,max_waves_per_cu,max_sclk,max_mclk,\
+                 total_l2_chan,lds_banks_per_cu,sqc_per_gpu,pipes_per_gpu,hbm_bw,num_xcd";
+    let values = "w,MI300X_A1,gfx942,304,4,32,64,32,2100,1300,128,32,160,4,5324.8,8";
+    fs::write(folder.join("sysinfo.csv"), format!("{names}\n{values}\n")).unwrap();
+}
+
+fn of_metric<'a>(rows: &'a [Value], id: &str) -> &'a Value {
+    rows.iter().find(|row| row["metric"] == id).unwrap_or_else(|| panic!("no {id}"))
+}
+
+/// Two dispatches of one kernel in two passes, the second of which lost one of them.
+///
+/// Pass 1 counts the waves (10 and 30) and vector instructions (100 and 900) of both, pass 2 the cycles of the GPU over 8 dies
+/// (80,000) and busy cycles of the first only.
+#[test]
+fn passes_are_joined_and_what_cannot_be_is_counted() {
+    let folder = std::env::temp_dir().join(format!("wavesieve-metrics-{}", std::process::id()));
+    workload(
+        &folder,
+        &[
+            (1, "k", 1_000, 1_100, "SQ_WAVES", 10.0),
+            (1, "k", 1_000, 1_100, "SQ_INSTS_VALU", 100.0),
+            (1, "k", 1_000, 1_100, "SQ_INSTS_MFMA", 0.0),
+            (2, "k", 2_000, 2_300, "SQ_WAVES", 30.0),
+            (2, "k", 2_000, 2_300, "SQ_INSTS_VALU", 900.0),
+            (2, "k", 2_000, 2_300, "SQ_INSTS_MFMA", 0.0),
+            (1, "k", 9_000, 9_300, "GRBM_GUI_ACTIVE", 80_000.0),
+            (1, "k", 9_000, 9_300, "SQ_BUSY_CU_CYCLES", 304_000.0),
+        ],
+    );
+    let input = folder.to_string_lossy().into_owned();
+    let rows = records(&["table", "metrics", &input, "--missing", "show"]);
+    // 1,000 instructions of 40 waves, where the mean of 10 and 30 would be 20.
+    let valu = of_metric(&rows, "instmix.1001.valu");
+    assert_eq!(
+        (valu["value"].as_f64(), valu["min"].as_f64(), valu["max"].as_f64()),
+        (Some(25.0), Some(10.0), Some(30.0))
+    );
+    assert_eq!((valu["dispatches"].as_i64(), valu["uncounted"].as_i64()), (Some(2), Some(0)));
+    let mean = records(&["table", "metrics", &input, "--agg", "mean"]);
+    assert_eq!(of_metric(&mean, "instmix.1001.valu")["value"].as_f64(), Some(20.0));
+    // 304,000 busy cycles of 304 units in 10,000 cycles of each die: a tenth. The second dispatch has no such cycles.
+    let busy = of_metric(&rows, "sol.cu_utilization");
+    assert_eq!(busy["value"].as_f64(), Some(10.0));
+    assert_eq!((busy["dispatches"].as_i64(), busy["uncounted"].as_i64()), (Some(1), Some(1)));
+    // The first dispatch took 100 and 300 ns in its passes, the second 300: medians 200 and 300.
+    assert_eq!(of_metric(&rows, "wave.702.kernel_time")["value"].as_f64(), Some(250.0));
+    // What was not collected has no value, and says why.
+    let hits = of_metric(&rows, "sol.l2_cache_hit_rate");
+    assert!(hits["value"].is_null());
+    assert_eq!(hits["reason"], "not collected: TCC_HIT, TCC_MISS");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_zero_denominator_is_no_zero() {
+    let folder = std::env::temp_dir().join(format!("wavesieve-zero-{}", std::process::id()));
+    workload(&folder, &[(1, "k", 1, 2, "TCC_HIT_sum", 0.0), (1, "k", 1, 2, "TCC_MISS_sum", 0.0)]);
+    let input = folder.to_string_lossy().into_owned();
+    let rows = records(&["table", "metrics", &input, "--missing", "show"]);
+    let hits = of_metric(&rows, "sol.l2_cache_hit_rate");
+    assert!(hits["value"].is_null());
+    assert_eq!(hits["reason"], "divided by 0: TCC_HIT_sum, TCC_MISS_sum");
+    let verdict = &records(&["table", "bottlenecks", &input])[0];
+    assert_eq!(verdict["bottleneck"], "unknown");
+    assert!(verdict["missing"].as_str().unwrap().contains("LDS bank conflicts"), "{verdict}");
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn the_same_counters_in_a_database_give_the_same_metrics() {
+    let (Some(folder), Some(database)) = (real("rocprof-compute/mi300x-vcopy"), real("rocpd-pmc")) else { return };
+    let of = |input: &str| -> BTreeMap<String, Option<f64>> {
+        let rows = records(&["table", "metrics", input, "--panel", "1600"]);
+        rows.iter().map(|row| (row["metric"].as_str().unwrap().to_owned(), row["value"].as_f64())).collect()
+    };
+    let (ours, theirs) = (of(&folder), of(&database));
+    assert!(ours.len() > 20, "{}", ours.len());
+    let shared = ours.iter().filter(|(metric, _)| theirs.contains_key(*metric));
+    let mut compared = 0;
+    for (metric, value) in shared {
+        // Durations are not the same: each pass of the folder has its own.
+        if !metric.contains("bandwidth") && !metric.ends_with("_bw") {
+            assert_eq!(value, &theirs[metric], "{metric}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 20, "{compared}");
+}
+
+#[test]
+fn measured_roofs_and_definitions_of_users_are_used() {
+    let Some(root) = real("ubench") else { return };
+    let folder = std::env::temp_dir().join(format!("wavesieve-roofs-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let (roofs, metrics) = (folder.join("roofline.csv"), folder.join("mine.toml"));
+    fs::write(&roofs, "device,HBMBw,FP32Flops\n0,4000,100000\n").unwrap();
+    fs::write(
+        &metrics,
+        "panel = 5000\ntitle = 'Mine'\nsource = 'me'\n[[metric]]\nid = 'mine.waves'\ntitle = 'Waves'\ntable = 'T'\nunit = 'waves'\n\
+         [[metric.on]]\narchitectures = ['gfx942']\nformula = 'SQ_WAVES'\n",
+    )
+    .unwrap();
+    let input = format!("{root}/uncoalesced_profile");
+    let row = &records(&["table", "roofline", &input, "--roofs", &roofs.to_string_lossy()])[0];
+    assert_eq!(row["peak_hbm_gbps"].as_f64(), Some(4000.0));
+    assert_eq!(row["peak_valu_gflops"].as_f64(), Some(100_000.0));
+    let rows = records(&["table", "metrics", &input, "--panel", "5000", "--metrics", &metrics.to_string_lossy()]);
+    assert_eq!((rows.len(), rows[0]["value"].as_f64()), (1, Some(1024.0)));
+    let wrong = run(&["table", "metrics", &input, "--metrics", &roofs.to_string_lossy()]);
+    assert_eq!(wrong.code, 2, "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("holds no metrics"), "{}", wrong.stderr);
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn the_roofline_is_drawn() {
+    let Some(root) = real("ubench") else { return };
+    let text = succeed(&["table", "roofline", &root, "--plot"]);
+    assert!(
+        text.contains("A memcpy_uncoalesced(float*, float const*, int) (0.025 FLOPs/byte, 22.3 GFLOP/s)"),
+        "{text}"
+    );
+    assert!(text.contains("3 not drawn"), "{text}");
+}
