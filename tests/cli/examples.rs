@@ -18,7 +18,8 @@ const EXCEPTIONS: &[(&str, i32, &str)] = &[
 ];
 
 /// Traces for queries about what the usual ones do not hold.
-const OTHER_TRACES: &[&str] = &["fixtures/counters", "fixtures/merged", "fixtures/hostile", "fixtures/thread_trace"];
+const OTHER_TRACES: &[&str] =
+    &["fixtures/counters", "fixtures/compute", "fixtures/merged", "fixtures/hostile", "fixtures/thread_trace"];
 
 /// An example and where it stands.
 struct Example {

@@ -15,6 +15,7 @@ fn every_query_on_the_two_nodes() {
         // The two nodes have neither counters nor telemetry.
         let input = match query["needs"].as_str().unwrap() {
             needs if needs.starts_with("counters") => "fixtures/counters",
+            needs if needs.starts_with("metric_sums") || needs.starts_with("kernel_bottlenecks") => "fixtures/compute",
             needs if needs.starts_with("kernel_clocks") => sampled.path.as_str(),
             needs if needs.starts_with("att_") || needs.starts_with("pc_samples") => "fixtures/thread_trace",
             _ => "fixtures/two_nodes",

@@ -25,8 +25,17 @@ NUMBERS = range(65_536)
 # Thread traces and program counter samples, in a folder without databases.
 THREAD_TRACE = REPOSITORY / "fixtures" / "thread_trace"
 
+# Counters of many blocks, for queries about counters.
+WORKLOADS = [REPOSITORY / "fixtures" / "compute", REPOSITORY.parent / "shared" / "data" / "ubench"]
+OF_COUNTERS = {"counters", "counter_dispatches", "metric_sums", "kernel_bottlenecks", "kernel_resources"}
+
 # Values of parameters to try beside their defaults.
 PARAMETER_SETS = {
+    "agg": [["--agg", "mean"]],
+    "missing": [["--missing", "show"]],
+    "panel": [["--panel", "1600"]],
+    "per": [["--per", "cycle"], ["--per", "second", "--agg", "mean"], ["--per", "kernel"]],
+    "show": [["--show", "found"], ["--show", "all"]],
     "threshold_us": [["--threshold-us", "100"], ["--threshold-us", "12.34"], ["--threshold-us", "0"]],
     "bins": [["--bins", "1"], ["--bins", "7"], ["--bins", "7", "--threshold-us", "1000"]],
     "full": [["--full", "2"]],
@@ -246,6 +255,14 @@ def main():
             comparisons = [
                 pool.submit(compare_input, tally, arguments.binary, source, Path(work) / f"dataset-{n}", queries, rows_seen)
                 for n, source in enumerate([*(arguments.inputs or default_inputs()), sampled(work), THREAD_TRACE])
+            ]
+            of_counters = [query for query in queries if OF_COUNTERS & set(words(front_matter(query), "needs"))]
+            comparisons += [
+                pool.submit(
+                    compare_input, tally, arguments.binary, source, Path(work) / f"workload-{n}", of_counters, rows_seen
+                )
+                for n, source in enumerate(WORKLOADS)
+                if source.exists()
             ]
         for comparison in comparisons:
             comparison.result()

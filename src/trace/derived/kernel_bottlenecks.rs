@@ -152,10 +152,13 @@ fn conclude(told: &mut [Told], kernel: usize, rules: &[Bottleneck]) -> Option<To
     Some(Told { kernel, ordinal, state: State::Found, is_verdict: true, evidence: String::new(), missing })
 }
 
+/// What is asked of a metric, what that comes to, and why there is no value.
+type OfMetric<'a> = (&'a Asked, &'a (Sums, Option<String>));
+
 /// Tries one rule: whether it holds, by what, and what is missing to know.
 fn tried<'a>(
     rule: &Bottleneck,
-    of_metric: &dyn Fn(&str) -> Option<(&'a Asked, &'a (Sums, Option<String>))>,
+    of_metric: &dyn Fn(&str) -> Option<OfMetric<'a>>,
     definitions: &Definitions,
 ) -> (State, String, Option<String>) {
     let mut evidence = Vec::new();

@@ -77,25 +77,21 @@ pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<OfGpu>> {
     Ok(found)
 }
 
-/// Adds up the metrics of every kernel over the dispatches of each rank. Metrics without a value are told of where their
-/// `reason` is wanted.
+/// Adds up the metrics of every kernel over the dispatches of each rank.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn relate(
     parts: &[Part<'_>],
     definitions: &Definitions,
-    wanted: &BTreeSet<&'static str>,
+    _wanted: &BTreeSet<&'static str>,
 ) -> Result<Vec<DataFrame>> {
     let of_gpu = |of_gpu: &OfGpu| -> Result<(Vec<KernelSums>, Vec<Asked>)> {
         let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
         let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, |_| true);
         Ok((evaluated(&of_gpu.frame, &asked)?, asked))
     };
-    let with_reasons = wanted.contains("reason");
-    let rows = |frame: &DataFrame, kernels: &[&KernelSums], asked: &[Asked]| {
-        table(frame, kernels, asked, definitions, with_reasons)
-    };
+    let rows = |frame: &DataFrame, kernels: &[&KernelSums], asked: &[Asked]| table(frame, kernels, asked, definitions);
     per_part(parts, &by_gpu(parts)?, of_gpu, rows, &["kernel_id", "gpu", "ordinal", "per_ordinal"])
 }
 
@@ -178,19 +174,12 @@ fn units(definitions: &Definitions, rows: &[Row<'_>]) -> PolarsResult<Column> {
 }
 
 /// The rows of some kernels.
-fn table(
-    frame: &DataFrame,
-    kernels: &[&KernelSums],
-    asked: &[Asked],
-    definitions: &Definitions,
-    with_reasons: bool,
-) -> Result<DataFrame> {
+fn table(frame: &DataFrame, kernels: &[&KernelSums], asked: &[Asked], definitions: &Definitions) -> Result<DataFrame> {
     let rows: Vec<Row<'_>> = kernels
         .iter()
         .flat_map(|kernel| {
             kernel.sums.iter().zip(asked).map(|((sums, reason), asked)| (*kernel, asked, sums, reason.as_deref()))
         })
-        .filter(|(_, _, sums, _)| with_reasons || sums.denominator != 0.0)
         .collect();
     let chosen: Vec<&KernelSums> = rows.iter().map(|(kernel, ..)| *kernel).collect();
     let mut columns = of_kernels(frame, &chosen)?;

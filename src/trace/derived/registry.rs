@@ -72,13 +72,16 @@ const DERIVATIONS: &[Derivation] = &[
 /// What counts of a process for a joint table.
 pub type Part<'a> = (&'a Process, DataFrame);
 
+/// Makes the rows of every process from what counts of all, with at least the wanted columns.
+type Relate = fn(&[Part<'_>], &Definitions, &BTreeSet<&'static str>) -> Result<Vec<DataFrame>>;
+
 /// How a table comes about whose rows depend on all processes: what counts of each is taken out of its source tables, and
 /// then all of that is related.
 struct JointDerivation {
     name: &'static str,
     needs: fn() -> Needs,
     extract: fn(&Process, &Frames, &WholeTables<'_>, &BTreeSet<&'static str>) -> Result<DataFrame>,
-    relate: fn(&[Part<'_>], &Definitions, &BTreeSet<&'static str>) -> Result<Vec<DataFrame>>,
+    relate: Relate,
     keep: fn(&BTreeSet<&'static str>) -> Option<Keep>,
 }
 

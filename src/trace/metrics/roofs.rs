@@ -34,7 +34,7 @@ pub fn measured_roofs(text: &str, file_label: &str) -> Result<BTreeMap<String, f
     let wrong = |reason: String| RoofError::Form { file: file_label.to_owned(), reason };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).flexible(true).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
-    let metric_of: Vec<Option<&String>> = header.iter().map(|name| metric_of(name)).collect();
+    let metric_of: Vec<Option<&String>> = header.iter().map(metric_of).collect();
     if metric_of.iter().all(Option::is_none) {
         return Err(wrong("it has none of their columns, such as HBMBw".to_owned()));
     }
