@@ -65,7 +65,9 @@ struct WithoutForm {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
     /// Nobody wrote down what its blocks can count.
-    #[error("how many counters the blocks of {architecture} hold is not known; it is of {known}")]
+    #[error(
+        "how many counters the blocks of {architecture} have room for is not known, only of {known}; give them with --block-limit"
+    )]
     Architecture {
         /// The architecture.
         architecture: String,
@@ -137,8 +139,7 @@ impl CounterBlocks {
             prefixes.extend(block.prefixes.iter().map(|prefix| (prefix.clone(), block.name.clone())));
         }
         let named = |name: &String| self.0.block.iter().any(|block| block.name == *name);
-        prefixes
-            .extend(limits.keys().filter(|name| !named(name)).map(|name| (format!("{name}_"), name.clone())));
+        prefixes.extend(limits.keys().filter(|name| !named(name)).map(|name| (format!("{name}_"), name.clone())));
         prefixes.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.cmp(b)));
         let renamed = self.0.renamed.iter().filter(|one| one.architectures.iter().any(|name| name == architecture));
         Ok(ArchitectureBlocks {

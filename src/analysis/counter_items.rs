@@ -46,7 +46,9 @@ pub fn items(
         let needs = Needs { counters: BTreeSet::new(), accumulated: BTreeSet::from([level.clone()]) };
         let is_asked_for = rest.counters.remove(level);
         let names = match style {
-            Accumulations::Paired => [Some(level), accumulated.accumulator.first()].into_iter().flatten().cloned().collect(),
+            Accumulations::Paired => {
+                [Some(level), accumulated.accumulator.first()].into_iter().flatten().cloned().collect()
+            }
             Accumulations::Defined if is_asked_for => vec![level.clone(), format!("{level}_ACCUM")],
             Accumulations::Defined => vec![format!("{level}_ACCUM")],
         };

@@ -112,7 +112,8 @@ fn limit(limits: &BTreeMap<String, usize>, block: &str) -> usize {
 /// and so does every member of a group that is kept apart.
 pub fn lower_bound(items: &[Item], limits: &BTreeMap<String, usize>) -> usize {
     let whole = Pass { items: items.to_vec() };
-    let of_blocks = whole.selects().iter().map(|(block, counters)| counters.len().div_ceil(limit(limits, block).max(1))).max();
+    let of_blocks =
+        whole.selects().iter().map(|(block, counters)| counters.len().div_ceil(limit(limits, block).max(1))).max();
     let accumulated: BTreeSet<&String> = items.iter().flat_map(|item| &item.accumulates).collect();
     let mut apart: BTreeMap<usize, BTreeSet<&String>> = BTreeMap::new();
     for (group, member) in items.iter().filter_map(|item| item.apart.as_ref()) {
@@ -146,7 +147,8 @@ pub fn plan(
     for item in &items {
         let alone = Pass { items: vec![(*item).clone()] };
         let selects = alone.selects();
-        if let Some((block, counters)) = selects.iter().find(|(block, counters)| counters.len() > limit(limits, block)) {
+        if let Some((block, counters)) = selects.iter().find(|(block, counters)| counters.len() > limit(limits, block))
+        {
             return Err(PassError::TooLarge {
                 names: item.names.join(" and "),
                 block: (*block).to_owned(),
@@ -190,12 +192,7 @@ fn put(passes: &mut Vec<Pass>, item: &Item, limits: &BTreeMap<String, usize>) {
 }
 
 /// Of the passes that take all of these free counters, the one that has most of the others of their set; the first of equals.
-fn best_for(
-    passes: &[Pass],
-    own: &[&Item],
-    set: &BTreeSet<String>,
-    limits: &BTreeMap<String, usize>,
-) -> Option<usize> {
+fn best_for(passes: &[Pass], own: &[&Item], set: &BTreeSet<String>, limits: &BTreeMap<String, usize>) -> Option<usize> {
     if own.is_empty() {
         return None;
     }
@@ -207,7 +204,8 @@ fn best_for(
             filled.items.push((*item).clone());
             takes
         });
-        let shared = pass.items.iter().flat_map(|item| &item.selects).filter(|select| set.contains(&select.counter)).count();
+        let shared =
+            pass.items.iter().flat_map(|item| &item.selects).filter(|select| set.contains(&select.counter)).count();
         if takes_all && best.is_none_or(|(_, most)| shared > most) {
             best = Some((at, shared));
         }

@@ -47,7 +47,9 @@ pub enum RequestError {
         there: String,
     },
     /// An accumulator without what it accumulates.
-    #[error("{name} accumulates the counter before it; ask for {example}_ACCUM, or name it right after one of {counters}")]
+    #[error(
+        "{name} accumulates the counter before it; ask for {example}_ACCUM, or name it right after one of {counters}"
+    )]
     Accumulator {
         /// What was asked for.
         name: String,
@@ -85,6 +87,11 @@ impl Needs {
         self.counters.is_empty() && self.accumulated.is_empty()
     }
 
+    /// Counters, and those that are accumulated.
+    pub fn all(&self) -> BTreeSet<String> {
+        self.counters.union(&self.accumulated).cloned().collect()
+    }
+
     fn add(&mut self, other: &Self) {
         self.counters.extend(other.counters.iter().cloned());
         self.accumulated.extend(other.accumulated.iter().cloned());
@@ -114,6 +121,8 @@ pub struct Resolver<'a> {
     facts: &'a CounterBlocks,
     blocks: &'a ArchitectureBlocks,
     per: Normalization,
+    /// Counters of the hardware that formulas of the architecture name.
+    named: BTreeSet<&'a str>,
     resolved: Resolved,
 }
 
@@ -125,7 +134,9 @@ impl<'a> Resolver<'a> {
         blocks: &'a ArchitectureBlocks,
         per: Normalization,
     ) -> Self {
-        Self { definitions, facts, blocks, per, resolved: Resolved::default() }
+        let on = definitions.metrics.iter().filter_map(|metric| metric.on(&blocks.architecture));
+        let named = on.flat_map(|on| on.formula.counters()).map(|counter| bare(&counter.name)).collect();
+        Self { definitions, facts, blocks, per, named, resolved: Resolved::default() }
     }
 
     /// What all names come to.
@@ -197,8 +208,7 @@ impl<'a> Resolver<'a> {
             match self.of_metric(metric) {
                 Ok(needs) => self.record(&metric.id, needs),
                 // One of many that cannot be collected must not keep the others from it.
-                Err(reason) => {
-                    self.resolved.notes.insert(format!("{} is left out: {reason}", metric.id));
+                Err(_) => {
                     self.resolved.left_out.insert(metric.id.clone());
                 }
             }
@@ -296,11 +306,7 @@ impl<'a> Resolver<'a> {
                 error => error.into(),
             });
         }
-        let is_named = |metric: &Metric| {
-            let on = metric.on(&self.blocks.architecture);
-            on.is_some_and(|on| on.formula.counters().iter().any(|one| bare(&one.name) == counter))
-        };
-        if !is_accumulated && !self.definitions.metrics.iter().any(is_named) {
+        if !is_accumulated && !self.named.contains(counter) {
             let note = format!(
                 "no formula here names {counter} on {}{}; it is planned as given, and `rocprofv3-avail list --pmc` tells whether it exists",
                 self.blocks.architecture,
@@ -318,12 +324,10 @@ impl<'a> Resolver<'a> {
 
     /// Names like one that is not known, of what the architecture has; the nearest first.
     fn nearest(&self, name: &str) -> Vec<String> {
-        let mut candidates: BTreeSet<&str> = BTreeSet::new();
-        for metric in &self.definitions.metrics {
-            let Some(on) = metric.on(&self.blocks.architecture) else { continue };
+        let mut candidates = self.named.clone();
+        for metric in self.definitions.metrics.iter().filter(|metric| metric.on(&self.blocks.architecture).is_some()) {
             let is_derived = self.definitions.derived_counter(&metric.title).is_some_and(|one| one.id == metric.id);
             candidates.insert(if is_derived { &metric.title } else { &metric.id });
-            candidates.extend(on.formula.counters().iter().map(|counter| bare(&counter.name)));
         }
         candidates.extend(self.definitions.panel_names());
         let asked = name.to_lowercase();

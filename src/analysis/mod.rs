@@ -13,7 +13,7 @@ pub use counter_items::{Accumulations, items};
 pub use counter_passes::{Item, Pass, PassError, Select, lower_bound, plan};
 pub use counter_request::{Needs, RequestError, Resolved, Resolver};
 pub use profiler_flags::{CommandProblem, check_command, newer_flags};
-pub use profiler_jobs::{Collection, accumulation_definitions, command, pmc_lines, yaml_jobs};
+pub use profiler_jobs::{Collection, accumulation_definitions, job_command, pass_command, pmc_lines, yaml_jobs};
 pub use shell::{quoted, words};
 
 #[cfg(test)]

@@ -173,7 +173,9 @@ pub fn check_command(words: &[String]) -> Vec<CommandProblem> {
         };
         let mut values: Vec<String> = joined.into_iter().collect();
         let mut taken = 0;
-        while taken < most && let Some(value) = rest.next_if(|next| !next.starts_with('-')) {
+        while taken < most
+            && let Some(value) = rest.next_if(|next| !next.starts_with('-'))
+        {
             values.push(value.clone());
             taken += 1;
         }

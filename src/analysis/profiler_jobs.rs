@@ -16,7 +16,7 @@ pub struct Collection {
 }
 
 /// The words of the rocprofv3 command for a pass, which is counted from 1.
-pub fn command(pass: &Pass, number: usize, collection: &Collection) -> Vec<String> {
+pub fn pass_command(pass: &Pass, number: usize, collection: &Collection) -> Vec<String> {
     let mut words: Vec<String> = vec!["rocprofv3".to_owned(), "--pmc".to_owned()];
     words.extend(pass.names().into_iter().map(ToOwned::to_owned));
     if let Some(file) = collection.definitions.as_ref().filter(|_| accumulates(pass)) {
@@ -27,6 +27,12 @@ pub fn command(pass: &Pass, number: usize, collection: &Collection) -> Vec<Strin
     words.extend([directory, "--".to_owned()]);
     words.extend(collection.program.iter().cloned());
     words
+}
+
+/// The words of the rocprofv3 command for all passes of a job file `jobs.yaml`.
+pub fn job_command(collection: &Collection) -> Vec<String> {
+    let options = ["rocprofv3", "-i", "jobs.yaml", "--output-format", "rocpd", "-d", &collection.directory, "--"];
+    options.into_iter().map(ToOwned::to_owned).chain(collection.program.iter().cloned()).collect()
 }
 
 /// A job file for `rocprofv3 -i` in YAML, which writes the passes to folders `pass_N` itself.
@@ -71,7 +77,9 @@ fn accumulates(pass: &Pass) -> bool {
 
 /// The counters of an item whose accumulation is asked for by a name that must be defined.
 fn defined(item: &super::counter_passes::Item) -> impl Iterator<Item = &String> {
-    item.accumulates.iter().filter(|level| item.names.iter().any(|name| name.strip_suffix("_ACCUM") == Some(level.as_str())))
+    item.accumulates
+        .iter()
+        .filter(|level| item.names.iter().any(|name| name.strip_suffix("_ACCUM") == Some(level.as_str())))
 }
 
 /// A text in double quotes, which YAML reads as JSON does.

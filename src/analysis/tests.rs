@@ -84,8 +84,10 @@ fn every_counter_of_every_formula_has_a_block() {
                 continue;
             }
             let name = if metric.id.starts_with("derived.") { metric.title.clone() } else { metric.id.clone() };
-            if let Err(error) = resolve(&[&name], architecture) {
-                panic!("{name} on {architecture}: {error}");
+            match resolve(&[&name], architecture) {
+                // The source has sums of counters that gfx908 does not have.
+                Err(RequestError::Renamed { .. }) if architecture == "gfx908" && name.starts_with("TCC_EA0_") => {}
+                resolved => drop(resolved.unwrap_or_else(|error| panic!("{name} on {architecture}: {error}"))),
             }
         }
     }
@@ -171,7 +173,7 @@ fn counters_of_a_metric_share_a_pass_where_there_is_room() {
     let resolved = resolve(&["speed_of_light", "l2_cache"], "gfx942").unwrap();
     let items = to_items(&resolved, "gfx942", false);
     let limits = blocks("gfx942").limits;
-    let together: Vec<BTreeSet<String>> = resolved.of.values().map(|needs| needs.counters.clone()).collect();
+    let together: Vec<BTreeSet<String>> = resolved.of.values().map(Needs::all).collect();
     let share = |passes: &[Pass]| {
         let holds = |set: &BTreeSet<String>| {
             passes.iter().any(|pass| set.iter().all(|counter| pass.names().contains(&counter.as_str())))
@@ -213,10 +215,14 @@ fn what_is_too_large_for_a_pass_is_named() {
     assert!(error.contains("SQ_LEVEL_WAVES and SQ_ACCUM_PREV_HIRES need 2 counters of the block SQ"), "{error}");
 }
 
-/// Names of real blocks, among them accumulations, derived counters, doubles and suffixes.
+/// Counters that all these architectures have, accumulations, derived counters, doubles and suffixes among them.
 fn requests() -> impl Strategy<Value = Vec<String>> {
-    let raw = ("(SQ|SQC|TCC|TCP|TA|TD|CPC|CPF|SPI|GRBM|GDS)", 0..24_u8, "(|_sum|_max|\\[[0-9]\\])")
-        .prop_map(|(block, number, suffix)| format!("{block}_N{number}{suffix}"));
+    let panels =
+        ["speed_of_light", "command_processor", "workgroup_manager", "address_and_data", "l2_cache", "vector_cache"];
+    let known = resolve(&panels, "gfx942").unwrap().needs.counters;
+    let known: Vec<String> = known.into_iter().filter(|name| !name.contains("EA")).collect();
+    let raw = (prop::sample::select(known), prop::sample::select(vec!["", "_sum", "_max", "[3]"]))
+        .prop_map(|(counter, suffix)| format!("{counter}{suffix}"));
     let other = prop::sample::select(vec![
         "SQ_LEVEL_WAVES_ACCUM",
         "SQ_IFETCH_LEVEL_ACCUM",
@@ -241,7 +247,7 @@ proptest! {
     ) {
         let architecture = ["gfx908", "gfx90a", "gfx942", "gfx950"][at % 4];
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        // The formulas of gfx908 know no bytes of the roofline.
+        // The roofline has no gfx908.
         let Ok(resolved) = resolve(&names, architecture) else { return Ok(()) };
         let items = to_items(&resolved, architecture, by_name);
         let limits = blocks(architecture).limits;
@@ -269,7 +275,7 @@ proptest! {
         prop_assert_eq!(passes(&names, "gfx942"), passes(&shuffled, "gfx942"));
         let (limits, resolved) = (blocks("gfx942").limits, resolve(&names, "gfx942").unwrap());
         let items = to_items(&resolved, "gfx942", true);
-        let sets: Vec<BTreeSet<String>> = resolved.of.values().map(|needs| needs.counters.clone()).collect();
+        let sets: Vec<BTreeSet<String>> = resolved.of.values().map(Needs::all).collect();
         let (items_back, sets_back) = (items.iter().rev().cloned().collect::<Vec<_>>(), sets.iter().rev().cloned().collect::<Vec<_>>());
         prop_assert_eq!(plan(&items, &limits, &sets).unwrap(), plan(&items_back, &limits, &sets_back).unwrap());
     }
@@ -318,9 +324,8 @@ proptest! {
 
 #[test]
 fn commands_are_checked_against_what_the_profiler_takes() {
-    let problems = |line: &str| -> Vec<String> {
-        check_command(&words(line).unwrap()).iter().map(ToString::to_string).collect()
-    };
+    let problems =
+        |line: &str| -> Vec<String> { check_command(&words(line).unwrap()).iter().map(ToString::to_string).collect() };
     for line in [
         "rocprofv3 --sys-trace --pmc SQ_WAVES GRBM_COUNT -d out -o name -- ./app --flag",
         "/opt/rocm/bin/rocprofv3 --kernel-trace=true -f csv json --stats -- ./app",
@@ -378,8 +383,9 @@ fn every_command_of_a_plan_is_one_that_the_profiler_takes() {
                     definitions: defined.map(|_| "some file.yaml".to_owned()),
                     program: vec!["./app".to_owned(), "it's".to_owned(), "--pmc".to_owned()],
                 };
+                assert_eq!(check_command(&job_command(&collection)), []);
                 for (at, pass) in passes.iter().enumerate() {
-                    let command = command(pass, at + 1, &collection);
+                    let command = pass_command(pass, at + 1, &collection);
                     let line = command.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
                     assert_eq!(words(&line).as_ref(), Some(&command));
                     assert_eq!(check_command(&command), []);

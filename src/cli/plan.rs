@@ -13,11 +13,15 @@ use super::arguments::GlobalArguments;
 use super::exit::{DONE, Failure};
 use super::messages;
 use crate::analysis::{
-    self, Accumulations, ArchitectureBlocks, Collection, CounterBlocks, Pass, Resolved, Resolver, accumulation_definitions,
-    check_command, items, lower_bound, pmc_lines, quoted, yaml_jobs,
+    self, Accumulations, ArchitectureBlocks, Collection, CounterBlocks, Pass, Resolved, Resolver,
+    accumulation_definitions, check_command, items, job_command, lower_bound, pass_command, pmc_lines, quoted,
+    yaml_jobs,
 };
 use crate::export::atomic::write_file;
 use crate::trace::metrics::{Definitions, Normalization};
+
+/// So many metrics that are left out are named.
+const SHOWN: usize = 5;
 
 /// Form of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -90,7 +94,7 @@ pub struct PlanArguments {
     metrics_of: Vec<String>,
     /// Architecture of the GPU by its LLVM name, such as gfx942
     #[arg(long, value_name = "GFX", help_heading = "What")]
-    arch: String,
+    arch: Option<String>,
     /// What counts of metrics are divided by
     #[arg(long, value_enum, default_value_t, help_heading = "What")]
     per: Per,
@@ -134,6 +138,7 @@ struct Plan {
     passes: Vec<Pass>,
     fewest: usize,
     commands: Vec<Vec<String>>,
+    job_command: Vec<String>,
     collection: Collection,
     definitions: Option<String>,
     blocks: ArchitectureBlocks,
@@ -195,11 +200,18 @@ fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
     let mut definitions = Definitions::builtin().as_ref().clone();
     for file in &arguments.metrics {
         let toml = fs::read_to_string(file).map_err(|error| Failure::Usage(format!("{}: {error}", file.display())))?;
-        definitions = definitions.with_user_metrics(&toml, &file.display().to_string()).map_err(|error| usage(&error))?;
+        definitions =
+            definitions.with_user_metrics(&toml, &file.display().to_string()).map_err(|error| usage(&error))?;
     }
     let facts = CounterBlocks::builtin();
     let limits: BTreeMap<String, usize> = arguments.block_limit.iter().cloned().collect();
-    let blocks = facts.of(&arguments.arch, &limits).map_err(|error| usage(&error))?;
+    // Names as the runtime tells them have features of the target after a colon.
+    let Some(given) = &arguments.arch else {
+        let known = facts.architectures().collect::<Vec<_>>().join(", ");
+        return Err(Failure::Usage(format!("limits differ by GPU; name its architecture with --arch, one of {known}")));
+    };
+    let architecture = given.trim().split(':').next().unwrap_or_default().to_lowercase();
+    let blocks = facts.of(&architecture, &limits).map_err(|error| usage(&error))?;
     let mut resolver = Resolver::new(&definitions, facts, &blocks, arguments.per.into());
     for names in [&arguments.counters, &arguments.metrics_of] {
         let names: Vec<String> =
@@ -211,31 +223,28 @@ fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
         AccumulationStyle::Defined => Accumulations::Defined,
         AccumulationStyle::Paired => Accumulations::Paired,
     };
-    let items = items(&resolved, &blocks, &definitions.accumulated, style, arguments.by_name)
-        .map_err(|error| usage(&error))?;
+    let items =
+        items(&resolved, &blocks, &definitions.accumulated, style, arguments.by_name).map_err(|error| usage(&error))?;
     if items.is_empty() {
         return Err(Failure::Usage("nothing that was asked for needs counters".to_owned()));
     }
-    let together: Vec<BTreeSet<String>> = resolved.of.values().map(|needs| needs.counters.clone()).collect();
+    let together: Vec<BTreeSet<String>> = resolved.of.values().map(analysis::Needs::all).collect();
     let passes = analysis::plan(&items, &blocks.limits, &together).map_err(|error| usage(&error))?;
-    let defined = accumulation_definitions(&passes, &arguments.arch);
-    let program =
-        if arguments.program.is_empty() { vec!["./app".to_owned()] } else { arguments.program.clone() };
+    let defined = accumulation_definitions(&passes, &architecture);
+    let program = if arguments.program.is_empty() { vec!["./app".to_owned()] } else { arguments.program.clone() };
     let collection = Collection {
         directory: arguments.directory.clone(),
         definitions: defined.is_some().then(|| arguments.definitions.clone()),
         program,
     };
-    let commands: Vec<Vec<String>> = passes
-        .iter()
-        .enumerate()
-        .map(|(at, pass)| analysis::command(pass, at + 1, &collection))
-        .collect();
-    for problem in commands.iter().flat_map(|command| check_command(command)) {
+    let commands: Vec<Vec<String>> =
+        passes.iter().enumerate().map(|(at, pass)| pass_command(pass, at + 1, &collection)).collect();
+    let job_command = job_command(&collection);
+    if let Some(problem) = commands.iter().chain([&job_command]).flat_map(|command| check_command(command)).next() {
         return Err(Failure::Usage(format!("rocprofv3 would not take the command: {problem}")));
     }
     let fewest = lower_bound(&items, &blocks.limits);
-    Ok(Plan { passes, fewest, commands, collection, definitions: defined, blocks, resolved })
+    Ok(Plan { passes, fewest, commands, job_command, collection, definitions: defined, blocks, resolved })
 }
 
 fn say_notes(plan: &Plan, arguments: &PlanArguments, global: &GlobalArguments) {
@@ -248,8 +257,11 @@ fn say_notes(plan: &Plan, arguments: &PlanArguments, global: &GlobalArguments) {
     let architecture = &plan.blocks.architecture;
     let left_out = &plan.resolved.left_out;
     if !left_out.is_empty() {
-        let names = left_out.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        messages::say(format_args!("note: left out, as {architecture} does not have them: {names}"));
+        let shown = if global.verbose { left_out.len() } else { SHOWN };
+        let names = left_out.iter().take(shown).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if left_out.len() > shown { ", …; -v names all" } else { "" };
+        let count = plural(left_out.len(), "metric", "metrics");
+        messages::say(format_args!("note: {count} left out, which {architecture} does not have: {names}{more}"));
     }
     let accumulates = plan.passes.iter().flat_map(|pass| &pass.items).any(|item| !item.accumulates.is_empty());
     if accumulates && !CounterBlocks::builtin().accumulates(architecture) {
@@ -258,7 +270,8 @@ fn say_notes(plan: &Plan, arguments: &PlanArguments, global: &GlobalArguments) {
     if accumulates && arguments.accumulations == AccumulationStyle::Paired {
         messages::say("note: rocprofv3 gives 0 for pairs with an accumulator; they are for rocprof before it");
     }
-    if let (Some(file), true) = (&plan.collection.definitions, format(arguments) != PlanFormat::Definitions) {
+    let tells = matches!(format(arguments), PlanFormat::Text | PlanFormat::Definitions);
+    if let (Some(file), false) = (&plan.collection.definitions, tells) {
         messages::say(format_args!("note: the same plan with -f definitions -o {} writes what -E reads", quoted(file)));
     }
 }
@@ -305,14 +318,10 @@ fn write_text(plan: &Plan, text: &mut String) -> std::fmt::Result {
         writeln!(text, "  {}", line(command))?;
     }
     let definitions = plan.collection.definitions.as_deref();
-    let all: Vec<String> = ["rocprofv3", "-i", "jobs.yaml", "--output-format", "rocpd", "-d", &plan.collection.directory, "--"]
-        .into_iter()
-        .map(ToOwned::to_owned)
-        .chain(plan.collection.program.iter().cloned())
-        .collect();
-    writeln!(text, "\nAll passes with a job file (-f yaml -o jobs.yaml):\n  {}\n", line(&all))?;
+    writeln!(text, "\nAll passes with a job file (-f yaml -o jobs.yaml):\n  {}\n", line(&plan.job_command))?;
     indented(text, &yaml_jobs(&plan.passes, definitions))?;
-    writeln!(text, "\nThe same as pmc: lines (-f txt):\n")?;
+    let beside = definitions.map(|file| format!(", used with -E {}", quoted(file))).unwrap_or_default();
+    writeln!(text, "\nThe same as pmc: lines (-f txt{beside}):\n")?;
     indented(text, &pmc_lines(&plan.passes))?;
     if let (Some(file), Some(defined)) = (definitions, &plan.definitions) {
         writeln!(text, "\nDefinitions of accumulations (-f definitions -o {}):\n", quoted(file))?;
@@ -394,8 +403,9 @@ fn json(plan: &Plan) -> Result<String, Failure> {
         let defines = command.iter().take_while(|word| *word != "--").any(|word| word == "-E");
         plan.collection.definitions.as_deref().filter(|_| defines)
     };
-    let jobs = passes.iter().map(|pass| Job { pmc: pass.counters.clone(), extra_counters: extra(pass.command) }).collect();
-    let all = |needs: &analysis::Needs| -> BTreeSet<String> {
+    let jobs =
+        passes.iter().map(|pass| Job { pmc: pass.counters.clone(), extra_counters: extra(pass.command) }).collect();
+    let names = |needs: &analysis::Needs| -> BTreeSet<String> {
         let accumulated = needs.accumulated.iter().map(|level| format!("{level}_ACCUM"));
         needs.counters.iter().cloned().chain(accumulated).collect()
     };
@@ -404,7 +414,7 @@ fn json(plan: &Plan) -> Result<String, Failure> {
         limits_from: &plan.blocks.sources,
         fewest_passes: plan.fewest,
         jobs,
-        needs: plan.resolved.of.iter().map(|(name, needs)| (name.as_str(), all(needs))).collect(),
+        needs: plan.resolved.of.iter().map(|(name, needs)| (name.as_str(), names(needs))).collect(),
         passes,
         left_out: &plan.resolved.left_out,
         notes: &plan.resolved.notes,

@@ -8,7 +8,9 @@ use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 use super::arguments::{GlobalArguments, registry};
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::settings::{Settings, selected};
-use super::{check, completions, config, convert, help, info, man, messages, plan, schema, sql, suggest, table, tables};
+use super::{
+    check, completions, config, convert, help, info, man, messages, plan, schema, sql, suggest, table, tables,
+};
 use crate::engine::Registry;
 
 const ABOUT: &str =
