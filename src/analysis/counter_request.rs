@@ -200,19 +200,22 @@ impl<'a> Resolver<'a> {
     fn add_panel(&mut self, name: &str, panel: &[&'a Metric]) -> Result<(), RequestError> {
         let (here, elsewhere): (Vec<&Metric>, Vec<&Metric>) =
             panel.iter().partition(|metric| metric.on(&self.blocks.architecture).is_some());
-        if here.is_empty() {
-            let on: BTreeSet<&str> = panel.iter().flat_map(|metric| architectures(metric)).collect();
-            return Err(self.not_here(name, &on));
-        }
+        let (mut found, mut left_out) = (Vec::new(), Vec::new());
         for metric in here {
             match self.of_metric(metric) {
-                Ok(needs) => self.record(&metric.id, needs),
+                Ok(needs) => found.push((metric, needs)),
                 // One of many that cannot be collected must not keep the others from it.
-                Err(_) => {
-                    self.resolved.left_out.insert(metric.id.clone());
-                }
+                Err(_) => left_out.push(metric.id.clone()),
             }
         }
+        if found.iter().all(|(_, needs)| needs.is_empty()) && !elsewhere.is_empty() {
+            let on: BTreeSet<&str> = elsewhere.into_iter().flat_map(architectures).collect();
+            return Err(self.not_here(name, &on));
+        }
+        for (metric, needs) in found {
+            self.record(&metric.id, needs);
+        }
+        self.resolved.left_out.extend(left_out);
         self.resolved.left_out.extend(elsewhere.into_iter().map(|metric| metric.id.clone()));
         Ok(())
     }
@@ -294,6 +297,10 @@ impl<'a> Resolver<'a> {
                 architecture: self.blocks.architecture.clone(),
                 there,
             });
+        }
+        // Anything else would be read as something else by the shell, by YAML or by the profiler.
+        if !counter.chars().all(|character| character.is_ascii_alphanumeric() || character == '_') {
+            return Err(RequestError::Unknown { name: asked.to_owned(), nearest: self.nearest(asked) });
         }
         let block = self.blocks.block_of(counter);
         if let Err(error) = block {

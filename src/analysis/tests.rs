@@ -115,7 +115,7 @@ fn derived_counters_and_metrics_become_counters_of_the_hardware() {
 #[test]
 fn what_an_architecture_lacks_is_refused_with_what_it_has() {
     let refused = |name: &str, architecture: &str| resolve(&[name], architecture).unwrap_err().to_string();
-    assert_eq!(refused("TCC_EA_RDREQ_sum", "gfx942"), "gfx942 has no TCC_EA_RDREQ; it is TCC_EA0_RDREQ on it");
+    assert_eq!(refused("TCC_EA_RDREQ", "gfx942"), "gfx942 has no TCC_EA_RDREQ; it is TCC_EA0_RDREQ on it");
     assert_eq!(refused("TCC_EA0_RDREQ", "gfx908"), "gfx908 has no TCC_EA0_RDREQ; it is TCC_EA_RDREQ on it");
     let missing = refused("roofline", "gfx908");
     assert!(missing.starts_with("roofline is not defined on gfx908, only on gfx90a"), "{missing}");

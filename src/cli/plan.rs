@@ -214,8 +214,7 @@ fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
     let blocks = facts.of(&architecture, &limits).map_err(|error| usage(&error))?;
     let mut resolver = Resolver::new(&definitions, facts, &blocks, arguments.per.into());
     for names in [&arguments.counters, &arguments.metrics_of] {
-        let names: Vec<String> =
-            names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+        let names: Vec<String> = names.iter().flat_map(|name| name.split_whitespace()).map(str::to_owned).collect();
         resolver.add_all(&names).map_err(|error| usage(&error))?;
     }
     let resolved = resolver.finish();

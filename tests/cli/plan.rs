@@ -37,7 +37,7 @@ fn the_extension_of_the_output_chooses_the_form() {
     let directory = tempfile::tempdir().unwrap();
     for (name, format) in [("jobs.yaml", "yaml"), ("jobs.txt", "txt"), ("jobs.json", "json"), ("plan", "text")] {
         let path = directory.path().join(name);
-        let what = ["--counters", "SQ_WAVES", "GRBM_COUNT", "--arch", "gfx942"];
+        let what = ["--counters", "SQ_WAVES GRBM_COUNT", "TA_TA_BUSY,TD_TD_BUSY", "--arch", "gfx942"];
         assert_eq!(plan(&[&what[..], &["-o", path.to_str().unwrap()]].concat()), "");
         assert_eq!(fs::read_to_string(&path).unwrap(), plan(&[&what[..], &["-f", format]].concat()));
     }
@@ -81,6 +81,7 @@ fn what_cannot_be_planned_is_refused_with_the_reason() {
         (&["--counters", "SQ_WAVES", "--arch", "gfx777"], "gfx777"),
         (&["--counters", "L2CacheHits", "--arch", "gfx942"], "did you mean L2CacheHit?"),
         (&["--counters", "TCC_EA_RDREQ", "--arch", "gfx942"], "it is TCC_EA0_RDREQ on it"),
+        (&["--counters", "SQ_WAVES;id", "--arch", "gfx942"], "did you mean SQ_WAVES"),
         (&["--counters", "CU_NUM", "--arch", "gfx942"], "nothing that was asked for needs counters"),
         (&["--metrics-of", "roofline", "--arch", "gfx908"], "roofline is not defined on gfx908"),
         (&["--counters", "SQ_WAVES", "--arch", "gfx942", "--block-limit", "SQ=0"], "above 0"),
