@@ -338,11 +338,17 @@ impl<'a> Resolver<'a> {
         }
         candidates.extend(self.definitions.panel_names());
         let asked = name.to_lowercase();
+        // The one measure is for words that begin alike, the other for slips of the finger.
+        let score = |candidate: &str| {
+            let candidate = candidate.to_lowercase();
+            let alike = strsim::jaro_winkler(&asked, &candidate);
+            let typed = strsim::normalized_damerau_levenshtein(&asked, &candidate);
+            (alike > 0.9 || typed > 0.8).then(|| alike.max(typed))
+        };
         let mut scored: Vec<(f64, &str)> = candidates
             .into_iter()
             .filter(|candidate| *candidate != name)
-            .map(|candidate| (strsim::jaro_winkler(&asked, &candidate.to_lowercase()), candidate))
-            .filter(|(score, _)| *score > 0.9)
+            .filter_map(|candidate| Some((score(candidate)?, candidate)))
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
         scored.into_iter().take(PROPOSED).map(|(_, candidate)| candidate.to_owned()).collect()
