@@ -7,6 +7,7 @@
 // What only the gated modules use looks dead without them.
 #![cfg_attr(not(feature = "tables"), allow(dead_code, unused_imports))]
 
+pub mod analysis;
 pub mod cli;
 pub mod engine;
 #[cfg(feature = "tables")]

@@ -36,6 +36,8 @@ mod messages;
 #[cfg(feature = "tables")]
 mod pages;
 #[cfg(feature = "tables")]
+mod plan;
+#[cfg(feature = "tables")]
 mod plot;
 #[cfg(feature = "tables")]
 mod program;

@@ -8,7 +8,9 @@ use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 use super::arguments::{GlobalArguments, registry};
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::settings::{Settings, selected};
-use super::{check, completions, config, convert, help, info, man, messages, schema, sql, suggest, table, tables};
+use super::{
+    check, completions, config, convert, help, info, man, messages, plan, schema, sql, suggest, table, tables,
+};
 use crate::engine::Registry;
 
 const ABOUT: &str =
@@ -87,6 +89,7 @@ fn dispatch(
         "table" => table::run(matches, registry, global),
         "sql" => sql::run(&parsed(matches)?, global),
         "convert" => convert::run(&parsed(matches)?, global),
+        "plan" => plan::run(&parsed(matches)?, global),
         "completions" => completions::run(&parsed(matches)?, command),
         "man" => man::run(&parsed(matches)?, command),
         "config" => config::run(matches, settings, &command, global),
@@ -119,6 +122,7 @@ pub fn command(registry: &Registry) -> Command {
         .subcommand(table::command(registry))
         .subcommand(sql::SqlArguments::augment_args(Command::new("sql")))
         .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))
+        .subcommand(plan::PlanArguments::augment_args(Command::new("plan")))
         .subcommand(completions::CompletionsArguments::augment_args(Command::new("completions")))
         .subcommand(man::ManArguments::augment_args(Command::new("man")))
         .subcommand(config::ConfigArguments::augment_args(Command::new("config")))

@@ -28,6 +28,7 @@ mod metrics;
 mod negative;
 mod oddities;
 mod paths;
+mod plan;
 mod planted;
 mod promises;
 mod quality;

@@ -21,6 +21,7 @@ const COMMANDS: &[&[&str]] = &[
     &["table", "kernel_summary", "fixtures/two_nodes", "-f", "arrow"],
     &["table", "kernel_summary", "--show-sql"],
     &["sql", "SELECT * FROM regions", "fixtures/two_nodes", "-f", "jsonl"],
+    &["plan", "--counters", "SQ_WAVES", "--arch", "gfx942"],
     &["completions", "bash"],
     &["completions", "zsh"],
     &["man"],

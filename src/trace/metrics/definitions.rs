@@ -1,6 +1,7 @@
 //! The definitions of metrics: those of `share/metrics/*.toml` and those of users.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
@@ -198,6 +199,11 @@ impl OnArchitecture {
         self.formula.visit(&mut |part| found |= *part == Expression::Denominator);
         found
     }
+
+    /// Whether it is as its source has it, and not something that the source lacks.
+    pub fn from_profiler(&self) -> bool {
+        !self.corrected.as_ref().is_some_and(|text| text.starts_with(ADDED))
+    }
 }
 
 impl Metric {
@@ -220,6 +226,8 @@ pub struct Definitions {
     pub accumulated: Accumulated,
     /// Peaks that were measured, by the id of the metric; they stand in the place of its own.
     pub measured: BTreeMap<String, f64>,
+    /// Numbers of panels by the names of their files.
+    panels: BTreeMap<String, i64>,
     vocabulary: Vocabulary,
 }
 
@@ -349,6 +357,9 @@ impl Definitions {
                 on,
             });
         }
+        if let Some(name) = Path::new(file).file_stem() {
+            self.panels.insert(name.to_string_lossy().into_owned(), panel.panel);
+        }
         self.metrics.retain(|metric| added.iter().all(|new| new.id != metric.id));
         self.metrics.extend(added);
         self.metrics.sort_by_key(|metric| metric.panel);
@@ -357,8 +368,23 @@ impl Definitions {
 
     /// The formula of a derived counter by its title on an architecture, for counters that are made from others.
     pub fn derived(&self, name: &str, architecture: &str) -> Option<&Expression> {
-        let is_named = |metric: &&Metric| metric.panel == DERIVED_PANEL && metric.title == name;
-        self.metrics.iter().find(is_named)?.on(architecture).map(|on| &on.formula)
+        self.derived_counter(name)?.on(architecture).map(|on| &on.formula)
+    }
+
+    /// A derived counter by its title.
+    pub fn derived_counter(&self, name: &str) -> Option<&Metric> {
+        self.metrics.iter().find(|metric| metric.panel == DERIVED_PANEL && metric.title == name)
+    }
+
+    /// The metrics of a panel by the name of its file in `share/metrics` or its number; none where there is no such panel.
+    pub fn panel(&self, name: &str) -> Vec<&Metric> {
+        let Some(number) = self.panels.get(name).copied().or_else(|| name.parse().ok()) else { return Vec::new() };
+        self.metrics.iter().filter(|metric| metric.panel == number).collect()
+    }
+
+    /// The names of panels.
+    pub fn panel_names(&self) -> impl Iterator<Item = &str> {
+        self.panels.keys().map(String::as_str)
     }
 
     /// The counters that formulas can use.
@@ -376,6 +402,9 @@ impl Definitions {
         &self.vocabulary.constants
     }
 }
+
+/// How the reason of a definition begins that its source does not have for the architecture.
+const ADDED: &str = "not defined on this architecture";
 
 /// The panel of rocprofiler-sdk's derived counters.
 const DERIVED_PANEL: i64 = 900;

@@ -16,7 +16,7 @@ pub use binding::{Bound, Known, Unbound, bind, constant};
 pub use bottlenecks::{Bottleneck, Evidence, bottlenecks};
 #[cfg(feature = "tables")]
 pub use compiled::compiled;
-pub use definitions::{DefinitionError, Definitions, Metric, Normalization, OnArchitecture};
+pub use definitions::{Accumulated, DefinitionError, Definitions, Metric, Normalization, OnArchitecture, SUFFIXES};
 pub use expression::{Counter, Expression, Reduction};
 pub use parser::{FormulaError, Vocabulary, parse};
 pub use ratio::{Ratio, ratio};

@@ -1,0 +1,20 @@
+//! What SQL cannot say well and needs no trace: which counters fit into which passes, and the commands that collect them.
+
+mod counter_blocks;
+mod counter_items;
+mod counter_passes;
+mod counter_request;
+mod profiler_flags;
+mod profiler_jobs;
+mod shell;
+
+pub use counter_blocks::{ArchitectureBlocks, BlockError, CounterBlocks};
+pub use counter_items::{Accumulations, items};
+pub use counter_passes::{Item, Pass, PassError, Select, lower_bound, plan};
+pub use counter_request::{Needs, RequestError, Resolved, Resolver};
+pub use profiler_flags::{CommandProblem, check_command, newer_flags};
+pub use profiler_jobs::{Collection, accumulation_definitions, job_command, pass_command, pmc_lines, yaml_jobs};
+pub use shell::{quoted, words};
+
+#[cfg(test)]
+mod tests;
