@@ -18,6 +18,7 @@ fixtures:
 docs:
     cargo run --locked -q -- schema tables > docs/tables.md
     cargo run --locked -q -- schema queries > docs/queries.md
+    cargo run --locked -q -- schema metrics > docs/metrics.md
     cargo run --locked -q -- schema verbs --output docs/verbs
 
 bench:

@@ -180,7 +180,7 @@ fn agent_json(agent: &Agent) -> Value {
     let bytes = agent.uuid_bytes.iter().copied().chain(std::iter::repeat(0));
     let uuid: Map<String, Value> = names.zip(bytes.map(Value::from)).collect();
     json!({
-        "type": 2, "max_waves_per_simd": 8, "lds_size_in_kb": 64, "wave_front_size": 64, "num_xcc": 8, "cu_count": 304,
+        "type": 2, "max_waves_per_simd": 8, "max_waves_per_cu": 32, "num_shader_banks": 32, "lds_size_in_kb": 64, "wave_front_size": 64, "num_xcc": 8, "cu_count": 304,
         "simd_per_cu": 4, "device_id": agent.pci_device_id, "location_id": agent.location_id, "domain": 0,
         "max_engine_clk_fcompute": 2100, "node_id": agent.id, "uuid": {"bytes": uuid},
         "mem_banks": [{"width": 8192, "mem_clk_max": 1300, "size_in_bytes": 206141652992_u64}],

@@ -44,7 +44,7 @@ WITH told AS (
     {%- if show == 'verdict' %}
     WHERE b.is_verdict
     {%- elif show == 'found' %}
-    WHERE CAST(b.state AS VARCHAR) = 'yes'
+    WHERE b.is_verdict OR CAST(b.state AS VARCHAR) = 'yes'
     {%- endif %}
 )
 SELECT

@@ -1,4 +1,4 @@
-//! `schema`: the canonical tables, the queries and the verbs as documentation.
+//! `schema`: the canonical tables, the queries, the verbs and the metrics as documentation.
 
 use std::path::PathBuf;
 
@@ -20,9 +20,11 @@ pub enum Topic {
     Queries,
     /// The verbs and their options
     Verbs,
+    /// The metrics over hardware counters
+    Metrics,
 }
 
-/// Describe the canonical tables, the queries or the verbs, in Markdown
+/// Describe the canonical tables, the queries, the verbs or the metrics, in Markdown
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   wavesieve schema
@@ -32,7 +34,7 @@ pub struct SchemaArguments {
     /// What to describe
     #[arg(value_enum, default_value_t)]
     topic: Topic,
-    /// Directory for the pages: tables.md, queries.md, or one per verb
+    /// Directory for the pages: tables.md, queries.md, metrics.md, or one per verb
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -46,6 +48,7 @@ pub fn run(arguments: &SchemaArguments, registry: &Registry, command: &Command) 
         Topic::Tables => vec![("tables.md".to_owned(), documentation::tables().into_bytes())],
         Topic::Queries => vec![("queries.md".to_owned(), documentation::queries(registry).into_bytes())],
         Topic::Verbs => verb_pages::pages(command),
+        Topic::Metrics => vec![("metrics.md".to_owned(), documentation::metrics().into_bytes())],
     };
     match &arguments.output {
         Some(directory) => pages::write(directory, &described)?,

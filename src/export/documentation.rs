@@ -1,8 +1,9 @@
-//! The tables and the queries as Markdown, from their declarations.
+//! The tables, the queries and the metrics as Markdown, from their declarations.
 
 use std::fmt::Write as _;
 
 use crate::engine::{ParameterType, Registry};
+use crate::trace::metrics::Definitions;
 use crate::trace::schema::{self, Origin, Unit};
 
 /// `docs/tables.md`.
@@ -61,6 +62,36 @@ pub fn queries(registry: &Registry) -> String {
         page.push_str("\n| column | meaning |\n| --- | --- |\n");
         for column in &declaration.columns {
             let _ = writeln!(page, "| {} | {} |", column.name, column.doc.replace('|', "\\|"));
+        }
+    }
+    page
+}
+
+/// `docs/metrics.md`.
+pub fn metrics() -> String {
+    let mut page = String::from(include_str!("../../templates/docs/metrics.md"));
+    let mut panel = None;
+    for metric in &Definitions::builtin().metrics {
+        if panel != Some(metric.panel) {
+            panel = Some(metric.panel);
+            let _ = write!(page, "\n## {} {}\n\n", metric.panel, metric.panel_title);
+            page.push_str("| metric | title | unit | on | formula | peak | source |\n| --- | --- | --- | --- | --- | --- | --- |\n");
+        }
+        for on in &metric.on {
+            let architectures: Vec<&str> = on.architectures.iter().map(String::as_str).collect();
+            let corrected = on.corrected.as_ref().map_or(String::new(), |wrong| format!("; corrected: {wrong}"));
+            let instead = on.instead_text.as_ref().map_or(String::new(), |text| format!(", else `{text}`"));
+            let peak = on.peak_text.as_ref().map_or(String::new(), |text| format!("`{text}`"));
+            let _ = writeln!(
+                page,
+                "| {} | {} | {} | {} | `{}`{instead} | {peak} | {}{corrected} |",
+                metric.id,
+                metric.title.replace('|', "\\|"),
+                metric.unit,
+                architectures.join(" "),
+                on.text,
+                on.source.replace('|', "\\|"),
+            );
         }
     }
     page

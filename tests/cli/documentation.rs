@@ -21,6 +21,11 @@ fn queries() {
 }
 
 #[test]
+fn metrics() {
+    assert_fresh("metrics", "docs/metrics.md");
+}
+
+#[test]
 fn verbs() {
     let directory = tempfile::tempdir().unwrap();
     let mut generator = program(&["schema", "verbs", "--output", directory.path().to_str().unwrap()]);

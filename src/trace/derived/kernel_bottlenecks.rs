@@ -149,7 +149,8 @@ fn conclude(told: &mut [Told], kernel: usize, rules: &[Bottleneck]) -> Option<To
         .collect();
     let ordinal = rules.len() + usize::from(!unknown.is_empty());
     let missing = (!unknown.is_empty()).then(|| unknown.join("; "));
-    Some(Told { kernel, ordinal, state: State::Found, is_verdict: true, evidence: String::new(), missing })
+    let state = if unknown.is_empty() { State::Absent } else { State::Unknown };
+    Some(Told { kernel, ordinal, state, is_verdict: true, evidence: String::new(), missing })
 }
 
 /// What is asked of a metric, what that comes to, and why there is no value.

@@ -184,6 +184,10 @@ pub struct OnArchitecture {
     pub instead: Option<Expression>,
     /// Text of the formula.
     pub text: String,
+    /// Text of what is told instead.
+    pub instead_text: Option<String>,
+    /// Text of the peak.
+    pub peak_text: Option<String>,
     /// The highest value that the hardware allows, over constants.
     pub peak: Option<Expression>,
     /// Where the formula is from.
@@ -335,6 +339,8 @@ impl Definitions {
                     formula: formula(&one.formula, "formula")?,
                     instead: one.instead.as_deref().map(|text| formula(text, "formula")).transpose()?,
                     text: one.formula.clone(),
+                    instead_text: one.instead.clone(),
+                    peak_text: one.peak.clone(),
                     peak: one.peak.as_deref().map(|peak| formula(peak, "peak")).transpose()?,
                     source: one.source.clone().unwrap_or_else(|| panel.source.clone()),
                     corrected: one.corrected.clone(),
