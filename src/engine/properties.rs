@@ -48,6 +48,9 @@ fn written(declaration: &QueryDeclaration) -> String {
     for (key, words) in lists {
         let _ = writeln!(text, "-- {key}: {}", words.join(", "));
     }
+    if let Some(plot) = &declaration.plot {
+        let _ = writeln!(text, "-- plot: {plot}");
+    }
     for parameter in &declaration.parameters {
         let word = match parameter.parameter_type {
             ParameterType::Int => "int",

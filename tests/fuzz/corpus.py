@@ -168,6 +168,8 @@ def corpus(few):
         yield "kernel_names", name.encode()
     if not few:
         yield "categories", (ROOT / "share/kernel_categories.toml").read_bytes()
+        for path in sorted((ROOT / "share/metrics").glob("*.toml")):
+            yield "metrics", path.read_bytes()
     for records in HARD_RECORDS:
         yield "json_parts", records
         yield "json_record", records.split(b"\n")[-1]
