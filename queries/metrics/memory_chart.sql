@@ -14,7 +14,7 @@
 -- column: read_latency_cycles number -- mean latency of reads
 -- column: write_latency_cycles number -- mean latency of writes
 -- column: gbps number -- bandwidth, reads and writes
--- column: peak_gbps number -- highest bandwidth that the hardware allows
+-- column: peak_gbps number -- highest bandwidth that the hardware allows, null where GPUs differ
 -- column: pct_of_peak pct -- share of gbps in peak_gbps
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH chosen AS (
@@ -75,10 +75,7 @@ summed AS (
         {%- else %}
         SUM(numerator) / NULLIF(SUM(denominator), CAST(0 AS DOUBLE)) AS value,
         {%- endif %}
-        CASE
-            WHEN MIN(peak) = MAX(peak) THEN MAX(peak)
-            ELSE SUM(peak * denominator) / NULLIF(SUM(denominator), CAST(0 AS DOUBLE))
-        END AS peak
+        CASE WHEN MIN(peak) = MAX(peak) THEN MAX(peak) END AS peak
     FROM chosen
     GROUP BY {{ keys }}level_order, measure, metric
 ),

@@ -18,7 +18,7 @@
 -- column: max number -- greatest value of a dispatch
 -- column: dispatches count -- dispatches that have all counters of the metric
 -- column: uncounted count -- dispatches of the kernel that lack one
--- column: peak number -- highest value that the hardware allows
+-- column: peak number -- highest value that the hardware allows, null where GPUs differ
 -- column: pct_of_peak pct -- share of value in peak
 -- column: reason text -- why there is no value, or what it lacks; with --missing show
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
@@ -81,10 +81,7 @@ summed AS (
         MAX(value_max) AS greatest,
         CAST(SUM(dispatches) AS BIGINT) AS dispatches,
         CAST(SUM(kernel_dispatches - dispatches) AS BIGINT) AS uncounted,
-        CASE
-            WHEN MIN(peak) = MAX(peak) THEN MAX(peak)
-            ELSE SUM(peak * denominator) / NULLIF(SUM(denominator), CAST(0 AS DOUBLE))
-        END AS peak,
+        CASE WHEN MIN(peak) = MAX(peak) THEN MAX(peak) END AS peak,
         MIN(reason) AS reason
     FROM chosen
     GROUP BY {{ keys }}panel, ordinal, metric, title, unit

@@ -33,7 +33,7 @@
 -- column: peak_valu_gflops number -- GFLOP/s of single precision that the vector units allow
 -- column: peak_mfma_gflops number -- GFLOP/s of half precision that the matrix units allow
 -- column: roof_ns ns -- least time that the device needs
--- column: bound text -- what takes it: valu, mfma, lds, l1, l2 or hbm
+-- column: bound text -- what takes it: valu, mfma, lds, l1, l2 or hbm; null where the traffic of the memory is not known
 -- column: roof_gflops number -- GFLOP/s that the roof allows
 -- column: pct_of_roof pct -- share of roof_ns in time_ns
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
@@ -141,7 +141,7 @@ labelled AS (
         bytes_hbm / NULLIF(time_ns, CAST(0 AS DOUBLE)) AS hbm_gbps,
         CASE WHEN roof_ns > CAST(0 AS DOUBLE) THEN roof_ns END AS roof_ns,
         CASE
-            WHEN roof_ns <= CAST(0 AS DOUBLE) THEN NULL
+            WHEN roof_ns <= CAST(0 AS DOUBLE) OR bytes_hbm_ns IS NULL THEN NULL
             WHEN bytes_hbm_ns = roof_ns THEN 'hbm'
             WHEN bytes_l2_ns = roof_ns THEN 'l2'
             WHEN bytes_l1_ns = roof_ns THEN 'l1'

@@ -8,7 +8,7 @@
 -- column: metric text -- what is measured
 -- column: value number -- value
 -- column: unit text -- its unit
--- column: peak number -- highest value that the hardware allows, of the device of the trace
+-- column: peak number -- highest value that the hardware allows, null where GPUs differ, of the device of the trace
 -- column: pct_of_peak pct -- share of value in peak
 -- column: dispatches count -- dispatches that have the counters of the metric
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
@@ -54,10 +54,7 @@ summed AS (
         {%- else %}
         SUM(numerator) / NULLIF(SUM(denominator), CAST(0 AS DOUBLE)) AS value,
         {%- endif %}
-        CASE
-            WHEN MIN(peak) = MAX(peak) THEN MAX(peak)
-            ELSE SUM(peak * denominator) / NULLIF(SUM(denominator), CAST(0 AS DOUBLE))
-        END AS peak,
+        CASE WHEN MIN(peak) = MAX(peak) THEN MAX(peak) END AS peak,
         CAST(SUM(dispatches) AS BIGINT) AS dispatches
     FROM chosen
     GROUP BY {{ keys }}ordinal, metric, unit

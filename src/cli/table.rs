@@ -224,6 +224,9 @@ fn emptiness_of(table: &str) -> Option<&'static str> {
         "collective_kernels" => {
             Some("no kernel has the category communication; --categories takes rules for those that have")
         }
+        "metric_sums" | "kernel_bottlenecks" => Some(
+            "no metric is defined for the architecture of the GPU, or that is not known; `wavesieve table device_constants` says what is known",
+        ),
         "iterations" => Some("no process repeats a sequence of kernels at least three times"),
         "ranges" => Some("no ROCTx range was recorded; `rocprofv3 --marker-trace` records them"),
         _ => None,

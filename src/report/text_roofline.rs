@@ -32,12 +32,16 @@ const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// without FLOPs cannot be drawn and are listed. Nothing where there is neither a point nor a roof.
 pub fn text_roofline(points: &[Point], roofs: &Roofs, width: usize) -> String {
     let columns = width.saturating_sub(MARGIN + 1).clamp(40, 200);
-    let drawn: Vec<(char, &Point, f64, f64)> = points
+    let placed: Vec<(&Point, f64, f64)> = points
         .iter()
         .filter_map(|point| {
             let positive = |value: Option<f64>| value.filter(|value| value.is_finite() && *value > 0.0);
             Some((point, positive(point.intensity)?, positive(point.gflops)?))
         })
+        .collect();
+    let drawn: Vec<(char, &Point, f64, f64)> = placed
+        .iter()
+        .copied()
         .zip(LETTERS.chars())
         .map(|((point, intensity, gflops), letter)| (letter, point, intensity, gflops))
         .collect();
@@ -105,7 +109,11 @@ pub fn text_roofline(points: &[Point], roofs: &Roofs, width: usize) -> String {
     for (letter, point, intensity, gflops) in &drawn {
         let _ = writeln!(text, "{letter} {} ({intensity:.3} FLOPs/byte, {gflops:.1} GFLOP/s)", point.name);
     }
-    let others = points.len() - drawn.len();
+    let more = placed.len() - drawn.len();
+    if more > 0 {
+        let _ = writeln!(text, "{more} more have no letter left; --top or --kernel chooses which");
+    }
+    let others = points.len() - placed.len();
     if others > 0 {
         let _ = writeln!(text, "{others} not drawn: no FLOPs, no traffic, or no counters of them");
     }

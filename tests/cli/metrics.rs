@@ -230,6 +230,55 @@ fn passes_are_joined_and_what_cannot_be_is_counted() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
+/// Pass 2 lost the first of two dispatches that are otherwise alike: its 90 conflicts are those of the second, which had 100 active
+/// cycles, and not of the first, which had 1,000,000.
+#[test]
+fn a_dispatch_that_a_pass_lost_does_not_shift_the_others() {
+    let folder = std::env::temp_dir().join(format!("wavesieve-lost-{}", std::process::id()));
+    workload(
+        &folder,
+        &[
+            (1, "k", 1_000, 1_100, "SQ_LDS_IDX_ACTIVE", 1_000_000.0),
+            (2, "k", 2_000, 2_100, "SQ_LDS_IDX_ACTIVE", 100.0),
+            (2, "k", 9_000, 9_100, "SQ_LDS_BANK_CONFLICT", 90.0),
+        ],
+    );
+    let input = folder.to_string_lossy().into_owned();
+    let rows = records(&["table", "metrics", &input]);
+    let conflicts = of_metric(&rows, "bound.lds_conflict_cycles");
+    assert_eq!(conflicts["value"].as_f64(), Some(90.0));
+    assert_eq!((conflicts["dispatches"].as_i64(), conflicts["uncounted"].as_i64()), (Some(1), Some(1)));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
+/// What follows from others is no verdict where these were not looked at; counters below 0 count nothing.
+#[test]
+fn verdicts_do_not_guess() {
+    let folder = std::env::temp_dir().join(format!("wavesieve-guess-{}", std::process::id()));
+    let waits = [
+        ("SQ_WAIT_ANY", 900.0),
+        ("SQ_WAVE_CYCLES", 1_000.0),
+        ("GRBM_GUI_ACTIVE", 80_000.0),
+        ("SQ_ACTIVE_INST_VALU", 1_000.0),
+        ("FETCH_SIZE", 1.0),
+        ("WRITE_SIZE", 1.0),
+        ("SQ_LDS_BANK_CONFLICT", -5.0),
+        ("SQ_LDS_IDX_ACTIVE", 10.0),
+    ];
+    let lines: Vec<_> = waits.iter().map(|(name, value)| (1, "k", 1_000, 1_000_000, *name, *value)).collect();
+    workload(&folder, &lines);
+    let input = folder.to_string_lossy().into_owned();
+    let verdict = &records(&["table", "bottlenecks", &input])[0];
+    assert_eq!((verdict["bottleneck"].as_str(), verdict["state"].as_str()), (Some("unknown"), Some("unknown")));
+    let missing = verdict["missing"].as_str().unwrap();
+    assert!(missing.contains("not collected: SQ_LDS_BANK_CONFLICT"), "{missing}");
+    assert!(missing.contains("latency: it is not known whether there is: uncoalesced memory access, LDS"), "{missing}");
+    // Bytes of the memory are known by the derived counters that were collected: 2 KiB in 999 µs.
+    let roofline = &records(&["table", "roofline", &input])[0];
+    assert_eq!(roofline["bytes_hbm"].as_f64(), Some(2048.0));
+    fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn a_zero_denominator_is_no_zero() {
     let folder = std::env::temp_dir().join(format!("wavesieve-zero-{}", std::process::id()));

@@ -136,7 +136,8 @@ fn counter_columns(counters: &DataFrame, dispatches: &DataFrame, definitions: &D
                 continue;
             }
             let value = of_reduction.get(&column.reduction).and_then(|values| values.get(row));
-            if let (Some(slot), Some(value)) = (column.values.get_mut(at), value) {
+            // What counts cannot be below 0.
+            if let (Some(slot), Some(value)) = (column.values.get_mut(at), value.filter(|value| *value >= 0.0)) {
                 *slot = value;
             }
         }

@@ -1,6 +1,6 @@
 //! Dispatches of several counter passes brought together: the same kernel with the same shape, the n-th time on its GPU.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -21,7 +21,9 @@ const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgrou
 /// The dispatches of one rank from those of its processes, each a frame in the order of pass and start.
 ///
 /// Within a pass dispatches of one kernel, shape and GPU are numbered; those of the same number in other passes are the same
-/// dispatch counted again. Durations are the median over the passes.
+/// dispatch counted again. Where passes have not the same number of them, some were lost: then those of the same id are the
+/// same, if the ids of each pass are among those of the pass that has most; else none is joined to another. Durations are the
+/// median over the passes.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
@@ -32,26 +34,49 @@ pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
             return alone(frame);
         }
     }
-    let mut numbers = Numbers::default();
-    let mut places: Vec<Vec<usize>> = Vec::with_capacity(frames.len());
-    let mut told: Vec<(usize, usize)> = Vec::new();
-    let mut durations: Vec<Vec<i64>> = Vec::new();
+    let mut likes = Likes::default();
     for (at, frame) in frames.iter().enumerate() {
-        let of_rows = numbers.of(frame)?;
+        likes.add(at, frame)?;
+    }
+    let mut places: Vec<Vec<usize>> = frames.iter().map(|frame| vec![0; frame.height()]).collect();
+    let mut told: Vec<(usize, usize)> = Vec::new();
+    for passes in &likes.passes {
+        let mut of_key: BTreeMap<(usize, i64), usize> = BTreeMap::new();
+        for (rows, keys) in passes.iter().zip(keys(passes)) {
+            for (counted, key) in rows.iter().zip(keys) {
+                let place = *of_key.entry(key).or_insert_with(|| {
+                    told.push((counted.frame, counted.row));
+                    told.len() - 1
+                });
+                if let Some(slot) = places.get_mut(counted.frame).and_then(|rows| rows.get_mut(counted.row)) {
+                    *slot = place;
+                }
+            }
+        }
+    }
+    // In the order of the passes and of the dispatches in them.
+    let mut order: Vec<usize> = (0..told.len()).collect();
+    order.sort_unstable_by_key(|place| told.get(*place));
+    let mut rank = vec![0; told.len()];
+    for (new, old) in order.iter().enumerate() {
+        if let Some(slot) = rank.get_mut(*old) {
+            *slot = new;
+        }
+    }
+    told.sort_unstable();
+    places.iter_mut().flatten().for_each(|place| *place = rank.get(*place).copied().unwrap_or_default());
+
+    let mut durations: Vec<Vec<i64>> = vec![Vec::new(); told.len()];
+    for (frame, places) in frames.iter().zip(&places) {
         let valid = frame.column("valid")?.bool()?.clone();
         let lengths = Integers::of(frame.column("duration_ns")?.i64()?);
-        for (row, place) in of_rows.iter().enumerate() {
-            if *place >= told.len() {
-                told.push((at, row));
-                durations.push(Vec::new());
-            }
+        for (row, place) in places.iter().enumerate() {
             if let (Some(true), Some(length), Some(known)) =
                 (valid.get(row), lengths.get(row), durations.get_mut(*place))
             {
                 known.push(length);
             }
         }
-        places.push(of_rows);
     }
     let told_by = told.iter().map(|(at, _)| *at).collect();
     let mut frame = told_rows(frames, &told)?;
@@ -140,25 +165,32 @@ fn counters(frames: &[&DataFrame], places: &[Vec<usize>], rows: usize) -> Result
 /// GPU, kernel and shape.
 type Like = (Option<i64>, usize, [Option<i64>; 6]);
 
-/// Numbers of dispatches that are one.
-#[derive(Default)]
-struct Numbers {
-    names: BTreeMap<String, usize>,
-    likes: BTreeMap<Like, usize>,
-    joined: BTreeMap<(usize, usize), usize>,
+/// A row of a pass.
+struct Counted {
+    frame: usize,
+    row: usize,
+    id: Option<i64>,
 }
 
-impl Numbers {
-    /// The number of every row.
-    fn of(&mut self, frame: &DataFrame) -> Result<Vec<usize>> {
+/// The dispatches of one kernel, shape and GPU, by pass.
+#[derive(Default)]
+struct Likes {
+    names: BTreeMap<String, usize>,
+    numbers: BTreeMap<Like, usize>,
+    /// Of each likeness, the rows of every pass that has any.
+    passes: Vec<Vec<Vec<Counted>>>,
+}
+
+impl Likes {
+    /// Adds the rows of a frame, which are in the order of their passes.
+    fn add(&mut self, at: usize, frame: &DataFrame) -> Result<()> {
         let read = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
-        let (passes, gpus) = (read("pass")?, read("gpu")?);
+        let (passes, gpus, ids) = (read("pass")?, read("gpu")?, read("dispatch_id")?);
         let shape = SHAPE.iter().map(|name| read(name)).collect::<Result<Vec<_>>>()?;
         let (codes, names) = texts(frame.column("kernel_name")?)?;
         let names: Vec<usize> = names.into_iter().map(|name| numbered(&mut self.names, name)).collect();
-        let mut of_rows = Vec::with_capacity(frame.height());
         let mut pass = None;
-        let mut seen: Vec<usize> = Vec::new();
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
         for (row, code) in codes.iter().enumerate() {
             if pass != Some(passes.get(row)) {
                 pass = Some(passes.get(row));
@@ -169,16 +201,41 @@ impl Numbers {
             for (slot, values) in like.2.iter_mut().zip(&shape) {
                 *slot = values.get(row);
             }
-            let like = numbered(&mut self.likes, like);
-            if like >= seen.len() {
-                seen.resize(like + 1, 0);
+            let like = numbered(&mut self.numbers, like);
+            if like >= self.passes.len() {
+                self.passes.resize_with(like + 1, Vec::new);
             }
-            let Some(ordinal) = seen.get_mut(like) else { continue };
-            of_rows.push(numbered(&mut self.joined, (like, *ordinal)));
-            *ordinal += 1;
+            let Some(of_like) = self.passes.get_mut(like) else { continue };
+            if seen.insert(like) {
+                of_like.push(Vec::new());
+            }
+            if let Some(rows) = of_like.last_mut() {
+                rows.push(Counted { frame: at, row, id: ids.get(row) });
+            }
         }
-        Ok(of_rows)
+        Ok(())
     }
+}
+
+/// Which rows of the passes of one likeness are one dispatch, as the key that they share.
+fn keys(passes: &[Vec<Counted>]) -> Vec<Vec<(usize, i64)>> {
+    let longest = passes.iter().max_by_key(|rows| rows.len());
+    let same_length = passes.iter().all(|rows| Some(rows.len()) == longest.map(Vec::len));
+    let ids = |rows: &[Counted]| -> BTreeSet<Option<i64>> { rows.iter().map(|row| row.id).collect() };
+    let known = longest.map(|rows| ids(rows)).unwrap_or_default();
+    let by_id = passes.iter().all(|rows| ids(rows).len() == rows.len() && ids(rows).is_subset(&known));
+    passes
+        .iter()
+        .enumerate()
+        .map(|(pass, rows)| {
+            let key = |(ordinal, row): (i64, &Counted)| match (same_length, by_id) {
+                (true, _) => (0, ordinal),
+                (false, true) => (0, row.id.unwrap_or(-1)),
+                (false, false) => (pass, ordinal),
+            };
+            (0..).zip(rows).map(key).collect()
+        })
+        .collect()
 }
 
 fn numbered<K: Ord>(known: &mut BTreeMap<K, usize>, key: K) -> usize {

@@ -94,7 +94,9 @@ fn table(
             let (state, evidence, missing) = tried(rule, &of_metric, definitions);
             told.push(Told { kernel: at, ordinal, state, is_verdict: false, evidence, missing });
         }
-        conclude(told.get_mut(first..).unwrap_or_default(), at, rules).into_iter().for_each(|row| told.push(row));
+        let of_kernel = told.get_mut(first..).unwrap_or_default();
+        doubt(of_kernel, rules);
+        conclude(of_kernel, at, rules).into_iter().for_each(|row| told.push(row));
     }
     let of_told = |place: usize| kernels.get(place).copied();
     let chosen: Vec<&KernelSums> = told.iter().filter_map(|row| of_told(row.kernel)).collect();
@@ -136,6 +138,23 @@ fn table(
 const NONE: &str = "none";
 const UNKNOWN: &str = "unknown";
 
+/// What follows from others is unknown where one of them is.
+fn doubt(told: &mut [Told], rules: &[Bottleneck]) {
+    let mut unknown: Vec<&str> = Vec::new();
+    for row in told {
+        let Some(rule) = rules.get(row.ordinal) else { continue };
+        if row.state == State::Found && !unknown.is_empty() {
+            row.missing = Some(format!("it is not known whether there is: {}", unknown.join(", ")));
+            if rule.follows {
+                row.state = State::Unknown;
+            }
+        }
+        if row.state == State::Unknown && !rule.follows {
+            unknown.push(&rule.verdict);
+        }
+    }
+}
+
 /// Marks the verdict among the bottlenecks of a kernel; a row more where there is none of them.
 fn conclude(told: &mut [Told], kernel: usize, rules: &[Bottleneck]) -> Option<Told> {
     if let Some(verdict) = told.iter_mut().find(|row| row.state == State::Found) {
@@ -152,6 +171,9 @@ fn conclude(told: &mut [Told], kernel: usize, rules: &[Bottleneck]) -> Option<To
     let state = if unknown.is_empty() { State::Absent } else { State::Unknown };
     Some(Told { kernel, ordinal, state, is_verdict: true, evidence: String::new(), missing })
 }
+
+/// Shares may be a little above all, as counters of several passes do not start at the same time.
+const POSSIBLE_PCT: std::ops::RangeInclusive<f64> = 0.0..=110.0;
 
 /// What is asked of a metric, what that comes to, and why there is no value.
 type OfMetric<'a> = (&'a Asked, &'a (Sums, Option<String>));
@@ -175,7 +197,11 @@ fn tried<'a>(
             true => (value.zip(share).map(|(value, peak)| 100.0 * value / peak), "% of peak"),
             false => (value, unit),
         };
+        let is_share = one.of_peak || unit == "%";
         match value {
+            Some(value) if is_share && !POSSIBLE_PCT.contains(&value) => {
+                missing.push(format!("{title}: {value:.1} {unit} is not possible"));
+            }
             Some(value) => {
                 fails |= !one.holds(value);
                 evidence.push(format!("{title}: {value:.1} {unit} ({})", one.bound()));
@@ -183,7 +209,7 @@ fn tried<'a>(
             None if one.if_known => {}
             None => {
                 let reason = match found {
-                    None => "not defined for this architecture".to_owned(),
+                    None => "not defined for this architecture, or that is not known".to_owned(),
                     Some((_, (_, Some(reason)))) => reason.clone(),
                     Some((_, (_, None))) => "the peak of the device is not known".to_owned(),
                 };

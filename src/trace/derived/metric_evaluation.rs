@@ -6,6 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::counted_dispatches::texts;
+use super::joined_passes::DURATION;
 use crate::trace::devices::Device;
 use crate::trace::metrics::{Bound, Counter, Definitions, Known, Metric, Normalization, bind, compiled, constant};
 
@@ -38,9 +39,11 @@ pub fn all_asked(
         let Some(on) = definition.on(&device.architecture) else { continue };
         let measured = definitions.measured.get(&definition.id).copied();
         let peak = measured.or_else(|| on.peak.as_ref().and_then(|peak| constant(peak, &known).ok()));
+        let collected = definition.collected();
+        let instead = on.instead.as_ref().or_else(|| definition.is_derived_counter().then_some(&collected));
         let one = |per: Option<Normalization>| {
             let denominator = per.and_then(|per| definitions.normalizations.get(per.name()));
-            match (bind(&on.formula, denominator, &known), &on.instead) {
+            match (bind(&on.formula, denominator, &known), instead) {
                 (Err(missing), Some(instead)) => match bind(instead, denominator, &known) {
                     Ok(bound) => Asked {
                         metric,
@@ -221,11 +224,13 @@ fn tell_reasons(frame: &DataFrame, asked: &[Asked], kernels: &mut [KernelSums], 
             *reason = if sums.dispatches == 0 {
                 let missing: Vec<&str> = names.iter().filter(is_missing).map(String::as_str).collect();
                 Some(match missing.is_empty() {
-                    true => format!("never counted for the same dispatch: {}", names.join(", ")),
+                    true if is_missing(&&DURATION.to_owned()) => "no dispatch has a duration".to_owned(),
+                    true => format!("never counted for the same dispatch, or without a value: {}", names.join(", ")),
                     false => format!("not collected for this kernel: {}", missing.join(", ")),
                 })
             } else if sums.denominator == 0.0 {
-                Some(format!("divided by 0: {}", divisors.join(", ")))
+                let divisors = divisors.join(", ");
+                Some(if divisors.is_empty() { "divided by 0".to_owned() } else { format!("divided by 0: {divisors}") })
             } else {
                 asked.lacks.clone()
             };

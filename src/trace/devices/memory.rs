@@ -1,6 +1,6 @@
 //! Figures of the device memory, which the parts of a partitioned GPU share in ways that no record tells.
 
-use super::resolver::{Resolver, Share};
+use super::resolver::Resolver;
 
 /// Bytes that a channel of HBM moves per clock of the memory: AMD's `clock / 1000 * 32 * channels`, in GB/s.
 const BYTES_PER_CHANNEL: f64 = 32.0;
@@ -11,7 +11,7 @@ pub fn choose(resolver: &mut Resolver<'_>) {
     let clock = [resolver.recorded(agent.mem_clock_mhz, "mem_clock_mhz"), resolver.product("mclk_mhz")];
     resolver.choose("mclk_mhz", "MHz", clock);
 
-    let whole = resolver.share == Share::Whole;
+    let whole = resolver.share.is_whole();
     let channels = [
         resolver.recorded(agent.hbm_channels, "hbm_channels"),
         resolver.architecture("hbm_channels").filter(|_| whole),

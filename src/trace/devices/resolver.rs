@@ -20,6 +20,8 @@ pub enum Share {
         /// Those of the GPU.
         of: i64,
     },
+    /// All of it is assumed, as nothing is recorded that could tell otherwise.
+    Assumed,
     /// It cannot be told.
     Unknown,
 }
@@ -34,6 +36,7 @@ impl Share {
             (Some(xccs), Some(of)) if xccs < of => Self::Part { xccs, of },
             (Some(_), Some(_)) => Self::Whole,
             (Some(xccs), None) if whole.is_some_and(|whole| whole.contains(&xccs)) => Self::Whole,
+            (None, Some(_)) if agent.cu_count.is_none() => Self::Assumed,
             (None, Some(of)) => match agent.cu_count.zip(listed("num_cu")) {
                 Some((own, all)) if own >= all => Self::Whole,
                 Some((own, all)) if own.saturating_mul(of).checked_rem(all) == Some(0) => {
@@ -48,16 +51,22 @@ impl Share {
     /// The factor of what the XCDs of a GPU share evenly.
     fn factor(self) -> Option<f64> {
         match self {
-            Self::Whole => Some(1.0),
+            Self::Whole | Self::Assumed => Some(1.0),
             Self::Part { xccs, of } => Some(xccs as f64 / of as f64),
             Self::Unknown => None,
         }
+    }
+
+    /// Whether figures of the whole GPU are its own.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::Whole | Self::Assumed)
     }
 
     /// The share in words, where it is not the whole.
     fn words(self) -> String {
         match self {
             Self::Part { xccs, of } => format!("this agent is {xccs} of {of} XCDs"),
+            Self::Assumed => "taken for the whole GPU, as no partition is recorded".to_owned(),
             _ => "how much of the GPU this agent is, is not recorded".to_owned(),
         }
     }
@@ -135,12 +144,18 @@ impl<'a> Resolver<'a> {
     pub fn product_share(&self, name: &str) -> Option<Draft> {
         let (draft, factor) = (self.product(name)?, self.share.factor()?);
         let value = draft.value * factor;
-        Some(if self.share == Share::Whole { draft } else { draft.changed(value, &self.share.words()) })
+        let draft = if self.share == Share::Whole { draft } else { draft.changed(value, &self.share.words()) };
+        Some(self.assumed(draft))
     }
 
     /// A figure of the product that counts only for a whole GPU.
     pub fn product_whole(&self, name: &str) -> Option<Draft> {
-        self.product(name).filter(|_| self.share == Share::Whole)
+        self.product(name).filter(|_| self.share.is_whole()).map(|draft| self.assumed(draft))
+    }
+
+    /// Weak, where the agent is taken for the whole GPU.
+    fn assumed(&self, draft: Draft) -> Draft {
+        Draft { weak: draft.weak || self.share == Share::Assumed, ..draft }
     }
 
     /// A figure of the architecture.

@@ -22,6 +22,9 @@ pub struct Bottleneck {
     pub verdict: String,
     /// What happens then.
     pub about: String,
+    /// Whether it is what follows from others: it is only told where none of those before it is unknown.
+    #[serde(default)]
+    pub follows: bool,
     /// All of it must hold.
     pub evidence: Vec<Evidence>,
 }

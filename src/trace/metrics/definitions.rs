@@ -211,11 +211,21 @@ impl OnArchitecture {
 }
 
 impl Metric {
+    /// Whether it is a derived counter of rocprofiler-sdk, which its title names.
+    pub fn is_derived_counter(&self) -> bool {
+        self.panel == DERIVED_PANEL
+    }
+
+    /// A derived counter as it was collected.
+    pub fn collected(&self) -> Expression {
+        Expression::Counter(Counter { name: self.title.clone(), reduction: Reduction::Sum })
+    }
+
     /// What it is on an architecture: by its name, else by that of its family.
     pub fn on(&self, architecture: &str) -> Option<&OnArchitecture> {
         let of = |name: &str| self.on.iter().find(|on| on.architectures.contains(name));
         let family = || architecture.get(..architecture.len().saturating_sub(2)).filter(|name| name.len() > 4);
-        of(architecture).or_else(|| family().and_then(of))
+        of(architecture).or_else(|| family().and_then(of)).or_else(|| of(ANY))
     }
 }
 
@@ -379,7 +389,7 @@ impl Definitions {
 
     /// A derived counter by its title.
     pub fn derived_counter(&self, name: &str) -> Option<&Metric> {
-        self.metrics.iter().find(|metric| metric.panel == DERIVED_PANEL && metric.title == name)
+        self.metrics.iter().find(|metric| metric.is_derived_counter() && metric.title == name)
     }
 
     /// The metrics of a panel by the name of its file in `share/metrics` or its number; none where there is no such panel.
@@ -400,6 +410,12 @@ impl Definitions {
             wanted.add(formula);
         }
         self.normalizations.values().for_each(|formula| wanted.add(formula));
+        let instead = self.metrics.iter().flat_map(|metric| &metric.on).filter_map(|on| on.instead.as_ref());
+        instead.for_each(|formula| wanted.add(formula));
+        // Derived counters may have been collected as such.
+        for metric in self.metrics.iter().filter(|metric| metric.is_derived_counter()) {
+            wanted.add(&metric.collected());
+        }
         wanted
     }
 
@@ -411,6 +427,9 @@ impl Definitions {
 
 /// How the reason of a definition begins that its source does not have for the architecture.
 const ADDED: &str = "not defined on this architecture";
+
+/// Stands for all architectures that are not named.
+const ANY: &str = "*";
 
 /// The panel of rocprofiler-sdk's derived counters.
 const DERIVED_PANEL: i64 = 900;
