@@ -6,7 +6,7 @@
 -- dimensions: kernel_name, category, rank, gpu, process, device, node, hostname
 -- param: agg word = ratio [ratio, mean] -- ratio of the sums over the dispatches, or the mean of the values of dispatches as AMD's tools print it
 -- param: per word = wave [wave, cycle, second, kernel] -- what counts are divided by
--- param: panel int = 0 [0, 1000000] -- number of the panel: 200 speed of light, 300 memory chart, 400 roofline, 500 command processor, 600 workgroup manager, 700 wavefront, 900 derived counters, 1000 instruction mix, 1100 compute pipeline, 1200 LDS, 1300 instruction cache, 1400 scalar cache, 1500 address and data, 1600 vector cache, 1700 L2; 0 = all
+-- param: panel int = 0 [0, 1000000] -- number of the panel: 200 speed of light, 250 evidence of bottlenecks, 300 memory chart, 400 roofline, 500 command processor, 600 workgroup manager, 700 wavefront, 900 derived counters, 1000 instruction mix, 1100 compute pipeline, 1200 LDS, 1300 instruction cache, 1400 scalar cache, 1500 address and data, 1600 vector cache, 1700 L2; 0 = all
 -- param: missing word = hide [hide, show] -- whether metrics without a value are shown, with the reason
 -- column: kernel_name name -- kernel
 -- column: panel number -- number of the panel

@@ -21,8 +21,8 @@ struct Form {
 #[serde(deny_unknown_fields)]
 struct BlockForm {
     name: String,
-    #[allow(dead_code, reason = "for readers of the file")]
-    title: String,
+    #[serde(rename = "title")]
+    _title: String,
     prefixes: Vec<String>,
 }
 
@@ -41,24 +41,24 @@ struct RenamedForm {
     prefix: String,
     architectures: Vec<String>,
     there: String,
-    #[allow(dead_code, reason = "for readers of the file")]
-    source: String,
+    #[serde(rename = "source")]
+    _source: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ApartForm {
     names: Vec<String>,
-    #[allow(dead_code, reason = "for readers of the file")]
-    source: String,
+    #[serde(rename = "source")]
+    _source: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WithoutForm {
     architectures: Vec<String>,
-    #[allow(dead_code, reason = "for readers of the file")]
-    source: String,
+    #[serde(rename = "source")]
+    _source: String,
 }
 
 /// Why a counter has no place in a pass.

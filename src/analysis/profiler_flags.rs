@@ -10,8 +10,8 @@ const FLAGS: &str = include_str!("../../share/rocprofv3_flags.toml");
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
-    #[allow(dead_code, reason = "for readers of the file")]
-    source: String,
+    #[serde(rename = "source")]
+    _source: String,
     truth_values: Vec<String>,
     flag: Vec<Flag>,
     conflict: Vec<Conflict>,
@@ -22,8 +22,8 @@ struct Form {
 #[serde(deny_unknown_fields)]
 struct Flag {
     names: Vec<String>,
-    #[allow(dead_code, reason = "for readers of the file")]
-    group: String,
+    #[serde(rename = "group")]
+    _group: String,
     takes: Takes,
     #[serde(default)]
     values: Vec<String>,

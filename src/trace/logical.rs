@@ -391,7 +391,7 @@ impl Trace {
         };
         let extracted = self.jobs.run(&self.members, |member| member.memory_bytes_of(&request), extract)?;
         let parts: Vec<derived::Part<'_>> = self.members.iter().map(|member| &member.process).zip(extracted).collect();
-        let rows = derived::relate(name, &parts, &self.metrics, wanted)?;
+        let rows = derived::relate(name, &parts, &self.metrics)?;
         Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
     }
 

@@ -52,11 +52,7 @@ struct Told {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn relate(
-    parts: &[Part<'_>],
-    definitions: &Definitions,
-    _wanted: &BTreeSet<&'static str>,
-) -> Result<Vec<DataFrame>> {
+pub fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame>> {
     let rules = bottlenecks();
     let used: BTreeSet<&str> = rules
         .iter()

@@ -81,11 +81,7 @@ pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<OfGpu>> {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn relate(
-    parts: &[Part<'_>],
-    definitions: &Definitions,
-    _wanted: &BTreeSet<&'static str>,
-) -> Result<Vec<DataFrame>> {
+pub fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame>> {
     let of_gpu = |of_gpu: &OfGpu| -> Result<(Vec<KernelSums>, Vec<Asked>)> {
         let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
         let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, |_| true);

@@ -72,8 +72,8 @@ const DERIVATIONS: &[Derivation] = &[
 /// What counts of a process for a joint table.
 pub type Part<'a> = (&'a Process, DataFrame);
 
-/// Makes the rows of every process from what counts of all, with at least the wanted columns.
-type Relate = fn(&[Part<'_>], &Definitions, &BTreeSet<&'static str>) -> Result<Vec<DataFrame>>;
+/// Makes the rows of every process from what counts of all.
+type Relate = fn(&[Part<'_>], &Definitions) -> Result<Vec<DataFrame>>;
 
 /// How a table comes about whose rows depend on all processes: what counts of each is taken out of its source tables, and
 /// then all of that is related.
@@ -90,7 +90,7 @@ const JOINT_DERIVATIONS: &[JointDerivation] = &[
         name: COLLECTIVE_KERNELS,
         needs: collective_kernels::needs,
         extract: collective_kernels::extract,
-        relate: |parts, _, _| collective_kernels::relate(parts),
+        relate: |parts, _| collective_kernels::relate(parts),
         keep: collective_kernels::keep,
     },
     JointDerivation {
@@ -139,17 +139,12 @@ pub fn kept_rows(name: &str, wanted: &BTreeSet<&'static str>) -> Option<Keep> {
     joint(name).and_then(|derivation| (derivation.keep)(wanted))
 }
 
-/// The rows of a joint table, for every process those without `process` and `rank`; at least the `wanted` columns.
+/// The rows of a joint table, for every process those without `process` and `rank`.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn relate(
-    name: &str,
-    parts: &[Part<'_>],
-    metrics: &Definitions,
-    wanted: &BTreeSet<&'static str>,
-) -> Result<Vec<DataFrame>> {
-    (joint(name).with_context(|| format!("internal: {name} is no joint table"))?.relate)(parts, metrics, wanted)
+pub fn relate(name: &str, parts: &[Part<'_>], metrics: &Definitions) -> Result<Vec<DataFrame>> {
+    (joint(name).with_context(|| format!("internal: {name} is no joint table"))?.relate)(parts, metrics)
 }
 
 /// The source columns that a derived table is built from, first those of the table that it is about: without rows there it
