@@ -1,0 +1,60 @@
+//! The guided analysis of a trace, from questions to a document.
+
+use anyhow::Result;
+
+use super::document::{Document, Layout, Sources, document};
+use crate::engine::{NameForm, Registry};
+use crate::findings::{RuleBook, ask, judge, questions};
+use crate::trace::Trace;
+
+/// What an analysis shows, and by what it judges.
+#[derive(Clone, Debug)]
+pub struct AnalysisOptions {
+    /// The queries.
+    pub registry: Registry,
+    /// Thresholds and texts.
+    pub rules: RuleBook,
+    /// Sections and tables.
+    pub layout: Layout,
+    /// Form of kernel names to show and group by.
+    pub name: NameForm,
+    /// Rows of tables, 0 for all.
+    pub rows: usize,
+}
+
+impl AnalysisOptions {
+    /// Built-in queries, rules and sections; ten rows of each table.
+    ///
+    /// # Errors
+    /// When something built in is wrong, which the tests exclude.
+    pub fn builtin() -> Result<Self> {
+        Ok(Self {
+            registry: Registry::builtin()?,
+            rules: RuleBook::builtin()?,
+            layout: Layout::builtin()?,
+            name: NameForm::default(),
+            rows: 10,
+        })
+    }
+}
+
+impl Trace {
+    /// Analyses the trace: asks the questions of all rules and sections, and makes a document of findings and tables.
+    ///
+    /// # Errors
+    /// When the tables cannot be read, or a rule or section does not fit the queries.
+    pub fn analyze(&self, options: &AnalysisOptions) -> Result<Document> {
+        let mut asked = questions();
+        asked.extend(options.layout.questions());
+        let answers = ask(self, &options.registry, &asked, options.name)?;
+        let findings = judge(&answers, &options.registry, &options.rules)?;
+        document(Sources {
+            trace: self,
+            registry: &options.registry,
+            answers: &answers,
+            findings,
+            layout: &options.layout,
+            rows: options.rows,
+        })
+    }
+}
