@@ -1,5 +1,7 @@
 //! The guided analysis of a trace, from questions to a document.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 
 use super::document::{Document, Layout, Sources, document};
@@ -45,7 +47,8 @@ impl Trace {
     /// When the tables cannot be read, or a rule or section does not fit the queries.
     pub fn analyze(&self, options: &AnalysisOptions) -> Result<Document> {
         let mut asked = questions();
-        asked.extend(options.layout.questions());
+        let ranks: BTreeSet<i64> = self.members().iter().map(|member| member.process.rank).collect();
+        asked.extend(options.layout.questions(ranks.len()));
         let answers = ask(self, &options.registry, &asked, options.name)?;
         let findings = judge(&answers, &options.registry, &options.rules)?;
         document(Sources {
@@ -54,6 +57,7 @@ impl Trace {
             answers: &answers,
             findings,
             layout: &options.layout,
+            ranks: ranks.len(),
             rows: options.rows,
         })
     }

@@ -23,6 +23,8 @@ pub struct Sources<'a> {
     pub findings: Vec<Finding>,
     /// Sections and tables.
     pub layout: &'a Layout,
+    /// Ranks of the trace.
+    pub ranks: usize,
     /// Rows of tables for which the layout does not say how many.
     pub rows: usize,
 }
@@ -81,13 +83,17 @@ fn section(
     let mut blocks = Vec::new();
     let mut missing: BTreeSet<String> = BTreeSet::new();
     for table_layout in &layout.tables {
+        if table_layout.least_ranks > sources.ranks {
+            missing.insert(format!("{} needs {} ranks", table_layout.query, table_layout.least_ranks));
+            continue;
+        }
         match table(table_layout, sources, ids)? {
             Some(table) => blocks.push(Block::Table(table)),
             None => {
                 missing.insert(match sources.answers.unanswered(&table_layout.question()) {
                     Some(Unanswered::NothingOf(table)) => format!("no rows in {table}"),
                     Some(Unanswered::Failed(_)) => format!("{} could not be answered", table_layout.query),
-                    None => format!("{} has no rows", table_layout.query),
+                    None => format!("{} has nothing to tell", table_layout.query),
                 });
             }
         }
@@ -108,6 +114,12 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut BTreeSet<String>
     let shown = layout.rows.unwrap_or(sources.rows);
     let frame = answer.frame.select(names.iter().map(String::as_str));
     let frame = frame.with_context(|| format!("{} has not all columns of its table", layout.query))?;
+    let is_known = |name: &String| frame.column(name).is_ok_and(|column| column.null_count() < column.len());
+    if !layout.tells.is_empty() && !layout.tells.iter().any(is_known) {
+        return Ok(None);
+    }
+    let names: Vec<String> = names.iter().filter(|name| is_known(name)).cloned().collect();
+    let frame = frame.select(names.iter().map(String::as_str)).context("internal: a column vanished")?;
     let total_rows = frame.height();
     let frame = if shown > 0 { frame.head(Some(shown)) } else { frame };
     let columns: Vec<_> =

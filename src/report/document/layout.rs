@@ -50,6 +50,12 @@ pub struct TableLayout {
     pub rows: Option<usize>,
     /// Heading, where it is not that of the query.
     pub title: Option<String>,
+    /// Columns of which one must have a value, else the table would say nothing.
+    #[serde(default)]
+    pub tells: Vec<String>,
+    /// Ranks that it needs.
+    #[serde(default)]
+    pub least_ranks: usize,
 }
 
 /// Why a layout is wrong.
@@ -66,9 +72,10 @@ impl Layout {
         Ok(toml::from_str(BUILTIN)?)
     }
 
-    /// The questions that its tables ask.
-    pub fn questions(&self) -> BTreeSet<Question> {
-        self.sections.iter().flat_map(|section| &section.tables).map(TableLayout::question).collect()
+    /// The questions that its tables ask of so many ranks.
+    pub fn questions(&self, ranks: usize) -> BTreeSet<Question> {
+        let tables = self.sections.iter().flat_map(|section| &section.tables);
+        tables.filter(|table| table.least_ranks <= ranks).map(TableLayout::question).collect()
     }
 }
 
@@ -93,6 +100,9 @@ mod tests {
             assert!(ids.insert(&section.id), "two sections {}", section.id);
             for table in &section.tables {
                 let query = registry.get(&table.query).unwrap();
+                for column in &table.tells {
+                    assert!(table.columns.iter().flatten().any(|shown| shown == column), "{column} is not shown");
+                }
                 let mut options = table.question().options(NameForm::Full);
                 options.columns.clone_from(&table.columns);
                 render(query, &options).unwrap();
