@@ -15,7 +15,7 @@ use crate::export::unit::TimeUnit;
 use crate::findings::{Priority, RuleBook, RuleBookError};
 use crate::report::analysis::AnalysisOptions;
 use crate::report::document::{Document, Layout};
-use crate::report::{json, text};
+use crate::report::{json, markdown, text};
 
 /// Columns of text where the terminal does not say.
 const WIDTH: usize = 80;
@@ -76,6 +76,9 @@ pub enum DocumentFormat {
     Text,
     /// For scripts, by a published schema
     Json,
+    /// For wikis, issues and merge requests
+    #[value(alias = "md")]
+    Markdown,
 }
 
 /// The least priority that fails.
@@ -107,6 +110,7 @@ impl DocumentFormat {
         match self {
             Self::Text => "txt",
             Self::Json => "json",
+            Self::Markdown => "md",
         }
     }
 
@@ -204,6 +208,7 @@ fn write(
 ) -> anyhow::Result<()> {
     match arguments.format() {
         DocumentFormat::Json => json::write(document, out),
+        DocumentFormat::Markdown => markdown::write(document, arguments.unit, out),
         DocumentFormat::Text => {
             let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
             let width = terminal.filter(|_| io::stdout().is_terminal()).and_then(|_| of_terminal()).unwrap_or(WIDTH);

@@ -32,4 +32,4 @@ pub use question::Question;
 pub use rule_book::{RuleBook, RuleBookError, RuleText};
 #[cfg(feature = "tables")]
 pub use rules::time_question;
-pub use texts::{bytes, duration, shortened};
+pub use texts::{bytes, duration, pieces, shortened};

@@ -9,13 +9,18 @@ use minijinja::{Environment, UndefinedBehavior};
 /// Longest name in a sentence.
 const LONGEST_NAME: usize = 60;
 
-/// A template with its values; `duration`, `bytes`, `pct`, `count` and `name` are filters for numbers with units and for names.
+/// A template with its values, in which what stands between backticks is code: values have none, so that they cannot end it.
+/// `duration`, `bytes`, `pct`, `count` and `name` are filters for numbers with units and for names.
 ///
 /// # Errors
 /// When the template is wrong, or asks for a value that is not there.
 pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_formatter(|out, _, value| {
+        let text = if value.is_undefined() || value.is_none() { String::new() } else { value.to_string() };
+        Ok(out.write_str(&text.replace('`', "'"))?)
+    });
     environment.add_filter("duration", |ns: f64| duration(ns));
     environment.add_filter("bytes", |count: f64| bytes(count));
     environment.add_filter("pct", |pct: f64| format!("{pct:.1} %"));
@@ -23,6 +28,11 @@ pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<Stri
     environment.add_filter("name", |name: String| shortened(&name, LONGEST_NAME));
     let text = environment.render_str(template, values).with_context(|| format!("cannot fill in \"{template}\""))?;
     Ok(text.split_whitespace().collect::<Vec<&str>>().join(" "))
+}
+
+/// The parts of a text of a finding: whether it is code, and what it says.
+pub fn pieces(text: &str) -> impl Iterator<Item = (bool, &str)> {
+    text.split('`').enumerate().map(|(place, piece)| (place % 2 == 1, piece)).filter(|(_, piece)| !piece.is_empty())
 }
 
 /// A duration in nanoseconds in the unit that suits it, with three digits.
@@ -84,6 +94,15 @@ mod tests {
         assert_eq!(bytes(1536.0), "1.50 KiB");
         assert_eq!(thousands(-1_234_567.0), "-1,234,567");
         assert_eq!(thousands(999.0), "999");
+    }
+
+    #[test]
+    fn values_cannot_become_code() {
+        let values = BTreeMap::from([("name".to_owned(), Value::from("a`b"))]);
+        let text = rendered("{{ name }} by `run {{ name }}`", &values).unwrap();
+        assert_eq!(text, "a'b by `run a'b`");
+        assert_eq!(pieces(&text).collect::<Vec<_>>(), [(false, "a'b by "), (true, "run a'b")]);
+        assert!(rendered("{{ other }}", &values).is_err());
     }
 
     #[test]

@@ -7,6 +7,8 @@ pub mod document;
 #[cfg(feature = "tables")]
 pub mod json;
 #[cfg(feature = "tables")]
+pub mod markdown;
+#[cfg(feature = "tables")]
 pub mod text;
 mod text_roofline;
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::figures::figures;
 use super::layout::{Layout, SectionLayout, TableLayout};
 use super::model::{Block, Document, Input, Provenance, Section, Table};
-use crate::engine::{ColumnUnit, Registry};
+use crate::engine::{ColumnUnit, OutputColumn, Registry};
 use crate::findings::{Answers, Finding, Priority, Unanswered};
 use crate::trace::Trace;
 
@@ -125,9 +125,7 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut BTreeSet<String>
     let columns: Vec<_> =
         names.iter().filter_map(|name| answer.columns.iter().find(|column| column.name == *name).cloned()).collect();
     let by = question.by.as_ref().unwrap_or(&declaration.by);
-    let tells_apart = |unit| matches!(unit, ColumnUnit::Id | ColumnUnit::Name | ColumnUnit::Text);
-    let key = columns.iter().filter(|column| by.contains(&column.name) || tells_apart(column.unit));
-    let key = key.map(|column| column.name.clone()).collect();
+    let key = key(&columns, by);
     let mut id = layout.query.clone();
     for number in 2.. {
         if ids.insert(id.clone()) {
@@ -137,6 +135,17 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut BTreeSet<String>
     }
     let title = layout.title.clone().unwrap_or_else(|| declaration.title.clone());
     Ok(Some(Table { id, title, about: declaration.about.clone(), question, columns, frame, total_rows, key }))
+}
+
+/// The columns that tell rows apart: those of the grouping, ids and names; texts only where there is nothing else.
+fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
+    let named =
+        |column: &&OutputColumn| by.contains(&column.name) || matches!(column.unit, ColumnUnit::Id | ColumnUnit::Name);
+    let of = |tells: &dyn Fn(&&OutputColumn) -> bool| -> Vec<String> {
+        columns.iter().filter(tells).map(|column| column.name.clone()).collect()
+    };
+    let key = of(&named);
+    if key.is_empty() { of(&|column| column.unit == ColumnUnit::Text) } else { key }
 }
 
 fn provenance(trace: &Trace) -> Provenance {

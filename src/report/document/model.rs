@@ -1,10 +1,12 @@
 //! What a document consists of. Renderers show it and compute nothing.
 
+use std::collections::BTreeMap;
+
 use polars::prelude::DataFrame;
 
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
-use crate::findings::{Finding, Question};
+use crate::findings::{Finding, Question, bytes, duration};
 
 /// A whole document.
 #[derive(Clone, Debug)]
@@ -64,6 +66,23 @@ pub struct Figure {
     pub status: Status,
 }
 
+impl Figure {
+    /// The value in the unit that suits it.
+    pub fn shown(&self) -> String {
+        let number = match &self.value {
+            Cell::Integer(value) => *value as f64,
+            Cell::Float(value) => *value,
+            other => return other.plain(),
+        };
+        match self.unit {
+            ColumnUnit::Nanoseconds => duration(number),
+            ColumnUnit::Bytes => bytes(number),
+            ColumnUnit::Percent => format!("{number:.1} %"),
+            _ => self.value.plain(),
+        }
+    }
+}
+
 /// Whether a figure is good.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
@@ -100,11 +119,24 @@ pub struct Table {
 }
 
 impl Table {
-    /// The key of a row: what tells it apart from the others, as `rank=0/kernel_name=gemm`.
-    pub fn row_key(&self, row: usize) -> String {
+    /// The key of each row: what tells it apart from the others, as `rank=0/kernel_name=gemm`; rows that only their place
+    /// tells apart are counted, as `rank=0#2`.
+    pub fn row_keys(&self) -> Vec<String> {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        let keys = (0..self.frame.height()).map(|row| {
+            let key = self.row_key(row);
+            let times = seen.entry(key.clone()).or_default();
+            *times += 1;
+            if *times == 1 { key } else { format!("{key}#{times}") }
+        });
+        keys.collect()
+    }
+
+    fn row_key(&self, row: usize) -> String {
         let part = |name: &String| {
             let value = Cell::of(self.frame.column(name).ok()?, row).plain();
-            Some(format!("{name}={}", value.replace('\\', "\\\\").replace('/', "\\/")))
+            let value = value.replace('\\', "\\\\").replace('/', "\\/").replace('#', "\\#");
+            Some(format!("{name}={value}"))
         };
         self.key.iter().filter_map(part).collect::<Vec<String>>().join("/")
     }

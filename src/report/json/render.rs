@@ -14,6 +14,9 @@ use crate::report::document::{Block, Document, Figure, Section, Status, Table};
 /// Version of the schema: the first number changes when something is taken away or means something else.
 pub const SCHEMA_VERSION: &str = "1.0";
 
+/// The schema, as JSON Schema.
+pub const SCHEMA: &str = include_str!("../../../share/schemas/document.json");
+
 /// Writes the document as one JSON object, indented.
 ///
 /// # Errors
@@ -106,12 +109,8 @@ fn section(section: &Section) -> Value {
 }
 
 fn table(table: &Table) -> Value {
-    let rows = (0..table.frame.height()).map(|row| {
-        let mut of_row = Map::new();
-        of_row.insert("key".to_owned(), Value::String(table.row_key(row)));
-        of_row.insert("values".to_owned(), Value::Object(record(&table.frame, row)));
-        Value::Object(of_row)
-    });
+    let keys = table.row_keys().into_iter().enumerate();
+    let rows = keys.map(|(row, key)| json!({ "key": key, "values": record(&table.frame, row) }));
     json!({
         "id": table.id,
         "title": table.title,

@@ -9,7 +9,7 @@ use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
 use crate::export::terminal;
 use crate::export::unit::{TimeUnit, displays};
-use crate::findings::{Evidence, Finding, Priority, bytes, duration};
+use crate::findings::{Evidence, Finding, Priority, duration};
 use crate::report::document::{Block, Document, Figure, Section, Status, Table};
 
 /// Width of the bar behind a share.
@@ -69,7 +69,7 @@ fn heading(title: &str, rule: char, style: TextStyle, out: &mut dyn Write) -> Re
 }
 
 fn write_figure(figure: &Figure, label: usize, style: TextStyle, out: &mut dyn Write) -> Result<()> {
-    let value = shown(&figure.value, figure.unit);
+    let value = figure.shown();
     let paint = if style.color { color_of(figure.status) } else { Style::new() };
     let bar = match (&figure.value, figure.unit) {
         (Cell::Float(pct), ColumnUnit::Percent) => format!("  {}", bar(*pct)),
@@ -77,21 +77,6 @@ fn write_figure(figure: &Figure, label: usize, style: TextStyle, out: &mut dyn W
     };
     writeln!(out, "{:label$}  {paint}{value:>10}{paint:#}{bar}", figure.label)?;
     Ok(())
-}
-
-/// A value in the unit that suits it.
-fn shown(value: &Cell, unit: ColumnUnit) -> String {
-    let number = match value {
-        Cell::Integer(value) => *value as f64,
-        Cell::Float(value) => *value,
-        other => return other.plain(),
-    };
-    match unit {
-        ColumnUnit::Nanoseconds => duration(number),
-        ColumnUnit::Bytes => bytes(number),
-        ColumnUnit::Percent => format!("{number:.1} %"),
-        _ => value.plain(),
-    }
 }
 
 /// A bar for a share in percent.
