@@ -14,6 +14,7 @@ use crate::export::atomic::write_file;
 use crate::export::unit::TimeUnit;
 use crate::findings::{Priority, RuleBook, RuleBookError};
 use crate::report::analysis::AnalysisOptions;
+use crate::report::compat::rocinsight::{self, SchemaVersion};
 use crate::report::document::{Document, Layout};
 use crate::report::{json, markdown, text};
 
@@ -63,6 +64,12 @@ pub struct AnalyzeArguments {
     /// Thresholds of rules: a TOML file with a table of numbers for each rule
     #[arg(long, value_name = "FILE", help_heading = "Analysis")]
     rules: Option<PathBuf>,
+    /// Write the JSON document of another program instead
+    #[arg(long, value_enum, value_name = "PROGRAM", help_heading = "Output")]
+    json_compat: Option<JsonCompat>,
+    /// What you want to know, in words; kept in documents that have a place for it
+    #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
+    prompt: Option<String>,
     /// Exit with 4 when a finding has this priority or a higher one
     #[arg(long, value_enum, value_name = "PRIORITY", help_heading = "Analysis")]
     fail_on: Option<FailOn>,
@@ -79,6 +86,38 @@ pub enum DocumentFormat {
     /// For wikis, issues and merge requests
     #[value(alias = "md")]
     Markdown,
+}
+
+/// JSON documents of other programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum JsonCompat {
+    /// rocinsight, in the version of its schema that has a place for all
+    Rocinsight,
+    /// rocinsight, schema 0.1.0
+    #[value(name = "rocinsight-0.1.0")]
+    Rocinsight010,
+    /// rocinsight, schema 0.2.0
+    #[value(name = "rocinsight-0.2.0")]
+    Rocinsight020,
+    /// rocinsight, schema 0.3.0
+    #[value(name = "rocinsight-0.3.0")]
+    Rocinsight030,
+    /// rocinsight, schema 0.4.0
+    #[value(name = "rocinsight-0.4.0")]
+    Rocinsight040,
+}
+
+impl JsonCompat {
+    /// The version; `None` for the one that fits.
+    fn version(self) -> Option<SchemaVersion> {
+        match self {
+            Self::Rocinsight => None,
+            Self::Rocinsight010 => Some(SchemaVersion::V010),
+            Self::Rocinsight020 => Some(SchemaVersion::V020),
+            Self::Rocinsight030 => Some(SchemaVersion::V030),
+            Self::Rocinsight040 => Some(SchemaVersion::V040),
+        }
+    }
 }
 
 /// The least priority that fails.
@@ -123,7 +162,8 @@ impl DocumentFormat {
 impl AnalyzeArguments {
     fn format(&self) -> DocumentFormat {
         let by_name = || DocumentFormat::of_extension(self.output.as_ref()?);
-        self.format.or_else(by_name).unwrap_or_default()
+        let by_compatibility = || self.json_compat.map(|_| DocumentFormat::Json);
+        self.format.or_else(by_compatibility).or_else(by_name).unwrap_or_default()
     }
 
     /// The file to write; `None` for standard output.
@@ -164,7 +204,12 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
         layout: Layout::builtin().map_err(anyhow::Error::from)?,
         name: arguments.name,
         rows: arguments.top,
+        questions: arguments.json_compat.map(|_| rocinsight::questions()).unwrap_or_default(),
+        prompt: arguments.prompt.clone(),
     };
+    if arguments.json_compat.is_some() && arguments.format() != DocumentFormat::Json {
+        return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
+    }
     let path = arguments.path();
     if let Some(path) = path.as_ref().filter(|path| path.exists() && arguments.input.contain(path)) {
         let shown = path.display();
@@ -172,20 +217,29 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     }
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
-    let document = trace.analyze(&options)?;
+    let analysis = trace.analyze(&options)?;
+    let document = &analysis.document;
+    let write = |terminal: Option<&GlobalArguments>, out: &mut dyn Write| match arguments.json_compat {
+        Some(program) => {
+            let value = rocinsight::value(&analysis, &trace, program.version(), arguments.top);
+            serde_json::to_writer_pretty(&mut *out, &value)?;
+            Ok(writeln!(out)?)
+        }
+        None => write(document, arguments, terminal, out),
+    };
     match &path {
         Some(path) => {
             if let Some(directory) = &arguments.directory {
                 std::fs::create_dir_all(directory)?;
             }
-            write_file(path, |out| write(&document, arguments, None, out))?;
+            write_file(path, |out| write(None, out))?;
             if !global.quiet {
                 messages::say(format_args!("wrote {}", path.display()));
             }
         }
         None => {
             let mut out = io::BufWriter::new(io::stdout().lock());
-            write(&document, arguments, Some(global), &mut out)?;
+            write(Some(global), &mut out)?;
             out.flush()?;
         }
     }

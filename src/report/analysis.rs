@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::document::{Document, Layout, Sources, document};
 use crate::engine::{NameForm, Registry};
-use crate::findings::{RuleBook, ask, judge, questions};
+use crate::findings::{Answers, Question, RuleBook, ask, judge, questions};
 use crate::trace::Trace;
 
 /// What an analysis shows, and by what it judges.
@@ -22,6 +22,20 @@ pub struct AnalysisOptions {
     pub name: NameForm,
     /// Rows of tables, 0 for all.
     pub rows: usize,
+    /// What is asked beside what rules and sections ask.
+    pub questions: Vec<Question>,
+    /// What the user wants to know, in words.
+    pub prompt: Option<String>,
+}
+
+/// A trace with what was found in it.
+pub struct Analysis {
+    /// What is shown.
+    pub document: Document,
+    /// The answers that it is made of.
+    pub answers: Answers,
+    /// What the user wanted to know, in words.
+    pub prompt: Option<String>,
 }
 
 impl AnalysisOptions {
@@ -36,6 +50,8 @@ impl AnalysisOptions {
             layout: Layout::builtin()?,
             name: NameForm::default(),
             rows: 10,
+            questions: Vec::new(),
+            prompt: None,
         })
     }
 }
@@ -45,13 +61,14 @@ impl Trace {
     ///
     /// # Errors
     /// When the tables cannot be read, or a rule or section does not fit the queries.
-    pub fn analyze(&self, options: &AnalysisOptions) -> Result<Document> {
+    pub fn analyze(&self, options: &AnalysisOptions) -> Result<Analysis> {
         let mut asked = questions();
         let ranks: BTreeSet<i64> = self.members().iter().map(|member| member.process.rank).collect();
         asked.extend(options.layout.questions(ranks.len()));
+        asked.extend(options.questions.iter().cloned());
         let answers = ask(self, &options.registry, &asked, options.name)?;
         let findings = judge(&answers, &options.registry, &options.rules)?;
-        document(Sources {
+        let document = document(Sources {
             trace: self,
             registry: &options.registry,
             answers: &answers,
@@ -59,6 +76,7 @@ impl Trace {
             layout: &options.layout,
             ranks: ranks.len(),
             rows: options.rows,
-        })
+        })?;
+        Ok(Analysis { document, answers, prompt: options.prompt.clone() })
     }
 }

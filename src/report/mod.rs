@@ -3,6 +3,8 @@
 #[cfg(feature = "tables")]
 pub mod analysis;
 #[cfg(feature = "tables")]
+pub mod compat;
+#[cfg(feature = "tables")]
 pub mod document;
 #[cfg(feature = "tables")]
 pub mod json;
