@@ -59,6 +59,21 @@ impl AnalysisOptions {
 impl Trace {
     /// Analyses the trace: asks the questions of all rules and sections, and makes a document of findings and tables.
     ///
+    /// ```
+    /// use wavesieve::report::analysis::AnalysisOptions;
+    /// use wavesieve::report::json;
+    /// use wavesieve::trace::Trace;
+    ///
+    /// let analysis = Trace::open(["fixtures/two_nodes"])?.analyze(&AnalysisOptions::builtin()?)?;
+    /// for finding in &analysis.document.findings {
+    ///     println!("{}: {}", finding.priority.word(), finding.title);
+    /// }
+    /// let mut document = Vec::new();
+    /// json::write(&analysis.document, &mut document)?;
+    /// # assert!(document.len() > 1000);
+    /// # Ok::<(), anyhow::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When the tables cannot be read, or a rule or section does not fit the queries.
     pub fn analyze(&self, options: &AnalysisOptions) -> Result<Analysis> {

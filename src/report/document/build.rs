@@ -88,7 +88,7 @@ fn section(
             continue;
         }
         match table(table_layout, sources, ids)? {
-            Some(table) => blocks.push(Block::Table(table)),
+            Some(table) => blocks.push(Block::Table(Box::new(table))),
             None => {
                 missing.insert(match sources.answers.unanswered(&table_layout.question()) {
                     Some(Unanswered::NothingOf(table)) => format!("no rows in {table}"),

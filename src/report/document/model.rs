@@ -44,7 +44,7 @@ pub struct Section {
 #[derive(Clone, Debug)]
 pub enum Block {
     /// Rows of an answer.
-    Table(Table),
+    Table(Box<Table>),
     /// Something to know.
     Note(Note),
 }
