@@ -173,10 +173,8 @@ impl<'a> Rows<'a> {
 
     /// A text.
     pub fn text(&self, row: usize, column: &str) -> Option<&'a str> {
-        match self.value(row, column)? {
-            AnyValue::String(text) => Some(text),
-            _ => None,
-        }
+        let frame: &'a DataFrame = &self.answer?.frame;
+        frame.column(column).ok()?.str().ok()?.get(row)
     }
 
     /// The sum of whole numbers over rows; those that are missing count nothing.
