@@ -183,13 +183,13 @@ fn counters() {
 
 #[test]
 fn timelines() {
-    let cases: [(&str, &[(&str, i64, i64)], i64, i64, i64); 3] = [
-        ("56", &[("k", 0, 100), ("k", 50, 150)], 150, 150, 0),
-        ("57", &[("k", 0, 50), ("k", 100, 150)], 150, 100, 50),
-        ("58", &[("k", 100, 100)], 0, 0, 0),
+    let cases = [
+        ("56", vec![("k", 0, 100), ("k", 50, 150)], 150, 150, 0),
+        ("57", vec![("k", 0, 50), ("k", 100, 150)], 150, 100, 50),
+        ("58", vec![("k", 100, 100)], 0, 0, 0),
     ];
     for (fact, given, wall_ns, compute_ns, idle_ns) in cases {
-        let timeline = &kernels(given).all()["interval_timeline"];
+        let timeline = &kernels(&given).all()["interval_timeline"];
         assert_eq!(timeline["total_wall_ns"], json!(wall_ns), "{fact}");
         assert_eq!(timeline["true_compute_ns"], json!(compute_ns), "{fact}");
         assert_eq!(timeline["idle_ns"], json!(idle_ns), "{fact}");
