@@ -23,7 +23,7 @@ pub fn roofline(frame: &DataFrame) -> Result<String> {
     let points: Vec<Point> = names
         .into_iter()
         .zip(intensities.into_iter().zip(rates))
-        .map(|(name, (intensity, gflops))| Point { name, intensity, gflops })
+        .map(|(name, (intensity, gflops))| Point { name, intensity, gflops, weight: None })
         .collect();
     let peaks = [("vector FP32", "peak_valu_gflops"), ("matrix FP16", "peak_mfma_gflops")];
     let mut gflops = Vec::new();
