@@ -1,7 +1,9 @@
 //! Pictures of answers.
 
+#[cfg(feature = "tables")]
 pub mod charts;
+#[cfg(feature = "tables")]
 mod text_roofline;
 
-pub use charts::{Point, Roofs};
+#[cfg(feature = "tables")]
 pub use text_roofline::text_roofline;

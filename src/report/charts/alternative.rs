@@ -14,17 +14,28 @@ pub fn alternative(chart: &Chart) -> String {
     }
     let (kind, told) = match &chart.plot {
         Plot::Stacked(data) => {
-            let sum = |part: usize| data.rows.iter().filter_map(|(_, values)| values.get(part)).filter(|value| value.is_finite()).sum::<f64>();
+            let sum = |part: usize| {
+                data.rows
+                    .iter()
+                    .filter_map(|(_, values)| values.get(part))
+                    .filter(|value| value.is_finite())
+                    .sum::<f64>()
+            };
             let parts = data.parts.iter().enumerate().map(|(index, part)| (part.name.clone(), sum(index)));
-            let told: Vec<String> = parts.map(|(name, value)| format!("{name} {}", shown(data.value.unit, value))).collect();
+            let told: Vec<String> =
+                parts.map(|(name, value)| format!("{name} {}", shown(data.value.unit, value))).collect();
             (format!("stacked bars of {}", counted(data.rows.len(), "row")), format!("in all {}", told.join(", ")))
         }
-        Plot::Bars(data) => (format!("{} of {}", counted(data.bars.len(), "bar"), measured(&data.value)), greatest(&data.bars, data.value.unit)),
+        Plot::Bars(data) => (
+            format!("{} of {}", counted(data.bars.len(), "bar"), measured(&data.value)),
+            greatest(&data.bars, data.value.unit),
+        ),
         Plot::Pareto(data) => {
             let sum: f64 = data.bars.iter().map(|bar| bar.value).filter(|value| value.is_finite()).sum();
             let whole = data.total.filter(|total| *total >= sum).unwrap_or(sum);
             let told = greatest(&data.bars, data.value.unit);
-            let kind = format!("{} of {} with cumulative shares", counted(data.bars.len(), "bar"), measured(&data.value));
+            let kind =
+                format!("{} of {} with cumulative shares", counted(data.bars.len(), "bar"), measured(&data.value));
             (kind, format!("{told}; {} in all", shown(data.value.unit, whole)))
         }
         Plot::Histogram(data) => {
@@ -39,20 +50,39 @@ pub fn alternative(chart: &Chart) -> String {
             (kind, format!("{} in all{told}", shown(data.y.unit, total)))
         }
         Plot::HeatMap(data) => {
-            let values: Vec<f64> =
-                data.rows.iter().flat_map(|(_, cells)| cells).flatten().copied().filter(|value| value.is_finite()).collect();
+            let values: Vec<f64> = data
+                .rows
+                .iter()
+                .flat_map(|(_, cells)| cells)
+                .flatten()
+                .copied()
+                .filter(|value| value.is_finite())
+                .collect();
             let columns = data.rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
-            let kind = format!("heat map of {} with {} and {}", measured(&data.value), counted(data.rows.len(), "row"), counted(columns, "column"));
+            let kind = format!(
+                "heat map of {} with {} and {}",
+                measured(&data.value),
+                counted(data.rows.len(), "row"),
+                counted(columns, "column")
+            );
             (kind, spread(&values, data.value.unit))
         }
         Plot::Roofline(data) => {
-            let mut peaks: Vec<String> =
-                data.roofs.gbps.iter().map(|rate| format!("memory {}", shown(Unit::GigabytesPerSecond, *rate))).collect();
+            let mut peaks: Vec<String> = data
+                .roofs
+                .gbps
+                .iter()
+                .map(|rate| format!("memory {}", shown(Unit::GigabytesPerSecond, *rate)))
+                .collect();
             peaks.extend(data.roofs.gflops.iter().map(|(name, rate)| format!("{name} {}", shown(Unit::Gflops, *rate))));
-            let fastest = data.points.iter().filter_map(|point| Some((point, point.gflops.filter(|rate| rate.is_finite())?)));
+            let fastest =
+                data.points.iter().filter_map(|point| Some((point, point.gflops.filter(|rate| rate.is_finite())?)));
             let fastest = fastest.max_by(|left, right| left.1.total_cmp(&right.1));
-            let told = fastest.map_or_else(String::new, |(point, rate)| format!("; fastest {} with {}", point.name, shown(Unit::Gflops, rate)));
-            let roofs = if peaks.is_empty() { "roofs not known".to_owned() } else { format!("roofs {}", peaks.join(", ")) };
+            let told = fastest.map_or_else(String::new, |(point, rate)| {
+                format!("; fastest {} with {}", point.name, shown(Unit::Gflops, rate))
+            });
+            let roofs =
+                if peaks.is_empty() { "roofs not known".to_owned() } else { format!("roofs {}", peaks.join(", ")) };
             (format!("roofline of {}", counted(data.points.len(), "kernel")), format!("{roofs}{told}"))
         }
         Plot::Gauges(data) => {
@@ -60,14 +90,20 @@ pub fn alternative(chart: &Chart) -> String {
                 .iter()
                 .take(TOLD)
                 .map(|gauge| {
-                    let said = |value: Option<f64>| value.map_or_else(|| "unknown".to_owned(), |value| shown(Unit::Percent, value));
+                    let said = |value: Option<f64>| {
+                        value.map_or_else(|| "unknown".to_owned(), |value| shown(Unit::Percent, value))
+                    };
                     format!("{} achieved {} of {}", gauge.label, said(gauge.achieved_pct), said(gauge.theoretical_pct))
                 })
                 .collect();
             (format!("gauges of {}", counted(data.len(), "kernel")), told.join(", "))
         }
-        Plot::Steps(data) => (format!("{} of {}", counted(data.lines.len(), "step line"), measured(&data.y)), lines(data, false)),
-        Plot::Pace(data) => (format!("{} of {}", counted(data.lines.len(), "line"), measured(&data.y)), lines(data, true)),
+        Plot::Steps(data) => {
+            (format!("{} of {}", counted(data.lines.len(), "step line"), measured(&data.y)), lines(data, false))
+        }
+        Plot::Pace(data) => {
+            (format!("{} of {}", counted(data.lines.len(), "line"), measured(&data.y)), lines(data, true))
+        }
     };
     format!("{}: {kind}; {told}", chart.title)
 }

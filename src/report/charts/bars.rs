@@ -15,7 +15,8 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
     let (bars, total) = fitting(data, cumulative, notes);
     let sum: f64 = bars.iter().map(|bar| bar.value).sum();
     let whole = total.filter(|total| total.is_finite() && *total >= sum && *total > 0.0).unwrap_or(sum);
-    let share = |value: f64| if whole > 0.0 { format!("{}\u{a0}%", tenths(100.0 * value / whole)) } else { String::new() };
+    let share =
+        |value: f64| if whole > 0.0 { format!("{}\u{a0}%", tenths(100.0 * value / whole)) } else { String::new() };
     let values: Vec<String> = bars.iter().map(|bar| shown(data.value.unit, bar.value)).collect();
     let mut running = 0.0;
     let shares: Vec<(f64, String)> = bars
@@ -32,9 +33,9 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
 
     let head = heading(data, cumulative, drawing, y, share_width);
     let rows = Rows::new(drawing, head, &labels, value_width + share_width + 8.0);
-    let (least, greatest) = bars.iter().fold((0.0, 0.0), |(least, greatest), bar| {
-        (f64::min(least, bar.value), f64::max(greatest, bar.value))
-    });
+    let (least, greatest) = bars
+        .iter()
+        .fold((0.0, 0.0), |(least, greatest), bar| (f64::min(least, bar.value), f64::max(greatest, bar.value)));
     // Halves, because the distance of very great numbers is none.
     let extent = greatest / 2.0 - least / 2.0;
     let place = |value: f64| if extent > 0.0 { ((value / 2.0 - least / 2.0) / extent).clamp(0.0, 1.0) } else { 0.0 };

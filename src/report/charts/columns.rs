@@ -22,7 +22,8 @@ pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
         data.parts.iter().map(|part| (part.name.clone(), Colour::Of(part.role))).collect();
     let y = if entries.len() > 1 { legend(drawing, y, &entries) } else { y };
     let upward = linear(&data.y, 0.0, greatest, 4, false);
-    let upward_marks: Marks = upward.ticks.iter().map(|(value, name)| (upward.share(*value), Some(name.clone()))).collect();
+    let upward_marks: Marks =
+        upward.ticks.iter().map(|(value, name)| (upward.share(*value), Some(name.clone()))).collect();
     let area = area(drawing, y, HEIGHT, &upward_marks);
     let (place, marks, name) = across(data, &bins, (area.width / 80.0) as usize);
     let below = axes(drawing, area, (&marks, &name), (&upward_marks, &upward.label));
@@ -77,9 +78,12 @@ fn across(data: &Histogram, bins: &[Bin], wanted: usize) -> (Place, Marks, Strin
         unit => logarithmic(unit, positive, greatest, wanted),
     };
     let inner = 1.0 - shift;
-    marks.extend(axis.ticks.iter().filter(|(_, name)| name.is_some()).map(|(value, name)| {
-        (shift + inner * axis.share(*value), name.clone())
-    }));
+    marks.extend(
+        axis.ticks
+            .iter()
+            .filter(|(_, name)| name.is_some())
+            .map(|(value, name)| (shift + inner * axis.share(*value), name.clone())),
+    );
     let place = move |bin: &Bin| {
         if bin.from > 0.0 {
             (shift + inner * axis.share(bin.from), shift + inner * axis.share(bin.to))
@@ -107,8 +111,12 @@ fn powers_of_two(least: f64, greatest: f64, wanted: usize) -> Logarithmic {
 
 /// The bins that can be drawn, neighbours put together where they are too many.
 fn fitting(data: &Histogram, notes: &mut Vec<String>) -> Vec<Bin> {
-    let mut bins: Vec<Bin> =
-        data.bins.iter().filter(|bin| bin.from.is_finite() && bin.to.is_finite() && bin.to >= bin.from).cloned().collect();
+    let mut bins: Vec<Bin> = data
+        .bins
+        .iter()
+        .filter(|bin| bin.from.is_finite() && bin.to.is_finite() && bin.to >= bin.from)
+        .cloned()
+        .collect();
     bins.sort_by(|left, right| left.from.total_cmp(&right.from).then_with(|| left.to.total_cmp(&right.to)));
     let size = bins.len().div_ceil(MOST).max(1);
     if size == 1 {

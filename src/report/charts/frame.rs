@@ -154,7 +154,8 @@ pub type Marks = Vec<(f64, Option<String>)>;
 
 /// An area below `y` that leaves room for marks at its left and under it.
 pub fn area(drawing: &Drawing, y: f64, height: f64, marks: &Marks) -> Area {
-    let widest = marks.iter().filter_map(|(_, name)| name.as_deref()).map(|name| width(name, SMALL)).fold(0.0, f64::max);
+    let widest =
+        marks.iter().filter_map(|(_, name)| name.as_deref()).map(|name| width(name, SMALL)).fold(0.0, f64::max);
     let left = PAD + LINE + widest + 8.0;
     Area { left, top: y + 6.0, width: (drawing.width - left - PAD - 8.0).max(40.0), height }
 }

@@ -23,7 +23,9 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0).max(1);
     let values = || rows.iter().flat_map(|(_, cells)| cells).flatten().copied();
     let (least, greatest) = data.range.filter(|(least, greatest)| least < greatest).unwrap_or_else(|| {
-        values().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| (least.min(value), greatest.max(value)))
+        values().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
+            (least.min(value), greatest.max(value))
+        })
     });
     let (least, greatest) = if least < greatest { (least, greatest) } else { (least.min(0.0), least.max(1.0)) };
     let y = colour_bar(data, (least, greatest), drawing, y);
@@ -92,7 +94,8 @@ fn colour_bar(data: &HeatMap, (least, greatest): (f64, f64), drawing: &mut Drawi
 
 /// The rows that are drawn: their own, or means of neighbours.
 fn fitting(rows: &[Row], notes: &mut Vec<String>) -> Vec<Row> {
-    let known = |cells: &[Option<f64>]| cells.iter().map(|cell| cell.filter(|value| value.is_finite())).collect::<Vec<_>>();
+    let known =
+        |cells: &[Option<f64>]| cells.iter().map(|cell| cell.filter(|value| value.is_finite())).collect::<Vec<_>>();
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
     let across = columns.div_ceil(MOST_COLUMNS).max(1);
     let (down, groups) = grouped(rows, MOST_ROWS);

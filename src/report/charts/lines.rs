@@ -23,7 +23,9 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
     let lines = fitting(data, notes);
     let points = || lines.iter().flat_map(|line| &line.points).copied();
     let range = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| (least.min(value), greatest.max(value)))
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, greatest), value| {
+            (least.min(value), greatest.max(value))
+        })
     };
     let (left, right) = range(&mut points().map(|(x, _)| x));
     let (lowest, highest) = range(&mut points().map(|(_, y)| y));
@@ -37,7 +39,8 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
     if upward.from > 0.0 {
         notes.push(format!("the axis begins at {}", shown(data.y.unit, upward.from)));
     }
-    let upward_marks: Marks = upward.ticks.iter().map(|(value, name)| (upward.share(*value), Some(name.clone()))).collect();
+    let upward_marks: Marks =
+        upward.ticks.iter().map(|(value, name)| (upward.share(*value), Some(name.clone()))).collect();
     let area = area(drawing, y, HEIGHT, &upward_marks);
     let across = linear(&data.x, left, right, ((area.width / 80.0) as usize).clamp(2, 9), true);
     let marks: Marks = across.ticks.iter().map(|(value, name)| (across.share(*value), Some(name.clone()))).collect();

@@ -1,7 +1,9 @@
 //! Charts: what they show, and drawing them as SVG, PNG and characters.
 
 mod alternative;
+mod answer;
 mod bars;
+mod characters;
 mod columns;
 mod frame;
 mod heat_map;
@@ -19,6 +21,7 @@ mod text;
 mod ticks;
 mod unit;
 
+pub use characters::{Terminal, characters};
 pub use frame::Layout;
 pub use model::{
     Bar, Bars, Bin, Chart, Gauge, HeatMap, Histogram, Line, Lines, Part, Plot, Point, Role, Roofline, Roofs, Scale,

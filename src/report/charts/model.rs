@@ -64,7 +64,7 @@ impl Role {
             Self::Idle
         } else if has(&["copy", "copies", "memcpy", "fill"]) {
             Self::Copy
-        } else if has(&["compute", "gemm", "kernel"]) {
+        } else if has(&["compute", "gemm", "kernel", "busy"]) {
             Self::Compute
         } else {
             Self::Other

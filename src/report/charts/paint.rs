@@ -1,9 +1,9 @@
 //! Puts the shapes of a drawing on a backend of plotters.
 
 use anyhow::{Result, anyhow};
+use plotters::backend::DrawingBackend;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
-use plotters::backend::DrawingBackend;
 
 use super::shapes::{Anchor, Drawing, Form};
 use super::text::{FAMILY, prepared};

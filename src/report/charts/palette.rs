@@ -111,9 +111,8 @@ fn viridis(share: f64) -> (u8, u8, u8) {
     let place = share.clamp(0.0, 1.0) * (VIRIDIS.len() - 1) as f64;
     let index = (place.floor() as usize).min(VIRIDIS.len() - 2);
     let (Some(from), Some(to)) = (VIRIDIS.get(index), VIRIDIS.get(index + 1)) else { return (0, 0, 0) };
-    let between = |from: u8, to: u8| {
-        (f64::from(from) + (f64::from(to) - f64::from(from)) * (place - index as f64)).round() as u8
-    };
+    let between =
+        |from: u8, to: u8| (f64::from(from) + (f64::from(to) - f64::from(from)) * (place - index as f64)).round() as u8;
     (between(from.0, to.0), between(from.1, to.1), between(from.2, to.2))
 }
 

@@ -35,7 +35,8 @@ pub fn png(drawing: &Drawing) -> Result<Vec<u8>> {
 
 /// Means of squares of pixels, each line of pixels after a byte that says that it is stored as it is.
 fn reduced(fine: &[u8], width: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(fine.len() / (FINER * FINER) + fine.len() / (FINER * FINER * 3 * width.max(1)) + 1);
+    let mut bytes =
+        Vec::with_capacity(fine.len() / (FINER * FINER) + fine.len() / (FINER * FINER * 3 * width.max(1)) + 1);
     let mut sums = vec![0_u32; width * 3];
     for lines in fine.chunks(width * FINER * 3 * FINER) {
         sums.fill(0);

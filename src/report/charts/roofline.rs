@@ -52,7 +52,11 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
         around(points.iter().map(|placed| placed.gflops).chain(roofs.iter().map(|(_, rate)| *rate)).collect(), 2.5);
     let upward = logarithmic(Unit::Gflops, low, high, 7);
     let marks_of = |axis: &Logarithmic| -> Marks {
-        axis.ticks.iter().filter(|(_, name)| name.is_some()).map(|(value, name)| (axis.share(*value), name.clone())).collect()
+        axis.ticks
+            .iter()
+            .filter(|(_, name)| name.is_some())
+            .map(|(value, name)| (axis.share(*value), name.clone()))
+            .collect()
     };
     let upward_marks = marks_of(&upward);
     let area = area(drawing, y, HEIGHT, &upward_marks);
@@ -109,7 +113,8 @@ fn placed<'a>(data: &'a Roofline, notes: &mut Vec<String>) -> Vec<Placed<'a>> {
 }
 
 fn said(placed: &Placed<'_>) -> String {
-    let share = if placed.share > 0.0 { format!(", {:.1}\u{a0}% of the time", 100.0 * placed.share) } else { String::new() };
+    let share =
+        if placed.share > 0.0 { format!(", {:.1}\u{a0}% of the time", 100.0 * placed.share) } else { String::new() };
     format!(
         "{}: {}, {}{share}",
         placed.point.name,
@@ -209,7 +214,8 @@ fn key(drawing: &mut Drawing, y: f64, points: &[Placed<'_>]) -> f64 {
     let number_width = width("20", SMALL) + 8.0;
     let mut y = y;
     for (number, placed) in points.iter().enumerate() {
-        let mut values = format!("{}, {}", shown(Unit::Gflops, placed.gflops), shown(Unit::FlopsPerByte, placed.intensity));
+        let mut values =
+            format!("{}, {}", shown(Unit::Gflops, placed.gflops), shown(Unit::FlopsPerByte, placed.intensity));
         if placed.share > 0.0 {
             values.push_str(&format!(", {:.1}\u{a0}% of the time", 100.0 * placed.share));
         }

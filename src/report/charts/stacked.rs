@@ -73,7 +73,8 @@ fn fitting(data: &Stacked, notes: &mut Vec<String>) -> Vec<(String, Vec<f64>)> {
     groups
         .map(|rows| {
             let mean = |part: usize| {
-                rows.iter().map(|(_, values)| values.get(part).copied().map_or(0.0, length)).sum::<f64>() / rows.len() as f64
+                rows.iter().map(|(_, values)| values.get(part).copied().map_or(0.0, length)).sum::<f64>()
+                    / rows.len() as f64
             };
             let label = group_label(rows.iter().map(|(label, _)| label.as_str()));
             (label, (0..data.parts.len()).map(mean).collect())
@@ -91,7 +92,8 @@ pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
         [("achieved".to_owned(), Colour::Of(super::model::Role::Compute)), ("theoretical".to_owned(), Colour::Track)];
     let y = legend(drawing, y, &entries);
     let percent = |value: Option<f64>| value.filter(|value| value.is_finite()).map(|value| value.clamp(0.0, 100.0));
-    let said = |value: Option<f64>| percent(value).map_or_else(|| "unknown".to_owned(), |value| shown(Unit::Percent, value));
+    let said =
+        |value: Option<f64>| percent(value).map_or_else(|| "unknown".to_owned(), |value| shown(Unit::Percent, value));
     let texts: Vec<String> = kept
         .iter()
         .map(|gauge| match percent(gauge.theoretical_pct) {

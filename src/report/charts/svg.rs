@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result};
-use plotters::backend::SVGBackend;
 use plotters::backend::DrawingBackend;
+use plotters::backend::SVGBackend;
 use roxmltree::{Document, Node};
 
 use super::paint::{Medium, paint};
@@ -119,7 +119,8 @@ fn write_shape(text: &mut String, shape: &Node<'_, '_>, tip: Option<&str>, colou
                 let _ = write!(text, "{space}{},{}", tenth(x.parse()?), tenth(y.parse()?));
             }
             let (stroke, width) = (colours.of(shape, "stroke"), at("stroke-width")?);
-            let _ = write!(text, "\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
+            let _ =
+                write!(text, "\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
         }
         "text" => {
             let (x, y) = (at("x")?, at("y")?);
@@ -182,7 +183,8 @@ struct Colours {
 impl Colours {
     fn new(ground: Ground) -> Self {
         let named = |colour: Colour| colour.variable().map(|variable| (colour.hex(), variable));
-        let variables = if ground == Ground::Page { Colour::all().filter_map(named).collect() } else { BTreeMap::new() };
+        let variables =
+            if ground == Ground::Page { Colour::all().filter_map(named).collect() } else { BTreeMap::new() };
         Self { variables }
     }
 

@@ -93,7 +93,8 @@ pub fn logarithmic(unit: Unit, least: f64, greatest: f64, wanted: usize) -> Loga
     for decade in first..=last {
         for digit in 1..10 {
             let value = f64::from(digit) * 10_f64.powi(decade);
-            let named = digit == 1 && decade.rem_euclid(every) == 0 || every == 1 && decades <= 2 && [2, 5].contains(&digit);
+            let named =
+                digit == 1 && decade.rem_euclid(every) == 0 || every == 1 && decades <= 2 && [2, 5].contains(&digit);
             if inside(value.log10()) && (named || decades <= 8) {
                 ticks.push((value, named.then(|| shown(unit, value))));
             }
@@ -138,7 +139,8 @@ mod tests {
 
     #[test]
     fn odd_values_have_axes() {
-        for (least, greatest) in [(f64::NAN, f64::INFINITY), (1.0, 1.0), (-1e308, 1e308), (5e-324, 5e-324), (3.0, 1.0)] {
+        for (least, greatest) in [(f64::NAN, f64::INFINITY), (1.0, 1.0), (-1e308, 1e308), (5e-324, 5e-324), (3.0, 1.0)]
+        {
             let axis = linear(&Axis::time("t"), least, greatest, 5, false);
             assert!(axis.to > axis.from && axis.share(least).is_finite(), "{least} {greatest} {axis:?}");
             let axis = logarithmic(Unit::Number, least, greatest, 5);
