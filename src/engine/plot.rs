@@ -4,9 +4,10 @@ use std::fmt;
 
 /// Kinds of pictures: name, roles that columns must have in them, roles that columns may have.
 const KINDS: &[(&str, &[&str], &[&str])] = &[
-    ("bars", &["label", "value"], &[]),
+    ("bars", &["label", "value"], &["role"]),
+    ("ranked", &["label", "value"], &["role"]),
     ("categories", &["label", "value"], &[]),
-    ("pareto", &["label", "value"], &["share"]),
+    ("pareto", &["label", "value"], &["role", "share"]),
     ("stacked", &["label", "parts"], &[]),
     ("stacked_by", &["label", "part", "value"], &[]),
     ("histogram", &["from", "to", "count"], &["scale"]),
@@ -78,7 +79,9 @@ impl PlotDeclaration {
 
     /// A column that the picture needs and that is none of the given ones.
     pub fn unknown_column<'a>(&'a self, known: impl Fn(&str) -> bool) -> Option<&'a str> {
-        let named = self.roles.iter().filter(|(role, _)| role != "scale").flat_map(|(_, columns)| columns);
+        let free = ["role", "scale"];
+        let named =
+            self.roles.iter().filter(|(role, _)| !free.contains(&role.as_str())).flat_map(|(_, columns)| columns);
         named
             .map(|column| column.split_once(':').map_or(column.as_str(), |(name, _)| name))
             .find(|column| *column != GROUPING && !known(column))

@@ -36,7 +36,7 @@ impl Drawn<'_> {
         let title = self.declaration.title.clone();
         Ok(match self.plot.kind.as_str() {
             "roofline" => self.roofline(title)?,
-            "bars" | "categories" | "pareto" => self.bars(title)?,
+            "bars" | "ranked" | "categories" | "pareto" => self.bars(title)?,
             "stacked" => self.stacked(title)?,
             "stacked_by" => self.stacked_by(title)?,
             "histogram" => self.histogram(title)?,
@@ -149,25 +149,48 @@ impl Drawn<'_> {
         let value = self.of("value")?;
         let numbers = self.numbers(value)?;
         let unknown = numbers.iter().filter(|number| number.is_none()).count();
-        let rows: Vec<(String, f64)> = self
+        let rows: Vec<(String, f64, Role)> = self
             .labels("label")?
             .into_iter()
             .zip(numbers)
-            .filter_map(|(label, number)| Some((label, number?)))
+            .zip(self.roles()?)
+            .filter_map(|((label, number), role)| Some((label, number?, role)))
             .collect();
+        let mut rows = rows;
+        if self.plot.kind == "ranked" {
+            rows.sort_by(|left, right| right.1.total_cmp(&left.1));
+        }
         let axis = self.axis(value);
+        let bars = |rows: Vec<(String, f64, Role)>| {
+            rows.into_iter().map(|(label, value, role)| Bar::new(label, value).with_role(role))
+        };
         let mut chart = match self.plot.kind.as_str() {
-            "categories" => Chart::categories(title, axis, rows),
+            "categories" => Chart::categories(title, axis, rows.into_iter().map(|(label, value, _)| (label, value))),
             "pareto" => {
-                let total = self.whole(rows.iter().map(|(_, value)| value).sum())?;
-                Chart::pareto(title, axis, rows.into_iter().map(|(label, value)| Bar::new(label, value)), total)
+                let total = self.whole(rows.iter().map(|(_, value, _)| value).sum())?;
+                Chart::pareto(title, axis, bars(rows), total)
             }
-            _ => Chart::bars(title, axis, rows.into_iter().map(|(label, value)| Bar::new(label, value))),
+            _ => Chart::bars(title, axis, bars(rows)),
         };
         if unknown > 0 {
             chart = chart.with_note(format!("{unknown} without a value not drawn"));
         }
         Ok(chart)
+    }
+
+    /// The colour of each row: what the column of the role says, or the role itself.
+    fn roles(&self) -> Result<Vec<Role>> {
+        let role = |name: &str| match Role::of_name(name) {
+            Role::Other => Role::Compute,
+            role => role,
+        };
+        match self.plot.column("role") {
+            Some(column) if self.unit(column).is_some() => {
+                Ok(self.texts(column)?.iter().map(|text| role(text)).collect())
+            }
+            Some("neutral") => Ok(vec![Role::Neutral; self.frame().height()]),
+            named => Ok(vec![named.map_or(Role::Compute, role); self.frame().height()]),
+        }
     }
 
     /// What the shares of the rows are shares of, where these are of one group.
@@ -186,8 +209,7 @@ impl Drawn<'_> {
             let (column, role) = named.split_once(':').unwrap_or((named, ""));
             let name = if role.is_empty() { column } else { role };
             let role = match Role::of_name(name) {
-                // The first colours are those of roles.
-                Role::Other if name != "other" => Role::Series(3 + number % (SERIES_COLOURS - 3)),
+                Role::Other if name != "other" => Role::Series(number % SERIES_COLOURS),
                 role => role,
             };
             parts.push(Part::new(name_of(column), role));
@@ -204,16 +226,20 @@ impl Drawn<'_> {
     fn stacked_by(&self, title: String) -> Result<Chart> {
         let (names, rows) = self.by_part()?;
         let part = self.of("part")?;
+        let mut series = 0..;
         let parts: Vec<Part> = names
             .iter()
-            .enumerate()
-            .map(|(number, name)| {
+            .map(|name| {
                 let shown = match self.unit(part) {
                     Some(ColumnUnit::Count) => format!("{name} {}", name_of(part)),
                     _ => name.replace('_', " "),
                 };
-                let idle = name == "0";
-                Part::new(shown, if idle { Role::Idle } else { Role::Series(number % SERIES_COLOURS) })
+                let role = match name.as_str() {
+                    "0" => Role::Idle,
+                    "other" => Role::Other,
+                    _ => Role::Series(series.next().unwrap_or(0) % SERIES_COLOURS),
+                };
+                Part::new(shown, role)
             })
             .collect();
         let rows = rows.into_iter().map(|(label, values)| {
@@ -299,7 +325,8 @@ impl Drawn<'_> {
         }
         let named = names.len() > 1;
         let part = |(number, name): (usize, &String)| {
-            Part::new(name.clone(), if named { Role::Series(number) } else { Role::Compute })
+            let plain = if Role::of_name(count) == Role::Copy { Role::Copy } else { Role::Compute };
+            Part::new(name.clone(), if named { Role::Series(number) } else { plain })
         };
         let parts = names.iter().enumerate().map(part).collect();
         let scale = if self.plot.column("scale") == Some("log") { Scale::Logarithmic } else { Scale::Linear };
@@ -359,13 +386,21 @@ impl Drawn<'_> {
             }
             _ => begins.clone(),
         };
-        let from_value = begins.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-        let to = ends.into_iter().flatten().fold(f64::NEG_INFINITY, f64::max);
+        let lengths = || begins.iter().zip(&ends).filter_map(|(begin, end)| Some((*end)? - (*begin)?));
+        let length = lengths().fold(0.0, f64::max);
+        // Processes on clocks of their own are drawn from their own first stretch on.
+        let apart = bins.iter().zip(&begins).any(|(bin, begin)| match (bin, begin) {
+            (Some(bin), Some(begin)) => (begin - *bin as f64 * length).abs() > length * (1.0 + *bin as f64 * 0.1),
+            _ => false,
+        });
+        let first = begins.iter().flatten().copied().fold(f64::INFINITY, f64::min);
+        let last = ends.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (first, last) = if apart { (0.0, length * columns as f64) } else { (first, last) };
         let axis = self.axis(value);
         let most = values.iter().flatten().copied().fold(0.0, f64::max);
         let range = Some((0.0, if axis.unit == Unit::Percent { 100.0 } else { most }));
         let x = Axis { name: "time".to_owned(), ..self.axis(from) };
-        Ok(Chart::heat_map(title, HeatMap { x, from: from_value, to, rows, value: axis, range }))
+        Ok(Chart::heat_map(title, HeatMap { x, from: first, to: last, rows, value: axis, range }))
     }
 
     fn lines(&self, title: String) -> Result<Chart> {
@@ -436,6 +471,7 @@ fn name_of(column: &str) -> String {
         "exposed_comm" => "exposed communication".to_owned(),
         "exposed_copy" => "exposed copies".to_owned(),
         "pct" => "share".to_owned(),
+        other if other.starts_with("pct_of_") => other.replacen("pct", "share", 1).replace('_', " "),
         other => other.replace('_', " "),
     }
 }

@@ -1,14 +1,15 @@
 //! Horizontal bars, with or without cumulative shares.
 
-use super::frame::{LINE, PAD, Rows};
+use super::frame::{LINE, PAD, Rows, legend};
 use super::model::{Bar, Bars, Role};
 use super::palette::Colour;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width};
+use super::ticks::GREATEST;
 use super::unit::{Unit, shown};
 
-/// Bars in a chart; more are put into one.
-const MOST: usize = 40;
+/// Bars in a chart; of more the sum is told.
+const MOST: usize = 32;
 
 /// Draws them below `y` and gives the height below them.
 pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
@@ -31,6 +32,7 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
     let share_width = if cumulative { widest(&mut shares.iter().map(|(_, text)| text)) + 12.0 } else { 0.0 };
     let labels: Vec<&str> = bars.iter().map(|bar| bar.label.as_str()).collect();
 
+    let y = colours(&bars, drawing, y);
     let head = heading(data, cumulative, drawing, y, share_width);
     let rows = Rows::new(drawing, head, &labels, value_width + share_width + 8.0);
     let (least, greatest) = bars
@@ -67,6 +69,19 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
     rows.area.bottom() + 4.0
 }
 
+/// A legend of the colours where there are several.
+fn colours(bars: &[Bar], drawing: &mut Drawing, y: f64) -> f64 {
+    let mut roles: Vec<Role> = bars.iter().map(|bar| bar.role).collect();
+    roles.sort_unstable();
+    roles.dedup();
+    if roles.len() < 2 {
+        return y;
+    }
+    let entries: Vec<(String, Colour)> =
+        roles.into_iter().map(|role| (role.name().to_owned(), Colour::Of(role))).collect();
+    legend(drawing, y, &entries)
+}
+
 /// Names of the columns of numbers; of cumulative shares also the colour of their line.
 fn heading(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, share_width: f64) -> f64 {
     let right = drawing.width - PAD;
@@ -86,6 +101,9 @@ fn heading(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, share_w
 /// The bars that are drawn and what 100 % is.
 fn fitting(data: &Bars, cumulative: bool, notes: &mut Vec<String>) -> (Vec<Bar>, Option<f64>) {
     let mut bars: Vec<Bar> = data.bars.iter().filter(|bar| bar.value.is_finite()).cloned().collect();
+    for bar in &mut bars {
+        bar.value = bar.value.clamp(-GREATEST, GREATEST);
+    }
     let unknown = data.bars.len() - bars.len();
     if unknown > 0 {
         notes.push(format!("{unknown} without a value {} not drawn", if unknown == 1 { "is" } else { "are" }));
@@ -97,17 +115,15 @@ fn fitting(data: &Bars, cumulative: bool, notes: &mut Vec<String>) -> (Vec<Bar>,
     if bars.len() <= MOST {
         return (bars, data.total);
     }
-    let rest = bars.split_off(MOST - 1);
+    let rest = bars.split_off(MOST);
     let additive = matches!(data.value.unit, Unit::Nanoseconds | Unit::Bytes | Unit::Count)
         && rest.iter().all(|bar| bar.value >= 0.0);
-    if additive {
-        let value: f64 = rest.iter().map(|bar| bar.value).sum();
-        notes.push(format!("the last bar is the sum of {} others", rest.len()));
-        bars.push(Bar::new(format!("{} others", rest.len()), value).with_role(Role::Other));
-    } else {
-        notes.push(format!("{} more are not drawn", rest.len()));
-    }
-    (bars, data.total)
+    let sum: f64 = rest.iter().map(|bar| bar.value).sum();
+    let total = data.total.or_else(|| additive.then(|| bars.iter().map(|bar| bar.value).sum::<f64>() + sum));
+    // As a bar it might be so long that the others could not be told apart.
+    let of_them = if additive { format!(", they add up to {}", shown(data.value.unit, sum)) } else { String::new() };
+    notes.push(format!("{} more not drawn{of_them}", rest.len()));
+    (bars, total)
 }
 
 /// A share that is not 100 is not written as such.

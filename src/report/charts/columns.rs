@@ -4,7 +4,7 @@ use super::frame::{Marks, area, axes, legend};
 use super::model::{Bin, Histogram, Scale};
 use super::palette::Colour;
 use super::shapes::Drawing;
-use super::ticks::{Logarithmic, linear, logarithmic};
+use super::ticks::{GREATEST, Logarithmic, linear, logarithmic};
 use super::unit::{Axis, Unit, shown};
 
 /// Bins in a chart; of more, neighbours are put together.
@@ -16,7 +16,7 @@ const BELOW: f64 = 0.05;
 /// Draws it below `y` and gives the height below it.
 pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
     let bins = fitting(data, notes);
-    let height = |count: &f64| if count.is_finite() { count.max(0.0) } else { 0.0 };
+    let height = |count: &f64| if count.is_finite() { count.clamp(0.0, GREATEST) } else { 0.0 };
     let greatest = bins.iter().map(|bin| bin.counts.iter().map(height).sum::<f64>()).fold(0.0, f64::max);
     let entries: Vec<(String, Colour)> =
         data.parts.iter().map(|part| (part.name.clone(), Colour::Of(part.role))).collect();

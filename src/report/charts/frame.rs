@@ -256,7 +256,8 @@ impl Rows {
 
 /// Rows put together: label and rows of each group, and how many are in a group.
 pub fn grouped<T>(rows: &[T], most: usize) -> (usize, impl Iterator<Item = &[T]>) {
-    let size = rows.len().div_ceil(most.max(1)).max(1);
+    // Ranks come in powers of two.
+    let size = rows.len().div_ceil(most.max(1)).max(1).next_power_of_two();
     (size, rows.chunks(size))
 }
 
@@ -266,6 +267,14 @@ pub fn group_label<'a>(labels: impl Iterator<Item = &'a str>) -> String {
     match labels.as_slice() {
         [] => String::new(),
         [label] => (*label).to_owned(),
-        [first, .., last] => format!("{first} … {last}"),
+        [first, .., last] => {
+            let end = |text: &str| text.trim_end_matches(|character: char| character.is_ascii_digit()).len();
+            match (first.split_at_checked(end(first)), last.split_at_checked(end(last))) {
+                (Some((before, from)), Some((same, to))) if before == same && !from.is_empty() && !to.is_empty() => {
+                    format!("{before}{from}–{to}")
+                }
+                _ => format!("{first} … {last}"),
+            }
+        }
     }
 }

@@ -8,9 +8,10 @@ use super::text::{clean, shortened, width};
 use super::ticks::linear;
 use super::unit::shown;
 
-/// Rows and columns in a chart; of more, neighbours are put together.
+/// Rows in a chart; of more, neighbours are put together.
 const MOST_ROWS: usize = 48;
-const MOST_COLUMNS: usize = 100;
+/// Width of a column in pixels from which it is told apart.
+const LEAST_WIDTH: f64 = 7.0;
 /// Names of rows that have room.
 const LEAST_PITCH: f64 = 13.0;
 
@@ -19,7 +20,8 @@ type Row = (String, Vec<Option<f64>>);
 
 /// Draws it below `y` and gives the height below it.
 pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
-    let rows = fitting(&data.rows, notes);
+    let most = ((drawing.width - 60.0) / LEAST_WIDTH).clamp(20.0, 200.0) as usize;
+    let rows = fitting(&data.rows, most, notes);
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0).max(1);
     let values = || rows.iter().flat_map(|(_, cells)| cells).flatten().copied();
     let (least, greatest) = data.range.filter(|(least, greatest)| least < greatest).unwrap_or_else(|| {
@@ -93,11 +95,11 @@ fn colour_bar(data: &HeatMap, (least, greatest): (f64, f64), drawing: &mut Drawi
 }
 
 /// The rows that are drawn: their own, or means of neighbours.
-fn fitting(rows: &[Row], notes: &mut Vec<String>) -> Vec<Row> {
+fn fitting(rows: &[Row], most: usize, notes: &mut Vec<String>) -> Vec<Row> {
     let known =
         |cells: &[Option<f64>]| cells.iter().map(|cell| cell.filter(|value| value.is_finite())).collect::<Vec<_>>();
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
-    let across = columns.div_ceil(MOST_COLUMNS).max(1);
+    let across = columns.div_ceil(most).max(1);
     let (down, groups) = grouped(rows, MOST_ROWS);
     let mut said = Vec::new();
     if down > 1 {

@@ -17,6 +17,8 @@ mod roofline;
 mod shapes;
 mod stacked;
 mod svg;
+#[cfg(test)]
+mod tests;
 mod text;
 mod ticks;
 mod unit;

@@ -49,11 +49,24 @@ pub enum Role {
     Idle,
     /// What is none of these.
     Other,
+    /// What is no time of a GPU, such as calls and counts.
+    Neutral,
     /// One of several that only have to be told apart, by its number.
     Series(usize),
 }
 
 impl Role {
+    /// What the colour is called in legends.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Communication => "communication",
+            Self::Copy => "copies",
+            Self::Idle => "idle",
+            Self::Other | Self::Neutral | Self::Series(_) => "other",
+        }
+    }
+
     /// The role that a name of a column, cause or category tells, [`Role::Other`] where it tells none.
     pub fn of_name(name: &str) -> Self {
         let name = name.to_ascii_lowercase();

@@ -26,16 +26,21 @@ pub enum Colour {
 /// Levels of a heat map.
 pub const LEVELS: usize = 24;
 
-/// Colours of series after the palette of Okabe and Ito, which has eight; black and yellow are not seen on every ground.
-const SERIES: [((u8, u8, u8), &str); 7] = [
-    ((0x00, 0x72, 0xB2), "compute"),
-    ((0xE6, 0x9F, 0x00), "communication"),
-    ((0x00, 0x9E, 0x73), "copy"),
-    ((0xCC, 0x79, 0xA7), "purple"),
-    ((0x56, 0xB4, 0xE9), "sky"),
+/// Colours of series after the palette of Okabe and Ito: first those that are no role's. Their black and yellow, which are not
+/// seen on every ground, are slate and olive here.
+const SERIES: [((u8, u8, u8), &str); 8] = [
     ((0xD5, 0x5E, 0x00), "vermilion"),
+    ((0x56, 0xB4, 0xE9), "sky"),
+    ((0xCC, 0x79, 0xA7), "purple"),
+    ((0x4B, 0x58, 0x69), "slate"),
     ((0xB5, 0xA6, 0x12), "olive"),
+    (COMPUTE, "compute"),
+    (COMMUNICATION, "communication"),
+    (COPY, "copy"),
 ];
+const COMPUTE: (u8, u8, u8) = (0x00, 0x72, 0xB2);
+const COMMUNICATION: (u8, u8, u8) = (0xE6, 0x9F, 0x00);
+const COPY: (u8, u8, u8) = (0x00, 0x9E, 0x73);
 
 /// How many series have a colour of their own.
 pub const SERIES_COLOURS: usize = SERIES.len();
@@ -57,11 +62,12 @@ impl Colour {
     /// Red, green and blue on a light ground.
     pub fn rgb(self) -> (u8, u8, u8) {
         match self {
-            Self::Of(Role::Compute) => SERIES[0].0,
-            Self::Of(Role::Communication) => SERIES[1].0,
-            Self::Of(Role::Copy) => SERIES[2].0,
+            Self::Of(Role::Compute) => COMPUTE,
+            Self::Of(Role::Communication) => COMMUNICATION,
+            Self::Of(Role::Copy) => COPY,
             Self::Of(Role::Idle) => (0xD3, 0xD7, 0xDC),
             Self::Of(Role::Other) => (0x8A, 0x90, 0x98),
+            Self::Of(Role::Neutral) => SERIES[3].0,
             Self::Of(Role::Series(number)) => SERIES.get(number).map_or((0x8A, 0x90, 0x98), |(rgb, _)| *rgb),
             Self::Track => (0xC9, 0xDD, 0xEC),
             Self::Ink => (0x1F, 0x23, 0x28),
@@ -81,6 +87,7 @@ impl Colour {
             Self::Of(Role::Copy) => "copy",
             Self::Of(Role::Idle) => "idle",
             Self::Of(Role::Other) => "other",
+            Self::Of(Role::Neutral) => SERIES[3].1,
             Self::Of(Role::Series(number)) => SERIES.get(number).map_or("other", |(_, name)| name),
             Self::Track => "track",
             Self::Ink => "ink",
@@ -100,7 +107,7 @@ impl Colour {
 
     /// Every colour that has a variable.
     pub fn all() -> impl Iterator<Item = Self> {
-        let roles = [Role::Compute, Role::Communication, Role::Copy, Role::Idle, Role::Other];
+        let roles = [Role::Compute, Role::Communication, Role::Copy, Role::Idle, Role::Other, Role::Neutral];
         let series = (0..SERIES_COLOURS).map(Role::Series);
         let others = [Self::Track, Self::Ink, Self::Muted, Self::Grid, Self::Ground, Self::Line];
         roles.into_iter().chain(series).map(Self::Of).chain(others)

@@ -10,6 +10,8 @@ use super::unit::{Unit, shown};
 
 /// Kernels with a number and a line in the key.
 const MOST_NUMBERED: usize = 20;
+/// Share of the time from which a kernel has one.
+const LEAST_SHARE: f64 = 0.0005;
 /// Kernels that are drawn.
 const MOST: usize = 300;
 const HEIGHT: f64 = 320.0;
@@ -46,10 +48,11 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
             .fold((f64::INFINITY, 0.0_f64), |(least, greatest), value| (least.min(value), greatest.max(value)));
         if greatest > 0.0 { (least / beside, greatest * beside) } else { (0.1, 10.0) }
     };
-    let (left, right) =
-        around(points.iter().map(|placed| placed.intensity).chain(ridge.map(|ridge| ridge * 3.0)).collect(), 3.0);
-    let (low, high) =
-        around(points.iter().map(|placed| placed.gflops).chain(roofs.iter().map(|(_, rate)| *rate)).collect(), 2.5);
+    // Enough of both roofs to be seen for what they are.
+    let ridges = ridge.into_iter().flat_map(|ridge| [ridge / 50.0, ridge * 2.0]);
+    let rates = roofs.iter().map(|(_, rate)| *rate).chain((highest > 0.0).then_some(highest / 200.0));
+    let (left, right) = around(points.iter().map(|placed| placed.intensity).chain(ridges).collect(), 2.5);
+    let (low, high) = around(points.iter().map(|placed| placed.gflops).chain(rates).collect(), 2.5);
     let upward = logarithmic(Unit::Gflops, low, high, 7);
     let marks_of = |axis: &Logarithmic| -> Marks {
         axis.ticks
@@ -69,23 +72,27 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
     );
     let at = |intensity: f64, gflops: f64| (area.x(across.share(intensity)), area.y(upward.share(gflops)));
     let mut taken = draw_roofs(drawing, area, (&across, &upward), bandwidth, &roofs);
+    // Who has next to no time needs no number.
+    let worth =
+        |placed: &&Placed<'_>| placed.share >= LEAST_SHARE || points.first().is_some_and(|first| first.share <= 0.0);
+    let numbered = points.iter().take(MOST_NUMBERED).take_while(worth).count();
     for (number, placed) in points.iter().enumerate().rev() {
         let radius = 4.0 + 6.0 * placed.share.sqrt();
         let tip = said(placed);
-        let colour = if number < MOST_NUMBERED { Colour::Of(Role::Compute) } else { Colour::Of(Role::Other) };
+        let colour = if number < numbered { Colour::Of(Role::Compute) } else { Colour::Of(Role::Other) };
         let point = at(placed.intensity, placed.gflops);
         drawing.circle(point, radius + 1.0, Colour::Ground, None);
         drawing.circle(point, radius, colour, Some(tip));
         taken.push((point.0 - radius, point.1 - radius, point.0 + radius, point.1 + radius));
     }
-    for (number, placed) in points.iter().enumerate().take(MOST_NUMBERED) {
+    for (number, placed) in points.iter().enumerate().take(numbered) {
         let radius = 4.0 + 6.0 * placed.share.sqrt();
         label(drawing, area, at(placed.intensity, placed.gflops), radius, &(number + 1).to_string(), &mut taken);
     }
-    if points.len() > MOST_NUMBERED {
-        notes.push(format!("{} kernels without a number are grey", points.len() - MOST_NUMBERED));
+    if points.len() > numbered {
+        notes.push(format!("{} kernels without a number are grey", points.len() - numbered));
     }
-    key(drawing, below + 8.0, points.get(..points.len().min(MOST_NUMBERED)).unwrap_or_default())
+    key(drawing, below + 8.0, points.get(..numbered).unwrap_or_default())
 }
 
 /// The kernels that can be drawn, those that matter most first.
@@ -168,6 +175,10 @@ fn draw_roofs(
         let free = |y: f64| !taken.iter().any(|other| overlap(*other, (x, y - 6.0, x + wide, y + 6.0)));
         if !free(y) {
             y = end.1 + LINE / 2.0 + 1.0;
+        }
+        if x < start.0 {
+            // There the slope crosses it.
+            drawing.rectangle((x - 2.0, y - 6.5), (wide + 4.0, 13.0), Colour::Ground);
         }
         place_text(drawing, (x, y), &name, Colour::Muted, &mut taken);
     }

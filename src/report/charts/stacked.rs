@@ -5,7 +5,7 @@ use super::model::{Gauge, Stacked};
 use super::palette::Colour;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::width;
-use super::ticks::linear;
+use super::ticks::{GREATEST, linear};
 use super::unit::{Axis, Unit, shown};
 
 /// Bars in a chart; of more, neighbours are put together.
@@ -15,7 +15,7 @@ const MOST_GAUGES: usize = 32;
 
 /// What can be stacked of a value.
 fn length(value: f64) -> f64 {
-    if value.is_finite() { value.max(0.0) } else { 0.0 }
+    if value.is_finite() { value.clamp(0.0, GREATEST) } else { 0.0 }
 }
 
 /// Draws them below `y` and gives the height below them.

@@ -80,7 +80,11 @@ fn rewritten(
                 mergeable(next, tips.clone().next().flatten()) && next.attribute("fill") == shape.attribute("fill")
             });
             if !goes_on {
-                let _ = writeln!(text, "<path d=\"{path}\" fill=\"{}\"/>", colours.of(shape, "fill"));
+                let _ = writeln!(
+                    text,
+                    "<path d=\"{path}\" fill=\"{}\" shape-rendering=\"crispEdges\"/>",
+                    colours.of(shape, "fill")
+                );
                 path.clear();
             }
             continue;

@@ -15,8 +15,8 @@ pub struct Linear {
     pub label: String,
 }
 
-/// Values of this size and more are drawn as if they were this great, so that differences stay finite.
-const GREATEST: f64 = 1e300;
+/// Values of this size and more are drawn as if they were this great, so that sums stay finite.
+pub const GREATEST: f64 = 1e290;
 
 /// An axis for values from `least` to `greatest` with about `wanted` marks. It ends at marks, or where the values do when it is `exact`.
 pub fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool) -> Linear {
