@@ -2,7 +2,7 @@
 //! canonical tables, answers questions about them with vectorised queries, and writes Parquet, CSV, JSON or tables for
 //! the terminal.
 //!
-//! The parts and the direction of their dependencies: `cli → report/export → engine → trace ← input`.
+//! The parts and the direction of their dependencies: `cli → report/export → findings → engine → trace ← input`.
 
 // What only the gated modules use looks dead without them.
 #![cfg_attr(not(feature = "tables"), allow(dead_code, unused_imports))]
@@ -12,6 +12,7 @@ pub mod cli;
 pub mod engine;
 #[cfg(feature = "tables")]
 pub mod export;
+pub mod findings;
 pub mod input;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;

@@ -38,6 +38,7 @@ cargo check --locked --quiet --no-default-features --features properties --lib
 step "tests"
 if cargo nextest --version >/dev/null 2>&1; then
   cargo nextest run --locked
+  cargo test --locked --doc
 else
   cargo test --locked
 fi
@@ -73,6 +74,8 @@ generator="$CARGO_TARGET_DIR/debug/examples/generate_trace"
 python3 tests/hostile/metamorphic.py --binary "$binary" --generator "$generator" || status=1
 python3 tests/hostile/mutations.py --binary "$binary" --generator "$generator" || status=1
 "$venv/bin/python" tests/oracle/run.py --binary "$binary" --inputs "${inputs[@]}" "${documents[@]}" || status=1
+"$venv/bin/python" tests/documents/validate.py --binary "$binary" \
+  --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} || status=1
 "$venv/bin/python" tests/oracle/sqlite_check.py --binary "$binary" --inputs "${inputs[@]}" || status=1
 filtered=(fixtures/two_nodes_json fixtures/hostile fixtures/merged fixtures/counters)
 if [ -d "$WAVESIEVE_DATA" ]; then

@@ -16,7 +16,7 @@ use super::progress::Progress;
 use crate::engine::{NameForm, QueryOptions, Registry};
 use crate::export::cache;
 use crate::export::unit::TimeUnit;
-use crate::input::{Cache, LoadOptions, Reader, load_with_cache};
+use crate::input::{Cache, LoadOptions, Reader, available_bytes, load_with_cache};
 use crate::trace::categories::Categories;
 use crate::trace::jobs::Jobs;
 use crate::trace::metrics::{Definitions, measured_roofs};
@@ -365,8 +365,7 @@ impl GlobalArguments {
     /// How many processes are read at the same time.
     pub fn jobs(&self) -> Jobs {
         let count = self.jobs.map_or_else(|| self.threads(), usize::from);
-        let memory_bytes =
-            self.memory_limit.unwrap_or_else(|| memory::available_bytes().map_or(u64::MAX, |all| all / 2));
+        let memory_bytes = self.memory_limit.unwrap_or_else(|| available_bytes().map_or(u64::MAX, |all| all / 2));
         Jobs { count, memory_bytes }
     }
 

@@ -11,10 +11,9 @@ use super::arguments::{AnswerFormat, CacheArguments, GlobalArguments, InputArgum
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::{answer, gpu_figures, messages};
-use crate::engine::{Answer, ColumnUnit, OutputColumn, Registry, run_sql};
-use crate::trace::derived::needs;
+use crate::engine::{Answer, ColumnUnit, OutputColumn, Registry, applicable, run_sql, source_rows};
 use crate::trace::gpu_times::GpuTime;
-use crate::trace::schema::{Origin, table, tables};
+use crate::trace::schema::tables;
 use crate::trace::{Member, Trace};
 
 /// Say what the inputs are: processes, ranks, GPUs, spans and rows
@@ -50,7 +49,7 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
     let activities = activities(&trace)?;
-    let rows = rows(&trace)?;
+    let rows = source_rows(&trace)?;
     let processes = processes(&trace, &activities, &rows)?;
     let for_people = matches!(arguments.output.format(), AnswerFormat::Table | AnswerFormat::Md);
     if for_people && arguments.output.path().is_none() {
@@ -65,7 +64,10 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
                 (total > 0).then(|| format!("{} {total}", table.name))
             })
             .collect();
-        let (filled, queries) = (filled.join(", "), applicable(registry, &rows).join(", "));
+        let (filled, queries) = (
+            filled.join(", "),
+            applicable(registry, &rows).map(|query| query.name.as_str()).collect::<Vec<&str>>().join(", "),
+        );
         messages::print(format!("\nrows: {filled}\nqueries that apply: {queries}\n"))?;
         let figures = gpu_figures::describe(&trace);
         if !figures.is_empty() {
@@ -115,22 +117,6 @@ fn activities(trace: &Trace) -> Result<BTreeMap<i64, Activity>, Failure> {
         }
     }
     Ok(activities)
-}
-
-/// Rows of every source table, one map per process.
-fn rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>, Failure> {
-    trace
-        .members()
-        .iter()
-        .map(|member| {
-            tables()
-                .iter()
-                .filter(|table| table.origin == Origin::Source)
-                .map(|table| Ok((table.name, trace.count_rows(member, table)?)))
-                .collect::<AnyResult<_>>()
-        })
-        .collect::<AnyResult<_>>()
-        .map_err(Failure::from)
 }
 
 fn headline(trace: &Trace) -> String {
@@ -220,20 +206,4 @@ fn list(numbers: impl Iterator<Item = i64>) -> String {
         .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") })
         .collect();
     runs.join(",")
-}
-
-fn applicable(registry: &Registry, rows: &[BTreeMap<&'static str, u64>]) -> Vec<String> {
-    registry
-        .iter()
-        .filter(|query| {
-            query.declaration.needs.first().is_some_and(|subject| {
-                let on_demand = table(subject).filter(|table| table.origin == Origin::OnDemand);
-                let source = on_demand.and_then(|table| Some(needs(table.name).first()?.0));
-                let subject = source.unwrap_or(subject.as_str());
-                let derived = !rows.iter().any(|rows| rows.contains_key(subject));
-                derived || rows.iter().any(|rows| rows.get(subject).is_some_and(|rows| *rows > 0))
-            })
-        })
-        .map(|query| query.name.clone())
-        .collect()
 }

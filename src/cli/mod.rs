@@ -6,6 +6,8 @@
 #[cfg(feature = "tables")]
 mod alignment;
 #[cfg(feature = "tables")]
+mod analyze;
+#[cfg(feature = "tables")]
 mod answer;
 #[cfg(feature = "tables")]
 mod arguments;

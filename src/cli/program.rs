@@ -9,7 +9,7 @@ use super::arguments::{GlobalArguments, registry};
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::settings::{Settings, selected};
 use super::{
-    check, completions, config, convert, help, info, man, messages, plan, schema, sql, suggest, table, tables,
+    analyze, check, completions, config, convert, help, info, man, messages, plan, schema, sql, suggest, table, tables,
 };
 use crate::engine::Registry;
 
@@ -88,6 +88,7 @@ fn dispatch(
         "check" => check::run(&parsed(matches)?, registry, global),
         "table" => table::run(matches, registry, global),
         "sql" => sql::run(&parsed(matches)?, global),
+        "analyze" => analyze::run(&parsed(matches)?, registry, global),
         "convert" => convert::run(&parsed(matches)?, global),
         "plan" => plan::run(&parsed(matches)?, global),
         "completions" => completions::run(&parsed(matches)?, command),
@@ -121,6 +122,7 @@ pub fn command(registry: &Registry) -> Command {
         .subcommand(check::CheckArguments::augment_args(Command::new("check")))
         .subcommand(table::command(registry))
         .subcommand(sql::SqlArguments::augment_args(Command::new("sql")))
+        .subcommand(analyze::AnalyzeArguments::augment_args(Command::new("analyze")))
         .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))
         .subcommand(plan::PlanArguments::augment_args(Command::new("plan")))
         .subcommand(completions::CompletionsArguments::augment_args(Command::new("completions")))

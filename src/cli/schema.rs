@@ -1,4 +1,4 @@
-//! `schema`: the canonical tables, the queries, the verbs and the metrics as documentation.
+//! `schema`: the canonical tables, the queries, the verbs and the metrics as documentation, documents as JSON Schema.
 
 use std::path::PathBuf;
 
@@ -9,6 +9,7 @@ use super::messages::print;
 use super::{pages, verb_pages};
 use crate::engine::Registry;
 use crate::export::documentation;
+use crate::report::json;
 
 /// What to describe.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -22,9 +23,11 @@ pub enum Topic {
     Verbs,
     /// The metrics over hardware counters
     Metrics,
+    /// JSON documents of analyses, as JSON Schema
+    Document,
 }
 
-/// Describe the canonical tables, the queries, the verbs or the metrics, in Markdown
+/// Describe the canonical tables, the queries, the verbs or the metrics in Markdown, documents in JSON Schema
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   wavesieve schema
@@ -34,7 +37,7 @@ pub struct SchemaArguments {
     /// What to describe
     #[arg(value_enum, default_value_t)]
     topic: Topic,
-    /// Directory for the pages: tables.md, queries.md, metrics.md, or one per verb
+    /// Directory for the pages: tables.md, queries.md, metrics.md, document.json, or one per verb
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -49,6 +52,7 @@ pub fn run(arguments: &SchemaArguments, registry: &Registry, command: &Command) 
         Topic::Queries => vec![("queries.md".to_owned(), documentation::queries(registry).into_bytes())],
         Topic::Verbs => verb_pages::pages(command),
         Topic::Metrics => vec![("metrics.md".to_owned(), documentation::metrics().into_bytes())],
+        Topic::Document => vec![("document.json".to_owned(), json::SCHEMA.as_bytes().to_vec())],
     };
     match &arguments.output {
         Some(directory) => pages::write(directory, &described)?,

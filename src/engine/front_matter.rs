@@ -101,6 +101,23 @@ impl ColumnUnit {
         })
     }
 
+    /// The word that front matter and machine-readable documents have for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Nanoseconds => "ns",
+            Self::Microseconds => "us",
+            Self::Milliseconds => "ms",
+            Self::Bytes => "bytes",
+            Self::Percent => "pct",
+            Self::Count => "count",
+            Self::Number => "number",
+            Self::Id => "id",
+            Self::Name => "name",
+            Self::GigabytesPerSecond => "gb_per_s",
+            Self::Text => "text",
+        }
+    }
+
     /// The unit that a column name says, for columns nobody declared.
     pub fn of_name(name: &str) -> Option<Self> {
         let suffixes = [

@@ -1,5 +1,7 @@
 //! Named queries: SQL files with front matter, rendered with parameters and run over the canonical tables.
 
+#[cfg(feature = "tables")]
+mod applicable;
 mod error;
 mod front_matter;
 #[cfg(feature = "tables")]
@@ -25,6 +27,8 @@ mod run;
 mod statement;
 
 pub use crate::trace::similar::closest;
+#[cfg(feature = "tables")]
+pub use applicable::{applicable, applicable_queries, source_rows};
 pub use error::QueryError;
 pub use front_matter::{Bounds, ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
 #[cfg(feature = "tables")]

@@ -12,7 +12,7 @@ use super::registry::Query;
 use crate::trace::similar::closest;
 
 /// Which form of a kernel's name a query shows and groups by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum NameForm {
     /// The whole demangled name.
     #[default]

@@ -15,6 +15,10 @@ mod files;
 mod head;
 #[cfg(feature = "tables")]
 mod load;
+#[cfg(feature = "tables")]
+mod machine_memory;
+#[cfg(feature = "tables")]
+mod open;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
 #[cfg(feature = "tables")]
@@ -46,3 +50,5 @@ pub use files::FileIdentity;
 use load::Opened;
 #[cfg(feature = "tables")]
 pub use load::{Found, LoadOptions, load, load_with_cache};
+#[cfg(feature = "tables")]
+pub use machine_memory::available_bytes;

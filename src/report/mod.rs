@@ -1,7 +1,19 @@
-//! Pictures of answers.
+//! Documents and pictures of answers.
 
 #[cfg(feature = "tables")]
+pub mod analysis;
+#[cfg(feature = "tables")]
 pub mod charts;
+#[cfg(feature = "tables")]
+pub mod compat;
+#[cfg(feature = "tables")]
+pub mod document;
+#[cfg(feature = "tables")]
+pub mod json;
+#[cfg(feature = "tables")]
+pub mod markdown;
+#[cfg(feature = "tables")]
+pub mod text;
 #[cfg(feature = "tables")]
 mod text_roofline;
 

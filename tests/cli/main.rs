@@ -37,6 +37,7 @@ mod ranges;
 mod ranks;
 mod readers;
 mod resume;
+mod rocinsight_facts;
 mod rocprof_compute;
 mod rocprofv3_csv;
 mod rocprofv3_documents;

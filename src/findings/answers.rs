@@ -1,0 +1,74 @@
+//! The answers to all questions of an analysis.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+
+use super::question::Question;
+use crate::engine::{Answer, NameForm, Query, QueryError, QueryOptions, Registry, applicable_queries, run_queries};
+use crate::trace::Trace;
+
+/// Why a question has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unanswered {
+    /// The trace has none of what the query is about: the table that is empty.
+    NothingOf(String),
+    /// The query could not be run.
+    Failed(String),
+}
+
+/// Answers by question.
+pub struct Answers {
+    given: BTreeMap<Question, Result<Answer, Unanswered>>,
+}
+
+impl Answers {
+    /// The answer to a question, if it has rows.
+    pub fn get(&self, question: &Question) -> Option<&Answer> {
+        self.given.get(question)?.as_ref().ok().filter(|answer| answer.frame.height() > 0)
+    }
+
+    /// Why a question was not answered.
+    pub fn unanswered(&self, question: &Question) -> Option<&Unanswered> {
+        self.given.get(question)?.as_ref().err()
+    }
+
+    /// The questions whose query could not be run, with the reason.
+    pub fn failures(&self) -> impl Iterator<Item = (&Question, &str)> {
+        self.given.iter().filter_map(|(question, answer)| match answer {
+            Err(Unanswered::Failed(reason)) => Some((question, reason.as_str())),
+            _ => None,
+        })
+    }
+}
+
+/// Asks all questions of a trace that is read once for them. Those about what the trace has none of are not asked.
+///
+/// # Errors
+/// When a question names no query, its options do not fit, or the tables cannot be read. A statement that cannot be run is no
+/// error of the others.
+pub fn ask(
+    trace: &Trace,
+    registry: &Registry,
+    questions: &BTreeSet<Question>,
+    name: NameForm,
+) -> Result<Answers, QueryError> {
+    let applicable = applicable_queries(trace, registry)?;
+    let mut given = BTreeMap::new();
+    let mut asked: Vec<(&Question, (&Query, QueryOptions))> = Vec::new();
+    for question in questions {
+        let query = registry.get(&question.query)?;
+        if applicable.contains(&query.name) {
+            asked.push((question, (query, question.options(name))));
+        } else {
+            let subject = query.declaration.needs.first().cloned().unwrap_or_default();
+            given.insert(question.clone(), Err(Unanswered::NothingOf(subject)));
+        }
+    }
+    let (questions, queries): (Vec<&Question>, Vec<(&Query, QueryOptions)>) = asked.into_iter().unzip();
+    let answers = run_queries(trace, &queries, |_, answer| answer.with_texts())?;
+    for (question, answer) in questions.into_iter().zip(answers) {
+        given.insert(question.clone(), answer.map_err(|error| Unanswered::Failed(error.to_string())));
+    }
+    Ok(Answers { given })
+}

@@ -1,0 +1,23 @@
+//! Commands that a finding recommends.
+
+use serde::Serialize;
+
+use crate::analysis::quoted;
+
+/// A command that collects what a finding asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Command {
+    /// Program, such as `rocprofv3`.
+    pub tool: String,
+    /// What it is for.
+    pub description: String,
+    /// Words of the command in order, the program first, not quoted.
+    pub words: Vec<String>,
+}
+
+impl Command {
+    /// The command as a shell takes it: words that need it are quoted.
+    pub fn line(&self) -> String {
+        self.words.iter().map(|word| quoted(word)).collect::<Vec<String>>().join(" ")
+    }
+}

@@ -1,0 +1,172 @@
+//! Thresholds and texts of rules: data in `share/rules/`, which a user's file or option may change.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::trace::similar::closest;
+
+/// The files of the binary.
+const BUILTIN: &[(&str, &str)] = &[("share/rules/time.toml", include_str!("../../share/rules/time.toml"))];
+
+/// Thresholds and texts of a rule.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleText {
+    /// What it is about, in the words of the field.
+    pub category: String,
+    /// How sure a finding is, from 0 to 1.
+    pub confidence: f64,
+    /// Template of one sentence with the numbers.
+    pub title: String,
+    /// Template of what it means.
+    pub explanation: String,
+    /// Templates of what to do, the first helps most.
+    #[serde(default)]
+    pub advice: Vec<String>,
+    /// What to collect next, by the names of recommendations.
+    #[serde(default)]
+    pub commands: Vec<String>,
+    /// Numbers that the rule compares with, by name; the unit is in the name.
+    #[serde(default)]
+    pub thresholds: BTreeMap<String, f64>,
+    /// Where the thresholds come from.
+    #[serde(default)]
+    pub source: String,
+}
+
+/// Why rules cannot be changed as asked for.
+#[derive(Debug, Error)]
+pub enum RuleBookError {
+    /// A file is no TOML of rules.
+    #[error("{file} is no file of rules: {reason}; `wavesieve schema rules` prints the built-in ones")]
+    File {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// There is no such rule.
+    #[error("there is no rule {rule}{}", .closest.as_ref().map_or_else(String::new, |closest| format!("; did you mean {closest}?")))]
+    Rule {
+        /// What was asked for.
+        rule: String,
+        /// The most similar one.
+        closest: Option<String>,
+    },
+    /// The rule has no such threshold.
+    #[error("{rule} has no threshold {threshold}; it has {known}")]
+    Threshold {
+        /// The rule.
+        rule: String,
+        /// What was asked for.
+        threshold: String,
+        /// Those there are.
+        known: String,
+    },
+    /// An assignment cannot be understood.
+    #[error("--set {text} is no assignment; write RULE.THRESHOLD=NUMBER")]
+    Assignment {
+        /// What was given.
+        text: String,
+    },
+}
+
+/// Thresholds and texts of all rules by id.
+#[derive(Clone, Debug)]
+pub struct RuleBook {
+    rules: BTreeMap<String, RuleText>,
+}
+
+impl RuleBook {
+    /// The rules of the binary.
+    ///
+    /// # Errors
+    /// When a file is wrong, which the tests exclude.
+    pub fn builtin() -> Result<Self, RuleBookError> {
+        let mut rules = BTreeMap::new();
+        for (file, text) in BUILTIN {
+            rules.extend(parsed(file, text)?);
+        }
+        Ok(Self { rules })
+    }
+
+    /// The same with the thresholds that a user's file names: tables of numbers by rule.
+    ///
+    /// # Errors
+    /// When the file is no such TOML, or names a rule or threshold that is not there.
+    pub fn with_file(mut self, file: &str, text: &str) -> Result<Self, RuleBookError> {
+        let wrong =
+            |error: toml::de::Error| RuleBookError::File { file: file.to_owned(), reason: error.message().to_owned() };
+        let changes: BTreeMap<String, BTreeMap<String, f64>> = toml::from_str(text).map_err(wrong)?;
+        for (rule, thresholds) in changes {
+            for (threshold, value) in thresholds {
+                self.set(&rule, &threshold, value)?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// The same with an assignment such as `idle_host.high_pct=30`.
+    ///
+    /// # Errors
+    /// When it is none, or names a rule or threshold that is not there.
+    pub fn with_assignment(mut self, text: &str) -> Result<Self, RuleBookError> {
+        let wrong = || RuleBookError::Assignment { text: text.to_owned() };
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        let (rule, threshold) = name.split_once('.').ok_or_else(wrong)?;
+        let value: f64 = value.trim().parse().map_err(|_| wrong())?;
+        if !value.is_finite() {
+            return Err(wrong());
+        }
+        self.set(rule.trim(), threshold.trim(), value)?;
+        Ok(self)
+    }
+
+    fn set(&mut self, rule: &str, threshold: &str, value: f64) -> Result<(), RuleBookError> {
+        let closest = closest(rule, self.rules.keys().map(String::as_str));
+        let known = self.rules.get_mut(rule);
+        let known = known.ok_or_else(|| RuleBookError::Rule { rule: rule.to_owned(), closest })?;
+        let names = known.thresholds.keys().cloned().collect::<Vec<String>>().join(", ");
+        let place = known.thresholds.get_mut(threshold).ok_or_else(|| RuleBookError::Threshold {
+            rule: rule.to_owned(),
+            threshold: threshold.to_owned(),
+            known: if names.is_empty() { "none".to_owned() } else { names },
+        })?;
+        *place = value;
+        Ok(())
+    }
+
+    /// Thresholds and texts of a rule.
+    pub fn get(&self, rule: &str) -> Option<&RuleText> {
+        self.rules.get(rule)
+    }
+
+    /// All rules in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RuleText)> {
+        self.rules.iter().map(|(id, rule)| (id.as_str(), rule))
+    }
+}
+
+fn parsed(file: &str, text: &str) -> Result<BTreeMap<String, RuleText>, RuleBookError> {
+    toml::from_str(text)
+        .map_err(|error| RuleBookError::File { file: file.to_owned(), reason: error.message().to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_can_be_set() {
+        let book = RuleBook::builtin().unwrap().with_assignment("host_bound_idle.high_pct=33").unwrap();
+        assert_eq!(book.get("host_bound_idle").unwrap().thresholds.get("high_pct"), Some(&33.0));
+        let book = book.with_file("own.toml", "[host_bound_idle]\nhigh_pct = 44.5").unwrap();
+        assert_eq!(book.get("host_bound_idle").unwrap().thresholds.get("high_pct"), Some(&44.5));
+        let wrong = |text: &str| book.clone().with_assignment(text).unwrap_err().to_string();
+        assert!(wrong("host_bound_idel.high_pct=3").contains("did you mean host_bound_idle?"));
+        assert!(wrong("host_bound_idle.higher=3").contains("high_pct"));
+        assert!(wrong("host_bound_idle.high_pct=nan").contains("is no assignment"));
+    }
+}

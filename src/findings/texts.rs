@@ -1,0 +1,113 @@
+//! Sentences with numbers in them.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use minijinja::value::Value;
+use minijinja::{Environment, UndefinedBehavior};
+
+/// Longest name in a sentence.
+const LONGEST_NAME: usize = 60;
+
+/// A template with its values, in which what stands between backticks is code: values have none, so that they cannot end it.
+/// `duration`, `bytes`, `pct`, `count` and `name` are filters for numbers with units and for names.
+///
+/// # Errors
+/// When the template is wrong, or asks for a value that is not there.
+pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<String> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_formatter(|out, _, value| {
+        let text = if value.is_undefined() || value.is_none() { String::new() } else { value.to_string() };
+        Ok(out.write_str(&text.replace('`', "'"))?)
+    });
+    environment.add_filter("duration", |ns: f64| duration(ns));
+    environment.add_filter("bytes", |count: f64| bytes(count));
+    environment.add_filter("pct", |pct: f64| format!("{pct:.1} %"));
+    environment.add_filter("count", |count: f64| thousands(count));
+    environment.add_filter("name", |name: String| shortened(&name, LONGEST_NAME));
+    let text = environment.render_str(template, values).with_context(|| format!("cannot fill in \"{template}\""))?;
+    Ok(text.split_whitespace().collect::<Vec<&str>>().join(" "))
+}
+
+/// The parts of a text of a finding: whether it is code, and what it says.
+pub fn pieces(text: &str) -> impl Iterator<Item = (bool, &str)> {
+    text.split('`').enumerate().map(|(place, piece)| (place % 2 == 1, piece)).filter(|(_, piece)| !piece.is_empty())
+}
+
+/// A duration in nanoseconds in the unit that suits it, with three digits.
+pub fn duration(ns: f64) -> String {
+    with_unit(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
+}
+
+/// A number of bytes in the unit that suits it.
+pub fn bytes(count: f64) -> String {
+    with_unit(count, &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")])
+}
+
+fn with_unit(value: f64, units: &[(f64, &str)]) -> String {
+    let (divisor, unit) =
+        units.iter().find(|(divisor, _)| value.abs() >= *divisor).or(units.last()).copied().unwrap_or((1.0, ""));
+    let scaled = value / divisor;
+    let decimals = match scaled.abs() {
+        scaled if divisor == 1.0 && scaled.fract() == 0.0 => 0,
+        scaled if scaled >= 100.0 => 0,
+        scaled if scaled >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{scaled:.decimals$} {unit}")
+}
+
+fn thousands(count: f64) -> String {
+    let digits = format!("{count:.0}");
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("{sign}{grouped}")
+}
+
+/// A name with its middle left out where it is longer than so many characters, and without control characters.
+pub fn shortened(name: &str, most: usize) -> String {
+    let characters: Vec<char> = name.chars().map(|one| if one.is_control() { ' ' } else { one }).collect();
+    if characters.len() <= most {
+        return characters.into_iter().collect();
+    }
+    let kept = most.saturating_sub(1);
+    let head = kept.div_ceil(2);
+    let tail = characters.iter().skip(characters.len() - (kept - head));
+    characters.iter().take(head).chain([&'…']).chain(tail).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_units_that_suit_them() {
+        let shown: Vec<String> = [0.0, 999.0, 1_500.0, 12_340_000.0, 4.5e11].into_iter().map(duration).collect();
+        assert_eq!(shown, ["0 ns", "999 ns", "1.50 µs", "12.3 ms", "450 s"]);
+        assert_eq!(bytes(1536.0), "1.50 KiB");
+        assert_eq!(thousands(-1_234_567.0), "-1,234,567");
+        assert_eq!(thousands(999.0), "999");
+    }
+
+    #[test]
+    fn values_cannot_become_code() {
+        let values = BTreeMap::from([("name".to_owned(), Value::from("a`b"))]);
+        let text = rendered("{{ name }} by `run {{ name }}`", &values).unwrap();
+        assert_eq!(text, "a'b by `run a'b`");
+        assert_eq!(pieces(&text).collect::<Vec<_>>(), [(false, "a'b by "), (true, "run a'b")]);
+        assert!(rendered("{{ other }}", &values).is_err());
+    }
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        assert_eq!(shortened("abcdefghij", 5), "ab…ij");
+        assert_eq!(shortened("a\nb", 5), "a b");
+    }
+}

@@ -1,0 +1,48 @@
+//! The shortest way to a trace, for programs that use the library.
+
+use std::num::NonZero;
+
+use super::cache::Cache;
+use super::common::sqlite::Reader;
+use super::error::InputError;
+use super::load::{LoadOptions, load};
+use super::machine_memory::available_bytes;
+use crate::trace::categories::Categories;
+use crate::trace::jobs::Jobs;
+use crate::trace::{Request, Trace};
+
+impl LoadOptions {
+    /// Built-in categories, all processors, ranks from what is recorded, half of the machine's memory.
+    pub fn builtin() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+        Self {
+            rank_from: None,
+            categories: Categories::builtin(),
+            threads,
+            ahead: Request::new(),
+            reader: Reader::Auto,
+            jobs: Jobs { count: threads, memory_bytes: available_bytes().map_or(u64::MAX, |all| all / 2) },
+            cache: None::<Cache>,
+            exclude: None,
+        }
+    }
+}
+
+impl Trace {
+    /// Opens files, directories and glob patterns as one trace over all their ranks, as the program does without options.
+    ///
+    /// ```no_run
+    /// use wavesieve::trace::Trace;
+    ///
+    /// let trace = Trace::open(["traces/"])?;
+    /// println!("{} processes", trace.members().len());
+    /// # Ok::<(), wavesieve::input::InputError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`InputError`].
+    pub fn open<S: Into<String>>(inputs: impl IntoIterator<Item = S>) -> Result<Self, InputError> {
+        let inputs: Vec<String> = inputs.into_iter().map(Into::into).collect();
+        load(&inputs, LoadOptions::builtin())
+    }
+}

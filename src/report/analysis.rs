@@ -1,0 +1,97 @@
+//! The guided analysis of a trace, from questions to a document.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+
+use super::document::{Document, Layout, Sources, document};
+use crate::engine::{NameForm, Registry};
+use crate::findings::{Answers, Question, RuleBook, ask, judge, questions};
+use crate::trace::Trace;
+
+/// What an analysis shows, and by what it judges.
+#[derive(Clone, Debug)]
+pub struct AnalysisOptions {
+    /// The queries.
+    pub registry: Registry,
+    /// Thresholds and texts.
+    pub rules: RuleBook,
+    /// Sections and tables.
+    pub layout: Layout,
+    /// Form of kernel names to show and group by.
+    pub name: NameForm,
+    /// Rows of tables, 0 for all.
+    pub rows: usize,
+    /// What is asked beside what rules and sections ask.
+    pub questions: Vec<Question>,
+    /// What the user wants to know, in words.
+    pub prompt: Option<String>,
+}
+
+/// A trace with what was found in it.
+pub struct Analysis {
+    /// What is shown.
+    pub document: Document,
+    /// The answers that it is made of.
+    pub answers: Answers,
+    /// What the user wanted to know, in words.
+    pub prompt: Option<String>,
+}
+
+impl AnalysisOptions {
+    /// Built-in queries, rules and sections; ten rows of each table.
+    ///
+    /// # Errors
+    /// When something built in is wrong, which the tests exclude.
+    pub fn builtin() -> Result<Self> {
+        Ok(Self {
+            registry: Registry::builtin()?,
+            rules: RuleBook::builtin()?,
+            layout: Layout::builtin()?,
+            name: NameForm::default(),
+            rows: 10,
+            questions: Vec::new(),
+            prompt: None,
+        })
+    }
+}
+
+impl Trace {
+    /// Analyses the trace: asks the questions of all rules and sections, and makes a document of findings and tables.
+    ///
+    /// ```
+    /// use wavesieve::report::analysis::AnalysisOptions;
+    /// use wavesieve::report::json;
+    /// use wavesieve::trace::Trace;
+    ///
+    /// let analysis = Trace::open(["fixtures/two_nodes"])?.analyze(&AnalysisOptions::builtin()?)?;
+    /// for finding in &analysis.document.findings {
+    ///     println!("{}: {}", finding.priority.word(), finding.title);
+    /// }
+    /// let mut document = Vec::new();
+    /// json::write(&analysis.document, &mut document)?;
+    /// # assert!(document.len() > 1000);
+    /// # Ok::<(), anyhow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the tables cannot be read, or a rule or section does not fit the queries.
+    pub fn analyze(&self, options: &AnalysisOptions) -> Result<Analysis> {
+        let mut asked = questions();
+        let ranks: BTreeSet<i64> = self.members().iter().map(|member| member.process.rank).collect();
+        asked.extend(options.layout.questions(ranks.len()));
+        asked.extend(options.questions.iter().cloned());
+        let answers = ask(self, &options.registry, &asked, options.name)?;
+        let findings = judge(&answers, &options.registry, &options.rules)?;
+        let document = document(Sources {
+            trace: self,
+            registry: &options.registry,
+            answers: &answers,
+            findings,
+            layout: &options.layout,
+            ranks: ranks.len(),
+            rows: options.rows,
+        })?;
+        Ok(Analysis { document, answers, prompt: options.prompt.clone() })
+    }
+}

@@ -1,0 +1,3 @@
+//! Documents of other programs.
+
+pub mod rocinsight;

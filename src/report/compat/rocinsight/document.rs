@@ -1,0 +1,128 @@
+//! A whole document.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::measures::{Times, categories, copies, counters, hotspots, short_kernels};
+use super::recommendations::recommendations;
+use super::thread_trace::{has_thread_trace, thread_trace};
+use super::version::SchemaVersion;
+use crate::findings::{Answers, Question, Rows};
+use crate::report::analysis::Analysis;
+use crate::trace::Trace;
+
+/// When nothing was analysed: documents depend on their inputs alone, and the field is required.
+const NO_TIME: &str = "1970-01-01T00:00:00";
+
+/// The document of an analysis in the oldest version that has a place for all of it, or in the given one with what that
+/// has a place for.
+pub fn value(analysis: &Analysis, trace: &Trace, version: Option<SchemaVersion>, hotspots_shown: usize) -> Value {
+    let answers = &analysis.answers;
+    let with_thread_trace = has_thread_trace(answers);
+    let full = if with_thread_trace { SchemaVersion::V040 } else { SchemaVersion::V030 };
+    let version = version.unwrap_or(full);
+    let times = Times::of(answers);
+    let mut document = json!({
+        "schema_version": version.text(),
+        "metadata": {
+            "rocpd_version": format!("wavesieve {}", env!("CARGO_PKG_VERSION")),
+            "analysis_version": version.text(),
+            "database_file": analysis.document.provenance.inputs.first().map(|input| &input.path),
+            "analysis_timestamp": NO_TIME,
+            "analysis_duration_ms": 0,
+            "custom_prompt": analysis.prompt,
+        },
+        "profiling_info": profiling(answers, trace, &times, version),
+        "summary": summary(analysis, &times),
+        "execution_breakdown": times.breakdown(),
+        "hotspots": hotspots(answers, hotspots_shown),
+        "memory_analysis": copies(answers),
+        "hardware_counters": counters(answers),
+        "recommendations": recommendations(&analysis.document.findings),
+        "warnings": warnings(analysis),
+        "errors": analysis.document.provenance.damage,
+        "llm_enhanced_explanation": null,
+    });
+    if let Some(fields) = document.as_object_mut() {
+        if version >= SchemaVersion::V030 {
+            fields.insert("interval_timeline".to_owned(), times.timeline());
+            fields.insert("kernel_categories".to_owned(), Value::Array(categories(answers, &times)));
+            fields.insert("short_kernels".to_owned(), short_kernels(answers));
+        }
+        if version >= SchemaVersion::V040 {
+            fields.insert("att_trace".to_owned(), thread_trace(answers));
+        }
+    }
+    document
+}
+
+fn profiling(answers: &Answers, trace: &Trace, times: &Times, version: SchemaVersion) -> Value {
+    let has_counters = answers.get(&Question::of("counter_summary")).is_some();
+    let (mode, tier) = if version >= SchemaVersion::V040 && has_thread_trace(answers) {
+        ("thread_trace", 3)
+    } else if has_counters {
+        ("sys_trace_with_counters", 2)
+    } else {
+        ("sys_trace_only", 1)
+    };
+    let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
+    let gpus: BTreeSet<(i64, &str, &str)> = agents
+        .filter(|agent| agent.is_gpu())
+        .map(|agent| (agent.agent_id, agent.name.as_str(), agent.product_name.as_deref().unwrap_or(&agent.name)))
+        .collect();
+    let gpus: Vec<Value> = gpus
+        .into_iter()
+        .map(|(id, architecture, name)| json!({ "name": name, "architecture": architecture, "agent_id": id }))
+        .collect();
+    json!({ "total_duration_ns": times.runtime_ns, "profiling_mode": mode, "analysis_tier": tier, "gpus": gpus })
+}
+
+/// What the run spends most of its time on, by the marks of the original on time that nothing hides.
+fn summary(analysis: &Analysis, times: &Times) -> Value {
+    let answers = &analysis.answers;
+    let copies_pct = times.pct(times.exposed_copies_ns);
+    let kernels_pct = times.pct(times.compute_ns);
+    let idle_pct = times.pct(times.idle_ns);
+    let has_counters = answers.get(&Question::of("counter_summary")).is_some();
+    let (bottleneck, confidence) = match () {
+        () if times.runtime_ns <= 0 => ("unknown", 0.0),
+        () if copies_pct > 30.0 => ("memory_transfer", 0.85),
+        () if copies_pct > 20.0 => ("memory_transfer", 0.7),
+        () if idle_pct > 25.0 => ("latency", 0.75),
+        () if kernels_pct > 70.0 && has_counters => ("compute", 0.8),
+        () if kernels_pct > 70.0 => ("compute", 0.6),
+        () => ("mixed", 0.5),
+    };
+    let kernels = Question::of("kernel_summary");
+    let top = Rows::over(answers.get(&kernels)).text(0, "kernel_name").unwrap_or("N/A").to_owned();
+    let findings = [
+        format!("kernels run {kernels_pct:.1} % of the time"),
+        format!("copies that nothing hides take {copies_pct:.1} % of it"),
+        format!("kernel with the most time: {top}"),
+        if has_counters { "hardware counters were collected" } else { "no hardware counters were collected" }
+            .to_owned(),
+    ];
+    json!({
+        "overall_assessment": analysis.document.summary,
+        "primary_bottleneck": bottleneck,
+        "confidence": confidence,
+        "key_findings": findings,
+    })
+}
+
+fn warnings(analysis: &Analysis) -> Vec<Value> {
+    let health = Question::of("trace_health");
+    let rows = Rows::over(analysis.answers.get(&health));
+    let warning = |row: usize| {
+        let severity = match rows.text(row, "severity")? {
+            "info" => "info",
+            _ => "warning",
+        };
+        let text = |column: &str| rows.text(row, column).unwrap_or_default();
+        let count = rows.integer(row, "count").unwrap_or_default();
+        let message = format!("{} of {}: {} ({count})", text("check_id"), text("table_name"), text("detail"));
+        Some(json!({ "severity": severity, "message": message, "recommendation": null }))
+    };
+    rows.places().filter_map(warning).collect()
+}

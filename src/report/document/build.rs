@@ -1,0 +1,175 @@
+//! Makes a document of answers and findings.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+
+use super::figures::figures;
+use super::layout::{Layout, SectionLayout, TableLayout};
+use super::model::{Block, Document, Input, Provenance, Section, Table};
+use crate::engine::{ColumnUnit, OutputColumn, Registry};
+use crate::findings::{Answers, Finding, Priority, Unanswered};
+use crate::trace::Trace;
+
+/// What a document is made of.
+pub struct Sources<'a> {
+    /// The trace.
+    pub trace: &'a Trace,
+    /// Declarations of the queries.
+    pub registry: &'a Registry,
+    /// The answers to the questions of the layout, of the rules and of the figures.
+    pub answers: &'a Answers,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// Sections and tables.
+    pub layout: &'a Layout,
+    /// Ranks of the trace.
+    pub ranks: usize,
+    /// Rows of tables for which the layout does not say how many.
+    pub rows: usize,
+}
+
+/// The document of an analysis.
+///
+/// # Errors
+/// When an answer lacks a column that the layout shows.
+pub fn document(sources: Sources<'_>) -> Result<Document> {
+    let mut provenance = provenance(sources.trace);
+    let mut sections = Vec::new();
+    let mut ids = BTreeSet::new();
+    for layout in &sources.layout.sections {
+        match section(layout, &sources, &mut ids)? {
+            Ok(section) => sections.push(section),
+            Err(reason) => provenance.left_out.push((layout.title.clone(), reason)),
+        }
+    }
+    let failures = sources.answers.failures();
+    provenance.failures = failures.map(|(question, reason)| (question.query.clone(), reason.to_owned())).collect();
+    let has = |id: &str| sections.iter().any(|section| section.id == id);
+    let tier = if has("thread_trace") {
+        3
+    } else if has("counters") {
+        2
+    } else {
+        1
+    };
+    Ok(Document {
+        title: "GPU trace analysis".to_owned(),
+        summary: summary(&sources.findings),
+        tier,
+        figures: figures(sources.answers, &sources.findings, provenance.ranks.len()),
+        findings: sources.findings,
+        sections,
+        provenance,
+    })
+}
+
+/// What was found, in a sentence.
+fn summary(findings: &[Finding]) -> String {
+    let count = |priority| findings.iter().filter(|finding| finding.priority == priority).count();
+    match (findings.first(), count(Priority::High), count(Priority::Medium)) {
+        (None, ..) => "Nothing stands out in what was recorded.".to_owned(),
+        (Some(first), 0, 0) => format!("Nothing costs much. {}.", first.title),
+        (Some(first), high, medium) => format!("{high} high and {medium} medium findings; first: {}.", first.title),
+    }
+}
+
+/// A section with its tables, or why it is left out.
+fn section(
+    layout: &SectionLayout,
+    sources: &Sources<'_>,
+    ids: &mut BTreeSet<String>,
+) -> Result<Result<Section, String>> {
+    let mut blocks = Vec::new();
+    let mut missing: BTreeSet<String> = BTreeSet::new();
+    for table_layout in &layout.tables {
+        if table_layout.least_ranks > sources.ranks {
+            missing.insert(format!("{} needs {} ranks", table_layout.query, table_layout.least_ranks));
+            continue;
+        }
+        match table(table_layout, sources, ids)? {
+            Some(table) => blocks.push(Block::Table(Box::new(table))),
+            None => {
+                missing.insert(match sources.answers.unanswered(&table_layout.question()) {
+                    Some(Unanswered::NothingOf(table)) => format!("no rows in {table}"),
+                    Some(Unanswered::Failed(_)) => format!("{} could not be answered", table_layout.query),
+                    None => format!("{} has nothing to tell", table_layout.query),
+                });
+            }
+        }
+    }
+    if blocks.is_empty() {
+        return Ok(Err(missing.into_iter().collect::<Vec<String>>().join(", ")));
+    }
+    let (id, title, about) = (layout.id.clone(), layout.title.clone(), layout.about.clone());
+    Ok(Ok(Section { id, title, about, blocks }))
+}
+
+fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut BTreeSet<String>) -> Result<Option<Table>> {
+    let question = layout.question();
+    let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
+    let declaration = &sources.registry.get(&layout.query)?.declaration;
+    let names =
+        layout.columns.clone().unwrap_or_else(|| answer.columns.iter().map(|column| column.name.clone()).collect());
+    let shown = layout.rows.unwrap_or(sources.rows);
+    let frame = answer.frame.select(names.iter().map(String::as_str));
+    let frame = frame.with_context(|| format!("{} has not all columns of its table", layout.query))?;
+    let is_known = |name: &String| frame.column(name).is_ok_and(|column| column.null_count() < column.len());
+    if !layout.tells.is_empty() && !layout.tells.iter().any(is_known) {
+        return Ok(None);
+    }
+    let names: Vec<String> = names.iter().filter(|name| is_known(name)).cloned().collect();
+    let frame = frame.select(names.iter().map(String::as_str)).context("internal: a column vanished")?;
+    let total_rows = frame.height();
+    let frame = if shown > 0 { frame.head(Some(shown)) } else { frame };
+    let columns: Vec<_> =
+        names.iter().filter_map(|name| answer.columns.iter().find(|column| column.name == *name).cloned()).collect();
+    let by = question.by.as_ref().unwrap_or(&declaration.by);
+    let key = key(&columns, by);
+    let mut id = layout.query.clone();
+    for number in 2.. {
+        if ids.insert(id.clone()) {
+            break;
+        }
+        id = format!("{}_{number}", layout.query);
+    }
+    let title = layout.title.clone().unwrap_or_else(|| declaration.title.clone());
+    Ok(Some(Table { id, title, about: declaration.about.clone(), question, columns, frame, total_rows, key }))
+}
+
+/// The columns that tell rows apart: those of the grouping, ids and names; texts only where there is nothing else.
+fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
+    let named =
+        |column: &&OutputColumn| by.contains(&column.name) || matches!(column.unit, ColumnUnit::Id | ColumnUnit::Name);
+    let of = |tells: &dyn Fn(&&OutputColumn) -> bool| -> Vec<String> {
+        columns.iter().filter(tells).map(|column| column.name.clone()).collect()
+    };
+    let key = of(&named);
+    if key.is_empty() { of(&|column| column.unit == ColumnUnit::Text) } else { key }
+}
+
+fn provenance(trace: &Trace) -> Provenance {
+    let input = |member: &crate::trace::Member| {
+        let (process, facts) = (&member.process, &member.process.facts);
+        let gpus: BTreeSet<&String> =
+            facts.agents.iter().filter(|agent| agent.is_gpu()).map(|agent| &agent.name).collect();
+        Input {
+            path: facts.path.clone(),
+            format: facts.format.clone(),
+            schema_version: facts.schema_version.clone(),
+            rank: process.rank,
+            hostname: facts.hostname.clone(),
+            gpus: gpus.into_iter().cloned().collect(),
+        }
+    };
+    let ranks: BTreeSet<i64> = trace.members().iter().map(|member| member.process.rank).collect();
+    let damage = trace.damage().into_iter().map(|damage| format!("{}: {}", damage.path, damage.cause));
+    Provenance {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        inputs: trace.members().iter().map(input).collect(),
+        processes: trace.members().len(),
+        ranks: ranks.into_iter().collect(),
+        damage: damage.collect(),
+        ..Provenance::default()
+    }
+}

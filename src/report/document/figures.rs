@@ -1,0 +1,106 @@
+//! The numbers to read first.
+
+use super::model::{Figure, Status};
+use crate::engine::ColumnUnit;
+use crate::export::cell::Cell;
+use crate::findings::{Answers, Finding, Priority, Question, Rows, time_question};
+
+/// The figures of an analysis; those that nothing was recorded of are left out.
+pub fn figures(answers: &Answers, findings: &[Finding], ranks: usize) -> Vec<Figure> {
+    let time = time_question();
+    let rows = Rows::over(answers.get(&time));
+    let sum = |column: &str| rows.sum(rows.places(), column);
+    let spans_ns = sum("span_ns");
+    let share = |ns: i64| ns as f64 / spans_ns as f64 * 100.0;
+    let longest = rows.places().filter_map(|row| rows.integer(row, "span_ns")).max();
+    let mut figures = vec![
+        integer("ranks", "Ranks", "ranks with a trace", Some(ranks as i64), ColumnUnit::Count),
+        integer(
+            "gpus",
+            "GPUs",
+            "GPUs that worked, of every process",
+            Some(rows.places().len() as i64),
+            ColumnUnit::Count,
+        ),
+        integer(
+            "span_ns",
+            "Span",
+            "longest time from first start to last end of the GPU activity of a process",
+            longest,
+            ColumnUnit::Nanoseconds,
+        ),
+    ];
+    if spans_ns > 0 {
+        let parts = [
+            ("busy_pct", "GPU busy", "share of the spans in which a kernel or copy ran, over all GPUs", "busy_ns"),
+            ("compute_pct", "Compute", "share of the spans in which a compute kernel ran", "compute_ns"),
+            (
+                "exposed_comm_pct",
+                "Exposed communication",
+                "share of the spans in which GPUs communicated and computed nothing",
+                "exposed_comm_ns",
+            ),
+            ("exposed_copy_pct", "Exposed copies", "share of the spans in which only copies ran", "exposed_copy_ns"),
+            ("idle_pct", "Idle", "share of the spans in which nothing ran", "idle_ns"),
+        ];
+        figures.extend(parts.map(|(id, label, doc, column)| {
+            let pct = share(sum(column));
+            Figure {
+                status: status(id, pct),
+                ..figure(id, label, doc, Cell::Float(crate::engine::round_significant(pct)), ColumnUnit::Percent)
+            }
+        }));
+    }
+    let kernels = Question::of("kernel_summary");
+    let kernels = Rows::over(answers.get(&kernels));
+    if !kernels.is_empty() {
+        let calls = kernels.sum(kernels.places(), "calls");
+        figures.push(integer("dispatches", "Dispatches", "kernels that ran", Some(calls), ColumnUnit::Count));
+        let names = kernels.places().len() as i64;
+        figures.push(integer("kernels", "Kernels", "different kernels", Some(names), ColumnUnit::Count));
+    }
+    for priority in [Priority::High, Priority::Medium] {
+        let count = findings.iter().filter(|finding| finding.priority == priority).count();
+        let (id, label) = match priority {
+            Priority::High => ("high_findings", "High findings"),
+            _ => ("medium_findings", "Medium findings"),
+        };
+        let status = match (count, priority) {
+            (0, _) => Status::Good,
+            (_, Priority::High) => Status::Critical,
+            _ => Status::Warning,
+        };
+        figures.push(Figure {
+            status,
+            ..integer(id, label, "findings of this priority", Some(count as i64), ColumnUnit::Count)
+        });
+    }
+    figures.retain(|figure| figure.value != Cell::Null);
+    figures
+}
+
+/// How much busy, idle or exposed time is good; rough marks for the eye, which no finding depends on.
+fn status(id: &str, pct: f64) -> Status {
+    let (warning, critical, rising) = match id {
+        "busy_pct" => (80.0, 50.0, false),
+        "idle_pct" => (20.0, 50.0, true),
+        "exposed_comm_pct" | "exposed_copy_pct" => (10.0, 20.0, true),
+        _ => return Status::Neutral,
+    };
+    let reaches = |mark: f64| if rising { pct >= mark } else { pct < mark };
+    if reaches(critical) {
+        Status::Critical
+    } else if reaches(warning) {
+        Status::Warning
+    } else {
+        Status::Good
+    }
+}
+
+fn integer(id: &str, label: &str, doc: &str, value: Option<i64>, unit: ColumnUnit) -> Figure {
+    figure(id, label, doc, value.map_or(Cell::Null, Cell::Integer), unit)
+}
+
+fn figure(id: &str, label: &str, doc: &str, value: Cell, unit: ColumnUnit) -> Figure {
+    Figure { id: id.to_owned(), label: label.to_owned(), doc: doc.to_owned(), value, unit, status: Status::Neutral }
+}

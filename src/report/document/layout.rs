@@ -1,0 +1,112 @@
+//! What documents show: sections and their tables, as data in `share/report/`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::findings::Question;
+
+const BUILTIN: &str = include_str!("../../../share/report/sections.toml");
+
+/// Sections of documents, in order.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Layout {
+    /// The sections.
+    #[serde(rename = "section")]
+    pub sections: Vec<SectionLayout>,
+}
+
+/// A section.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SectionLayout {
+    /// Stable id.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// How to read it.
+    pub about: String,
+    /// Its tables, in order.
+    #[serde(rename = "table")]
+    pub tables: Vec<TableLayout>,
+}
+
+/// A table of a section.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableLayout {
+    /// Name of the query.
+    pub query: String,
+    /// Grouping, where it is not that of the query.
+    pub by: Option<Vec<String>>,
+    /// Values of parameters.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, String>,
+    /// Columns to show; all where none is given.
+    pub columns: Option<Vec<String>>,
+    /// Rows to show; as many as asked for where none is given.
+    pub rows: Option<usize>,
+    /// Heading, where it is not that of the query.
+    pub title: Option<String>,
+    /// Columns of which one must have a value, else the table would say nothing.
+    #[serde(default)]
+    pub tells: Vec<String>,
+    /// Ranks that it needs.
+    #[serde(default)]
+    pub least_ranks: usize,
+}
+
+/// Why a layout is wrong.
+#[derive(Debug, Error)]
+#[error("the layout of documents is wrong: {0}")]
+pub struct LayoutError(#[from] toml::de::Error);
+
+impl Layout {
+    /// That of the binary.
+    ///
+    /// # Errors
+    /// When it is wrong, which the tests exclude.
+    pub fn builtin() -> Result<Self, LayoutError> {
+        Ok(toml::from_str(BUILTIN)?)
+    }
+
+    /// The questions that its tables ask of so many ranks.
+    pub fn questions(&self, ranks: usize) -> BTreeSet<Question> {
+        let tables = self.sections.iter().flat_map(|section| &section.tables);
+        tables.filter(|table| table.least_ranks <= ranks).map(TableLayout::question).collect()
+    }
+}
+
+impl TableLayout {
+    /// What the table asks.
+    pub fn question(&self) -> Question {
+        Question { query: self.query.clone(), by: self.by.clone(), parameters: self.parameters.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{NameForm, Registry, render};
+
+    #[test]
+    fn the_layout_asks_what_can_be_asked() {
+        let registry = Registry::builtin().unwrap();
+        let layout = Layout::builtin().unwrap();
+        let mut ids = BTreeSet::new();
+        for section in &layout.sections {
+            assert!(ids.insert(&section.id), "two sections {}", section.id);
+            for table in &section.tables {
+                let query = registry.get(&table.query).unwrap();
+                for column in &table.tells {
+                    assert!(table.columns.iter().flatten().any(|shown| shown == column), "{column} is not shown");
+                }
+                let mut options = table.question().options(NameForm::Full);
+                options.columns.clone_from(&table.columns);
+                render(query, &options).unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! A document: what every format shows, and how it is made of answers and findings.
+
+mod build;
+mod figures;
+mod layout;
+mod model;
+
+pub use build::{Sources, document};
+pub use layout::{Layout, LayoutError};
+pub use model::{Block, Document, Figure, Input, Note, Provenance, Section, Status, Table};

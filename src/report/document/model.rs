@@ -1,0 +1,188 @@
+//! What a document consists of. Renderers show it and compute nothing.
+
+use std::collections::BTreeMap;
+
+use polars::prelude::DataFrame;
+
+use crate::engine::{ColumnUnit, OutputColumn};
+use crate::export::cell::Cell;
+use crate::findings::{Finding, Question, bytes, duration};
+
+/// A whole document.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// What it is about, in a line.
+    pub title: String,
+    /// One or two sentences that sum it up.
+    pub summary: String,
+    /// Depth of the analysis: 0 source code, 1 traces, 2 counters, 3 thread traces.
+    pub tier: u8,
+    /// The numbers to read first.
+    pub figures: Vec<Figure>,
+    /// What was found, the most important first.
+    pub findings: Vec<Finding>,
+    /// The parts in order.
+    pub sections: Vec<Section>,
+    /// Where it all comes from.
+    pub provenance: Provenance,
+}
+
+/// A part of a document.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// Stable id, such as `hotspots`.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// One or two sentences on how to read it.
+    pub about: String,
+    /// What it shows, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// Something that a section shows.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// Rows of an answer.
+    Table(Box<Table>),
+    /// Something to know.
+    Note(Note),
+}
+
+/// A number to read first.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// Stable id, such as `busy_pct`.
+    pub id: String,
+    /// What it is.
+    pub label: String,
+    /// One line that explains it.
+    pub doc: String,
+    /// Its value.
+    pub value: Cell,
+    /// Unit of the value.
+    pub unit: ColumnUnit,
+    /// Whether it is good.
+    pub status: Status,
+}
+
+impl Figure {
+    /// The value in the unit that suits it.
+    pub fn shown(&self) -> String {
+        let number = match &self.value {
+            Cell::Integer(value) => *value as f64,
+            Cell::Float(value) => *value,
+            other => return other.plain(),
+        };
+        match self.unit {
+            ColumnUnit::Nanoseconds => duration(number),
+            ColumnUnit::Bytes => bytes(number),
+            ColumnUnit::Percent => format!("{number:.1} %"),
+            _ => self.value.plain(),
+        }
+    }
+}
+
+/// Whether a figure is good.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// It cannot be good or bad.
+    #[default]
+    Neutral,
+    /// As it should be.
+    Good,
+    /// Worth a look.
+    Warning,
+    /// Costs much.
+    Critical,
+}
+
+/// Rows of an answer.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Stable id, unique in the document: the name of the query, with a number where it is shown again.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// One or two sentences.
+    pub about: String,
+    /// What was asked.
+    pub question: Question,
+    /// What the columns are, in order.
+    pub columns: Vec<OutputColumn>,
+    /// The rows that are shown.
+    pub frame: DataFrame,
+    /// How many rows the answer has.
+    pub total_rows: usize,
+    /// Columns that tell its rows apart, those that rows of another run share.
+    pub key: Vec<String>,
+}
+
+impl Table {
+    /// The key of each row: what tells it apart from the others, as `rank=0/kernel_name=gemm`; rows that only their place
+    /// tells apart are counted, as `rank=0#2`.
+    pub fn row_keys(&self) -> Vec<String> {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        let keys = (0..self.frame.height()).map(|row| {
+            let key = self.row_key(row);
+            let times = seen.entry(key.clone()).or_default();
+            *times += 1;
+            if *times == 1 { key } else { format!("{key}#{times}") }
+        });
+        keys.collect()
+    }
+
+    fn row_key(&self, row: usize) -> String {
+        let part = |name: &String| {
+            let value = Cell::of(self.frame.column(name).ok()?, row).plain();
+            let value = value.replace('\\', "\\\\").replace('/', "\\/").replace('#', "\\#");
+            Some(format!("{name}={value}"))
+        };
+        self.key.iter().filter_map(part).collect::<Vec<String>>().join("/")
+    }
+}
+
+/// Something to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Whether something is wrong.
+    pub is_warning: bool,
+    /// What it is.
+    pub text: String,
+}
+
+/// Where a document comes from.
+#[derive(Clone, Debug, Default)]
+pub struct Provenance {
+    /// Version of the program.
+    pub version: String,
+    /// What was read.
+    pub inputs: Vec<Input>,
+    /// Processes of all inputs.
+    pub processes: usize,
+    /// Ranks in rising order.
+    pub ranks: Vec<i64>,
+    /// What could not be read.
+    pub damage: Vec<String>,
+    /// Sections that are left out, with the reason.
+    pub left_out: Vec<(String, String)>,
+    /// Questions that could not be answered, with the reason.
+    pub failures: Vec<(String, String)>,
+}
+
+/// A process that was read.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The file, as it was named or found.
+    pub path: String,
+    /// Its format.
+    pub format: String,
+    /// Its schema version.
+    pub schema_version: Option<String>,
+    /// Rank of the process.
+    pub rank: i64,
+    /// Machine of the process.
+    pub hostname: Option<String>,
+    /// Names of its GPUs.
+    pub gpus: Vec<String>,
+}

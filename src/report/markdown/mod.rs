@@ -1,0 +1,6 @@
+//! Documents as Markdown.
+
+mod escape;
+mod render;
+
+pub use render::write;

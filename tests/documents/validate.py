@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Validates the documents of `analyze` with an independent validator, and compares what they say across formats.
+
+Of every input: the JSON document by its published schema, that of rocinsight in every version by a schema made from its
+description; every number of the JSON document is in the Markdown and the text; writing twice gives the same bytes.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import jsonschema
+
+HERE = Path(__file__).parent
+COMPATIBLE = ["rocinsight", "rocinsight-0.1.0", "rocinsight-0.2.0", "rocinsight-0.3.0", "rocinsight-0.4.0"]
+
+
+def written(binary, source, *options):
+    """The bytes that analyze writes to standard output."""
+    command = [binary, "analyze", source, "--quiet", *options]
+    done = subprocess.run(command, capture_output=True)
+    if done.returncode not in (0, 5):
+        raise RuntimeError(f"{command} exits with {done.returncode}: {done.stderr.decode()[-300:]}")
+    return done.stdout
+
+
+def problems(schema, document):
+    validator = jsonschema.Draft202012Validator(schema)
+    for error in sorted(validator.iter_errors(document), key=lambda error: list(map(str, error.path))):
+        yield f"{'/'.join(map(str, error.path))}: {error.message[:200]}"
+
+
+def plain(text):
+    """A text without the escapes of Markdown and without the breaks of lines."""
+    return re.sub(r"\s+", " ", re.sub(r"\\(.)", r"\1", text))
+
+
+def tables(document):
+    for section in document["sections"]:
+        yield from section["tables"]
+    for finding in document["findings"]:
+        yield from finding["evidence"]
+
+
+def missing(document, markdown, text):
+    """What the JSON document says and another format does not: texts of findings, counts and names of rows."""
+    markdown, text = plain(markdown), plain(text)
+    for finding in document["findings"]:
+        for said in [finding["title"], finding["explanation"], *finding["advice"], finding["id"]]:
+            for piece in said.split("`"):
+                if plain(piece).strip() not in markdown:
+                    yield f"Markdown lacks {piece!r} of {finding['id']}"
+            if plain(said) not in text:
+                yield f"text lacks {said!r} of {finding['id']}"
+        for command in finding["commands"]:
+            if plain(command["line"]) not in text:
+                yield f"text lacks {command['line']!r}"
+    for section in document["sections"]:
+        for name, shown in (("Markdown", markdown), ("text", text)):
+            if plain(section["title"]) not in shown or plain(section["about"]) not in shown:
+                yield f"{name} lacks the section {section['id']}"
+    for table in tables(document):
+        units = {column["name"]: column["unit"] for column in table["columns"]}
+        for row in table["rows"]:
+            values = row.get("values", row)
+            for name, value in values.items():
+                if isinstance(value, int) and not isinstance(value, bool) and units[name] in ("count", "id"):
+                    for kind, shown in (("Markdown", markdown), ("text", text)):
+                        if not re.search(rf"(?<![\d.]){value}(?![\d.])", shown):
+                            yield f"{kind} lacks {name} {value} of {table['title']}"
+                if isinstance(value, str) and plain(value).strip() not in markdown:
+                    yield f"Markdown lacks {name} {value!r} of {table['title']}"
+
+
+def keys(document):
+    """Keys of rows and ids that come twice."""
+    sections = [section["id"] for section in document["sections"]]
+    shown = [table["id"] for section in document["sections"] for table in section["tables"]]
+    findings = [finding["id"] for finding in document["findings"]]
+    for several in [sections, shown, findings]:
+        yield from (f"{one} comes twice" for one in set(several) if several.count(one) > 1)
+    for section in document["sections"]:
+        for table in section["tables"]:
+            rows = [row["key"] for row in table["rows"]]
+            yield from (f"{table['id']}: the key {one} comes twice" for one in set(rows) if rows.count(one) > 1)
+            shown = [column["name"] for column in table["columns"]]
+            if any(sorted(row["values"]) != sorted(shown) for row in table["rows"]):
+                yield f"{table['id']}: rows have other columns than declared"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--inputs", nargs="+", required=True)
+    options = parser.parse_args()
+    described = subprocess.run([options.binary, "schema", "document"], capture_output=True, check=True).stdout
+    own = json.loads(described)
+    other = json.loads((HERE / "rocinsight.json").read_text())
+    for schema in (own, other):
+        jsonschema.Draft202012Validator.check_schema(schema)
+    passed, failed = 0, 0
+    for source in options.inputs:
+        found = []
+        as_json = written(options.binary, source, "--format", "json")
+        document = json.loads(as_json)
+        found += problems(own, document)
+        found += keys(document)
+        markdown = written(options.binary, source, "--format", "markdown").decode()
+        text = written(options.binary, source, "--format", "text").decode()
+        found += missing(document, markdown, text)
+        # Older versions leave fields out, which one input shows as well as many.
+        for compatible in COMPATIBLE if source == options.inputs[0] else COMPATIBLE[:1]:
+            theirs = json.loads(written(options.binary, source, "--json-compat", compatible))
+            found += (f"{compatible}: {problem}" for problem in problems(other, theirs))
+            if compatible != "rocinsight" and theirs["schema_version"] != compatible.split("-")[1]:
+                found.append(f"{compatible} has version {theirs['schema_version']}")
+        with tempfile.TemporaryDirectory() as directory:
+            again = Path(directory) / "again.json"
+            subprocess.run([options.binary, "analyze", source, "--quiet", "-o", again, "--threads", "1"], check=False)
+            if again.read_bytes() != as_json:
+                found.append("written again it has other bytes")
+        passed, failed = passed + (not found), failed + bool(found)
+        for problem in found[:20]:
+            print(f"{source}: {problem}", file=sys.stderr)
+    print(f"documents: {passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
