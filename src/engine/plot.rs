@@ -78,7 +78,7 @@ impl PlotDeclaration {
     }
 
     /// A column that the picture needs and that is none of the given ones.
-    pub fn unknown_column<'a>(&'a self, known: impl Fn(&str) -> bool) -> Option<&'a str> {
+    pub fn unknown_column(&self, known: impl Fn(&str) -> bool) -> Option<&str> {
         let free = ["role", "scale"];
         let named =
             self.roles.iter().filter(|(role, _)| !free.contains(&role.as_str())).flat_map(|(_, columns)| columns);

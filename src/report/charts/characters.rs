@@ -44,7 +44,14 @@ pub fn characters(chart: &Chart, terminal: Terminal) -> String {
     let terminal = Terminal { width: terminal.width.clamp(40, 400), ..terminal };
     let mut text = String::new();
     match &chart.plot {
-        Plot::Roofline(data) => return text_roofline(&data.points, &data.roofs, terminal.width),
+        Plot::Roofline(data) => {
+            let mut data = data.clone();
+            let points = data.points.iter_mut().map(|point| &mut point.name);
+            for name in points.chain(data.roofs.gflops.iter_mut().map(|(name, _)| name)) {
+                *name = clean(name);
+            }
+            return text_roofline(&data.points, &data.roofs, terminal.width);
+        }
         _ if chart.is_empty() => text.push_str("no data to draw\n"),
         Plot::Stacked(data) => stacked(data, terminal, &mut text),
         Plot::Bars(data) => bars(data, None, terminal, &mut text),

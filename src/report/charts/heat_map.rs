@@ -15,6 +15,9 @@ const LEAST_WIDTH: f64 = 7.0;
 /// Names of rows that have room.
 const LEAST_PITCH: f64 = 13.0;
 
+/// The level of a cell, its upper left corner, its width and height.
+type Cell = (usize, (f64, f64), (f64, f64));
+
 /// A row of cells.
 type Row = (String, Vec<Option<f64>>);
 
@@ -48,7 +51,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
         drawing.text((left - 8.0, middle), label, Anchor::End, Colour::Ink);
     }
     let gap = if pitch >= 10.0 { 1.0 } else { 0.0 };
-    let mut cells: Vec<(usize, (f64, f64), (f64, f64))> = Vec::new();
+    let mut cells: Vec<Cell> = Vec::new();
     for (row, (_, values)) in rows.iter().enumerate() {
         let mut from = 0;
         while from < columns {

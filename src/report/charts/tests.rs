@@ -246,21 +246,14 @@ fn charts_in_words_have_their_numbers() {
 
 #[test]
 fn charts_of_characters() {
-    let chart = Chart::time_by_rank(
-        "t",
-        [("rank 0", [4e6, 2e6, 0.0, 2e6]), ("rank 1", [2e6, 0.0, 0.0, 2e6])]
-            .map(|(label, values)| (label.to_owned(), values)),
-    );
-    insta::assert_snapshot!(characters(&chart, Terminal { width: 60, colour: false }), @r"");
-    let chart = Chart::histogram(
-        "h",
-        Axis::time("duration"),
-        Axis::count("calls"),
-        Scale::Logarithmic,
-        [(512.0, 1024.0, 3.0), (1024.0, 2048.0, 12.0)],
-    );
-    insta::assert_snapshot!(characters(&chart, Terminal { width: 60, colour: false }), @r"");
-    let chart =
-        Chart::utilization("u", (0.0, 1e9), [("rank 0".to_owned(), vec![Some(0.0), Some(50.0), None, Some(100.0)])]);
-    insta::assert_snapshot!(characters(&chart, Terminal { width: 60, colour: false }), @r"");
+    let drawn = |chart: &Chart| characters(chart, Terminal { width: 60, colour: false });
+    let rows = [("rank 0", [4e6, 2e6, 0.0, 2e6]), ("rank 1", [2e6, 0.0, 0.0, 2e6])];
+    let chart = Chart::time_by_rank("t", rows.map(|(label, values)| (label.to_owned(), values)));
+    insta::assert_snapshot!("stacked_bars_of_characters", drawn(&chart));
+    let (x, y) = (Axis::time("duration"), Axis::count("calls"));
+    let bins = [(512.0, 1024.0, 3.0), (1024.0, 2048.0, 12.0)];
+    insta::assert_snapshot!("histogram_of_characters", drawn(&Chart::histogram("h", x, y, Scale::Logarithmic, bins)));
+    let cells = vec![Some(0.0), Some(50.0), None, Some(100.0)];
+    let chart = Chart::utilization("u", (0.0, 1e9), [("rank 0".to_owned(), cells)]);
+    insta::assert_snapshot!("heat_map_of_characters", drawn(&chart));
 }
