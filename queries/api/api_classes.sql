@@ -1,6 +1,7 @@
 -- title: API classes
 -- about: Time of API calls by what they are for, and whether the GPUs of the process worked meanwhile. A call inside another counts in the totals of both; self_ns counts no time of a thread twice.
 -- kind: summary
+-- plot: ranked label=class value=self_ns role=neutral
 -- needs: api_calls processes
 -- by:
 -- dimensions: rank, process, node, hostname, tid

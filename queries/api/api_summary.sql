@@ -1,6 +1,7 @@
 -- title: API summary
 -- about: Time and calls of every API function and range, with the time spent in it alone.
 -- kind: summary
+-- plot: ranked label=name value=self_ns role=neutral
 -- needs: regions region_self_times processes
 -- by:
 -- dimensions: rank, process, node, hostname, tid, category

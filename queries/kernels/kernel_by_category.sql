@@ -1,6 +1,7 @@
 -- title: Kernel time by category
 -- about: Kernel time, calls and number of different kernels of each category, longest total first.
 -- kind: summary
+-- plot: categories label=category value=total_ns
 -- needs: kernels kernel_symbols processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, queue_id, stream_id, tid, agent_id, region_name, graph_exec_id

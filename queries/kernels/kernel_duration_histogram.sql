@@ -1,6 +1,7 @@
 -- title: Kernel duration histogram
 -- about: How many dispatches take how long, in bins that double: from a power of two nanoseconds to the next. Those of no length have a bin of their own.
 -- kind: histogram
+-- plot: histogram from=bin_start_ns to=bin_end_ns count=calls scale=log
 -- needs: kernels processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, category, queue_id, stream_id, tid, agent_id, region_name, graph_exec_id

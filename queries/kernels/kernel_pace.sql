@@ -1,6 +1,7 @@
 -- title: Kernel pace
 -- about: Whether dispatches of the same kernel, GPU and launch shape keep their duration over the whole trace: drift from the first third of them to the last, change from one to the next, and two modes. The kernels with most time come first; a window leaves the numbers as they are.
 -- kind: pace
+-- plot: bars label=workgroup_z value=drift_pct
 -- needs: dispatch_groups collective_kernels kernel_symbols processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, category

@@ -1,6 +1,7 @@
 -- title: Kernel summary
 -- about: Time and calls of every kernel, longest total first, with its share of all kernel time.
 -- kind: summary
+-- plot: pareto label=kernel_name value=total_ns share=pct role=category
 -- needs: kernels kernel_symbols processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, category, queue_id, stream_id, tid, agent_id, region_name, graph_exec_id

@@ -1,6 +1,7 @@
 -- title: Short kernel histogram
 -- about: How many of the dispatches shorter than a threshold take how long, in bins of equal width from the shortest to the longest of them.
 -- kind: histogram
+-- plot: histogram from=bin_start_us to=bin_end_us count=calls
 -- needs: kernels processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, category, queue_id, stream_id, tid, agent_id, region_name, graph_exec_id

@@ -1,6 +1,7 @@
 -- title: GPU work under ranges
 -- about: How much of the kernels and copies was launched in a ROCTx range, how much outside all ranges, and of how much the launching call was not recorded.
 -- kind: summary
+-- plot: bars label=launch value=gpu_ns
 -- needs: range_work processes
 -- by: rank
 -- dimensions: rank, process, gpu, node, hostname, kind

@@ -1,6 +1,7 @@
 -- title: Copy bandwidth over time
 -- about: Bytes copied in equal stretches of the activity of each process, by direction. The bytes of a copy are spread evenly over its duration; stretches without copies give no row.
 -- kind: pace
+-- plot: heatmap row=direction bin=bin value=gb_per_s from=start_ns to=end_ns
 -- needs: memory_copies kernels processes
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname, peer_gpu, stream_id, tid, graph_exec_id

@@ -1,6 +1,7 @@
 -- title: Copy summary
 -- about: Bytes, time and bandwidth of memory copies by direction.
 -- kind: summary
+-- plot: bars label=direction value=gb_per_s role=copy
 -- needs: memory_copies processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, peer_gpu, src_agent_id, dst_agent_id, stream_id, tid, graph_exec_id

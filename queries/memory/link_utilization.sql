@@ -1,6 +1,7 @@
 -- title: Link utilization
 -- about: What copies achieve over the time in which they run, against the peak of the link they go over. The peaks are facts by architecture (share/links.toml), of PCIe for H2D and D2H, of one link for P2P, of half the memory's bandwidth for D2D. Small copies cannot reach a peak: their share of the time is told beside.
 -- kind: summary
+-- plot: bars label=direction value=utilization_pct role=copy
 -- needs: memory_copies agents processes
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname, peer_gpu, stream_id

@@ -1,6 +1,7 @@
 -- title: Achieved occupancy
 -- about: How many of the wavefront slots every kernel used, from counters, beside how many of its wavefronts fit. Far less than fits means too few workgroups, or ones that end unequally; what limits the rest is in kernel_resources. Of kernels whose wavefronts in flight were counted.
 -- kind: summary
+-- plot: gauges label=kernel_name achieved=achieved_pct theoretical=theoretical_pct
 -- needs: metric_sums kernel_resources kernel_symbols
 -- param: top int = 0 -- first N rows, 0 = all
 -- column: rank id -- rank

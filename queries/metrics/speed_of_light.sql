@@ -1,6 +1,7 @@
 -- title: Speed of light
 -- about: How near the GPU comes to what it can do: rates and utilisations from counters against the highest values that the hardware allows. Over all kernels unless they are grouped.
 -- kind: summary
+-- plot: bars label=metric value=pct_of_peak
 -- needs: metric_sums kernel_symbols processes
 -- by:
 -- dimensions: kernel_name, category, rank, gpu, process, device, node, hostname

@@ -1,6 +1,7 @@
 -- title: Collective summary
 -- about: What collectives cost and how long GPUs waited in them for the last one, by kernel. The cost of a call is the least duration of its collective; by rank, the one that comes last most often is the one the others wait for.
 -- kind: summary
+-- plot: stacked label=kernel_name parts=cost_ns:communication,wait_ns:idle
 -- needs: collective_kernels kernel_symbols clocks processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, communicator

@@ -1,6 +1,7 @@
 -- title: Rank summary
 -- about: GPU work of every rank, added up over the GPUs it used, and how far it is from the mean of the ranks.
 -- kind: summary
+-- plot: stacked label=rank parts=busy_ns:compute,idle_ns
 -- needs: processes gpu_segments kernels
 -- sums: gpu_segments
 -- by:

@@ -1,6 +1,7 @@
 -- title: Critical path summary
 -- about: What the critical path of each process consists of. Work that is not on it could take longer for a while without moving the end; of work that is on it most is worth an improvement, `what_if_free` tells how much at most. With a filter, shares are of the parts of the path that it leaves.
 -- kind: summary
+-- plot: ranked label=name value=path_ns role=neutral
 -- needs: critical_path kernels memory_copies kernel_symbols processes
 -- by: rank
 -- dimensions: rank, process, node, hostname

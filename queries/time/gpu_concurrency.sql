@@ -1,6 +1,7 @@
 -- title: GPU concurrency
 -- about: How long each GPU ran how many kernels at once within the span of its process. A coarser grouping adds the GPUs up.
 -- kind: summary
+-- plot: stacked_by label=by part=kernels_running value=time_ns
 -- needs: gpu_segments processes
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname

@@ -1,6 +1,7 @@
 -- title: Idle time by cause
 -- about: Time without kernels on each GPU by what the host did about the work that came next. Inside the span of the process all causes but `copy_only` add up to the idle time of `time_breakdown`; `paused` is part of it there, and no idleness here.
 -- kind: summary
+-- plot: stacked_by label=by part=cause value=idle_ns
 -- needs: idle_gaps processes
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname, tid, api_name, range, kernel_before, kernel_after, next_kind

@@ -1,6 +1,7 @@
 -- title: GPU time breakdown
 -- about: How each GPU spent the span of its process: computing, communicating, copying or idle. A coarser grouping adds the GPUs up.
 -- kind: summary
+-- plot: stacked label=by parts=compute_ns,exposed_comm_ns,exposed_copy_ns,idle_ns
 -- needs: gpu_segments kernels processes
 -- sums: gpu_segments
 -- by: rank, gpu

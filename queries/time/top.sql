@@ -1,6 +1,7 @@
 -- title: Top by summed duration
 -- about: API calls, ranges, kernels and copies together, largest sum of durations first. The sums count what overlaps or nests again: they are not wall time.
 -- kind: summary
+-- plot: bars label=name value=total_ns role=domain
 -- needs: kernels regions memory_copies kernel_symbols processes
 -- by:
 -- dimensions: rank, process, node, hostname, tid

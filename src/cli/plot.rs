@@ -1,53 +1,101 @@
-//! `--plot`: answers as pictures of characters.
+//! `--plot` and `--charts`: answers as pictures.
 
-use anyhow::{Context, Result};
-use polars::prelude::{DataFrame, DataType};
+use std::fs;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
-use crate::report::{Point, Roofs, text_roofline};
+use anyhow::Context as _;
+use clap::{Arg, ArgMatches, Command, value_parser};
+
+use super::arguments::{GlobalArguments, InputArguments};
+use super::exit::Failure;
+use crate::engine::{Answer, Query};
+use crate::export::atomic::write_file;
+use crate::report::charts::{Chart, Layout, Terminal, characters};
 
 /// Width where that of the terminal is not known.
 const WIDTH: usize = 100;
 
-/// The answer of the query `roofline` as a picture.
-///
-/// # Errors
-/// When the answer lacks a column, which is a defect.
-pub fn roofline(frame: &DataFrame) -> Result<String> {
-    let numbers = |name: &str| -> Result<Vec<Option<f64>>> {
-        let column = frame.column(name).with_context(|| format!("internal: the roofline has no {name}"))?;
-        Ok(column.cast(&DataType::Float64)?.f64()?.iter().collect())
-    };
-    let (intensities, rates) = (numbers("intensity_hbm")?, numbers("gflops")?);
-    let highest = |name: &str| -> Result<Option<f64>> { Ok(numbers(name)?.into_iter().flatten().reduce(f64::max)) };
-    let names = names(frame)?;
-    let points: Vec<Point> = names
-        .into_iter()
-        .zip(intensities.into_iter().zip(rates))
-        .map(|(name, (intensity, gflops))| Point { name, intensity, gflops })
-        .collect();
-    let peaks = [("vector FP32", "peak_valu_gflops"), ("matrix FP16", "peak_mfma_gflops")];
-    let mut gflops = Vec::new();
-    for (name, column) in peaks {
-        gflops.extend(highest(column)?.map(|rate| (name.to_owned(), rate)));
-    }
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-    let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    let width = columns.or_else(terminal).unwrap_or(WIDTH);
-    Ok(text_roofline(&points, &Roofs { gbps: highest("peak_hbm_gbps")?, gflops }, width))
+/// The options, for queries whose answers can be drawn.
+pub fn with_plot_options(command: Command) -> Command {
+    let plot = Arg::new("plot")
+        .long("plot")
+        .help("Draw the answer under the table, with characters")
+        .action(clap::ArgAction::SetTrue)
+        .help_heading("Output");
+    let charts = Arg::new("charts")
+        .long("charts")
+        .value_name("DIR")
+        .help("Write the answer as NAME.svg and NAME.png into a directory too")
+        .value_parser(value_parser!(PathBuf))
+        .help_heading("Output");
+    command.arg(plot).arg(charts)
 }
 
-/// What every row is about: all columns before the number of dispatches.
-fn names(frame: &DataFrame) -> Result<Vec<String>> {
-    let keys: Vec<_> = frame.columns().iter().take_while(|column| column.name() != "dispatches").collect();
-    let mut names = vec![String::new(); frame.height()];
-    for key in keys {
-        let texts = key.cast(&DataType::String)?;
-        for (name, text) in names.iter_mut().zip(texts.str()?.iter()) {
-            if !name.is_empty() {
-                name.push_str(", ");
-            }
-            name.push_str(text.unwrap_or("-"));
+/// What was asked for.
+pub struct Pictures {
+    plot: bool,
+    charts: Option<PathBuf>,
+}
+
+impl Pictures {
+    /// The options of a query, of which those that are no picture have none.
+    ///
+    /// # Errors
+    /// When the directory cannot be used.
+    pub fn of(query: &Query, matches: &ArgMatches, input: &InputArguments) -> Result<Self, Failure> {
+        if query.declaration.plot.is_none() {
+            return Ok(Self { plot: false, charts: None });
         }
+        let charts = matches.get_one::<PathBuf>("charts").cloned();
+        if let Some(directory) = &charts {
+            let shown = directory.display();
+            if directory.is_file() {
+                return Err(Failure::Usage(format!("{shown} is a file; name a directory with --charts")));
+            }
+            if directory.exists() && input.contain(directory) {
+                return Err(Failure::Usage(format!(
+                    "{shown} is an input, which is never written; name another directory with --charts"
+                )));
+            }
+        }
+        Ok(Self { plot: matches.get_flag("plot"), charts })
     }
-    Ok(names)
+
+    /// Writes the files and gives what is to be printed under the answer.
+    ///
+    /// # Errors
+    /// When a file cannot be written, or the answer lacks what is drawn.
+    pub fn draw(&self, query: &Query, answer: &Answer, global: &GlobalArguments) -> Result<Option<String>, Failure> {
+        if !self.plot && self.charts.is_none() {
+            return Ok(None);
+        }
+        let Some(chart) = Chart::of_answer(&query.declaration, answer)? else { return Ok(None) };
+        if let Some(directory) = &self.charts {
+            fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+            let [svg, png] = files(query, directory);
+            let drawn = chart.svg(Layout::WIDE)?;
+            write_file(&svg, |out| Ok(out.write_all(drawn.as_bytes())?))?;
+            let drawn = chart.png(Layout::WIDE)?;
+            write_file(&png, |out| Ok(out.write_all(&drawn)?))?;
+        }
+        // A table without rows has nothing under it.
+        if !self.plot || answer.frame.height() == 0 {
+            return Ok(None);
+        }
+        Ok(Some(characters(
+            &chart,
+            Terminal { width: width(), colour: std::io::stdout().is_terminal() && global.color() },
+        )))
+    }
+}
+
+fn files(query: &Query, directory: &Path) -> [PathBuf; 2] {
+    ["svg", "png"].map(|extension| directory.join(format!("{}.{extension}", query.name)))
+}
+
+fn width() -> usize {
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    columns.or_else(terminal).unwrap_or(WIDTH)
 }

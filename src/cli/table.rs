@@ -12,8 +12,9 @@ use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening,
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::help::{flag, query_notes};
+use super::plot::{Pictures, with_plot_options};
 use super::source_text::{SourceArguments, with_source_option};
-use super::{answer, messages, plot, tables};
+use super::{answer, messages, tables};
 use crate::engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query,
 };
@@ -43,8 +44,7 @@ fn query_command(query: &Query) -> Command {
         command = command.arg(parameter_argument(parameter).default_value(parameter.default.clone()));
     }
     if declaration.plot.is_some() {
-        let plot = Arg::new("plot").long("plot").help("Draw the answer under the table, with characters");
-        command = command.arg(plot.action(clap::ArgAction::SetTrue).help_heading("Output"));
+        command = with_plot_options(command);
     }
     let command = with_source_option(with_shared_options(command), std::iter::once(query));
     command.about(declaration.title.clone()).long_about(declaration.about.clone())
@@ -125,6 +125,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
+    let pictures = Pictures::of(query, matches, &input)?;
     let source = SourceArguments::of(matches).open(global)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
     let request = mentioned(&statement);
@@ -135,8 +136,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
     let result = source.add_to(run_query(&trace, query, &options)?)?;
     let empty = result.frame.height() == 0;
-    let plotted = query.declaration.plot.is_some() && matches.get_flag("plot") && !empty;
-    let picture = if plotted { Some(plot::roofline(&result.frame)?) } else { None };
+    let picture = pictures.draw(query, &result, global)?;
     answer::write(result, &output, global)?;
     if let Some(picture) = picture {
         messages::print(picture.trim_end())?;

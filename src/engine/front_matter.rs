@@ -1,6 +1,7 @@
 //! The comment lines at the head of a query file: what it is, what it needs and what it returns.
 
 use super::error::QueryError;
+use super::plot::PlotDeclaration;
 
 /// Type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,15 +170,12 @@ pub struct QueryDeclaration {
     pub parameters: Vec<Parameter>,
     /// Columns of the answer in order, with the default grouping.
     pub columns: Vec<OutputColumn>,
-    /// Picture that its answer can be drawn as: `roofline`, or none.
-    pub plot: Option<String>,
+    /// Picture that its answer is drawn as.
+    pub plot: Option<PlotDeclaration>,
 }
 
 /// Kinds a query may have.
 const KINDS: &[&str] = &["summary", "trace", "histogram", "pace", "heatmap", "diff", "health"];
-
-/// Pictures of answers.
-const PLOTS: &[&str] = &["roofline"];
 
 /// Tables that can be given summed up.
 const SUMMED: &[&str] = &["gpu_segments"];
@@ -208,8 +206,7 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
             }
             "sums" => return Err(wrong(format!("there are sums of {} only", SUMMED.join(", ")))),
             "by" => declaration.by = words(value),
-            "plot" if PLOTS.contains(&value) => declaration.plot = Some(value.to_owned()),
-            "plot" => return Err(wrong(format!("{value} is no picture; choose one of {}", PLOTS.join(", ")))),
+            "plot" => declaration.plot = Some(PlotDeclaration::parse(value).map_err(wrong)?),
             "dimensions" => declaration.dimensions = words(value),
             "param" => declaration.parameters.push(parameter(value).map_err(wrong)?),
             "column" => declaration.columns.push(column(value).map_err(wrong)?),
@@ -227,6 +224,11 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
             let reason = format!("the front matter lacks `-- {key}:`; add it");
             return Err(QueryError::FrontMatter { file: file.to_owned(), line: last.max(1), reason });
         }
+    }
+    let declares = |name: &str| declaration.columns.iter().any(|column| column.name == name);
+    if let Some(unknown) = declaration.plot.as_ref().and_then(|plot| plot.unknown_column(declares)) {
+        let reason = format!("the picture needs the column {unknown}, which the answer lacks; name another");
+        return Err(QueryError::FrontMatter { file: file.to_owned(), line: last.max(1), reason });
     }
     Ok(declaration)
 }

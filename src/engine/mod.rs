@@ -12,6 +12,7 @@ mod links;
 mod mentions;
 #[cfg(feature = "tables")]
 mod numbers;
+mod plot;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
 #[cfg(feature = "tables")]
@@ -32,6 +33,7 @@ pub use error::QueryError;
 pub use front_matter::{Bounds, ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
 #[cfg(feature = "tables")]
 pub use mentions::mentioned;
+pub use plot::{GROUPING, PlotDeclaration};
 #[cfg(feature = "tables")]
 pub use registry::{Query, Registry};
 #[cfg(feature = "tables")]

@@ -3,6 +3,8 @@
 #[cfg(feature = "tables")]
 pub mod analysis;
 #[cfg(feature = "tables")]
+pub mod charts;
+#[cfg(feature = "tables")]
 pub mod compat;
 #[cfg(feature = "tables")]
 pub mod document;
@@ -12,6 +14,8 @@ pub mod json;
 pub mod markdown;
 #[cfg(feature = "tables")]
 pub mod text;
+#[cfg(feature = "tables")]
 mod text_roofline;
 
-pub use text_roofline::{Point, Roofs, text_roofline};
+#[cfg(feature = "tables")]
+pub use text_roofline::text_roofline;

@@ -2,25 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// A kernel in the picture.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Point {
-    /// Its name.
-    pub name: String,
-    /// FLOPs per byte of memory traffic.
-    pub intensity: Option<f64>,
-    /// Achieved GFLOP/s.
-    pub gflops: Option<f64>,
-}
-
-/// What bounds them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Roofs {
-    /// Bandwidth of the memory, GB/s.
-    pub gbps: Option<f64>,
-    /// Rates of the units by name, GFLOP/s.
-    pub gflops: Vec<(String, f64)>,
-}
+use super::charts::{Point, Roofs};
 
 /// Lines of the picture.
 const HEIGHT: usize = 20;
@@ -141,7 +123,7 @@ mod tests {
 
     #[test]
     fn points_stand_where_their_values_are() {
-        let point = |name: &str, intensity, gflops| Point { name: name.to_owned(), intensity, gflops };
+        let point = |name: &str, intensity, gflops| Point { name: name.to_owned(), intensity, gflops, weight: None };
         let points = [
             point("memory bound", Some(0.1), Some(100.0)),
             point("copy", Some(0.0), Some(0.0)),

@@ -9,6 +9,7 @@
 )]
 
 mod cache;
+mod charts;
 mod common;
 mod copies;
 mod dataset;

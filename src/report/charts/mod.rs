@@ -1,0 +1,33 @@
+//! Charts: what they show, and drawing them as SVG, PNG and characters.
+
+mod alternative;
+mod answer;
+mod bars;
+mod characters;
+mod columns;
+mod frame;
+mod heat_map;
+mod lines;
+mod model;
+mod output;
+mod paint;
+mod palette;
+mod png;
+mod roofline;
+mod shapes;
+mod stacked;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod text;
+mod ticks;
+mod unit;
+
+pub use characters::{Terminal, characters};
+pub use frame::Layout;
+pub use model::{
+    Bar, Bars, Bin, Chart, Gauge, HeatMap, Histogram, Line, Lines, Part, Plot, Point, Role, Roofline, Roofs, Scale,
+    Stacked,
+};
+pub use output::style_sheet;
+pub use unit::{Axis, Shown, Unit, shown};

@@ -1,0 +1,63 @@
+//! Charts as files and as parts of pages.
+
+use anyhow::Result;
+
+use super::alternative::alternative;
+use super::frame::{Layout, draw, notes};
+use super::model::Chart;
+use super::png::png;
+use super::svg::{Ground, svg};
+
+/// The rules that SVGs of [`Chart::page_svg`] need in a page: the colours on light and dark grounds, which of both layouts is shown.
+pub fn style_sheet() -> &'static str {
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/charts.css"))
+}
+
+impl Chart {
+    /// What the chart shows in words, with its main numbers.
+    pub fn alternative(&self) -> String {
+        alternative(self)
+    }
+
+    /// The notes of the chart and what its drawing leaves out or puts together.
+    pub fn all_notes(&self) -> Vec<String> {
+        notes(self)
+    }
+
+    /// The chart as an SVG file on a light ground.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn svg(&self, layout: Layout) -> Result<String> {
+        svg(&draw(self, layout), &self.title, &alternative(self), Ground::File)
+    }
+
+    /// The chart as an SVG element for a page with [`style_sheet`]: it fills the width it is given, and its colours are variables.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn page_svg(&self, layout: Layout) -> Result<String> {
+        svg(&draw(self, layout), &self.title, &alternative(self), Ground::Page)
+    }
+
+    /// Two SVG elements for a page, one for wide and one for narrow screens, of which [`style_sheet`] shows one. Title and notes
+    /// are left to the page: see [`Chart::all_notes`].
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn page(&self) -> Result<String> {
+        let wide = self.page_svg(Layout::WIDE.without_captions())?;
+        let narrow = self.page_svg(Layout::NARROW.without_captions())?;
+        Ok(format!(
+            "<div class=\"chart\">\n<div class=\"chart-wide\">\n{wide}</div>\n<div class=\"chart-narrow\">\n{narrow}</div>\n</div>\n"
+        ))
+    }
+
+    /// The chart as a PNG file on a light ground, with two pixels for each of the layout.
+    ///
+    /// # Errors
+    /// When it cannot be drawn.
+    pub fn png(&self, layout: Layout) -> Result<Vec<u8>> {
+        png(&draw(self, layout))
+    }
+}
