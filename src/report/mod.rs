@@ -11,6 +11,8 @@ pub mod json;
 #[cfg(feature = "tables")]
 pub mod markdown;
 #[cfg(feature = "tables")]
+pub mod source_document;
+#[cfg(feature = "tables")]
 pub mod text;
 mod text_roofline;
 

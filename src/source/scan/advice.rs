@@ -40,6 +40,8 @@ pub struct Recommendation {
     pub actions: Vec<String>,
     /// What may be won.
     pub estimated_impact: String,
+    /// How sure it is, from 0 to 1.
+    pub confidence: f64,
     /// How to measure it.
     pub commands: Vec<Command>,
 }
@@ -74,6 +76,7 @@ struct RiskForm {
 #[serde(deny_unknown_fields)]
 struct AdviceForm {
     id: String,
+    confidence: f64,
     category: String,
     priority: Priority,
     #[serde(default)]
@@ -180,6 +183,7 @@ pub fn recommendations(facts: &Facts, counters: &[String], target: &Target) -> V
             suggestion: facts.filled(&advice.suggestion),
             actions: advice.actions.clone(),
             estimated_impact: advice.impact.clone(),
+            confidence: advice.confidence,
             commands: advice.command.iter().flat_map(|form| commands(form, counters, target)).collect(),
         });
     }

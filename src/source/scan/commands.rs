@@ -20,6 +20,9 @@ pub struct Command {
     pub args: Vec<Argument>,
     /// The whole line, quoted for a shell.
     pub full_command: String,
+    /// Its words, not quoted.
+    #[serde(skip)]
+    pub words: Vec<String>,
 }
 
 /// A flag with a value.
@@ -128,5 +131,5 @@ fn command(form: &CommandForm, pmc: &[String], pass: Option<(usize, usize)>, tar
     };
     let args = args.into_iter().map(|(name, values)| Argument { name, value: Some(values.join(" ")) }).collect();
     let full_command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
-    Some(Command { tool: form.tool.clone(), description, flags: form.flags.clone(), args, full_command })
+    Some(Command { tool: form.tool.clone(), description, flags: form.flags.clone(), args, full_command, words })
 }
