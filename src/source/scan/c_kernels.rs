@@ -90,7 +90,8 @@ pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut Fou
     if words.clone().any(|at| stream.word(at).is_some_and(|word| part.parameters.contains(word)) || stream.is_mark(at, "##")) {
         return;
     }
-    if words.end < stream.len() && stream.is_mark(words.end, "##") {
+    let is_pasted = words.start.checked_sub(1).is_some_and(|before| stream.is_mark(before, "##"));
+    if is_pasted || stream.is_mark(words.end, "##") {
         return;
     }
     let name: String = words.map(|at| stream.text(at)).collect();

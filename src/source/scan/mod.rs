@@ -11,6 +11,8 @@ mod files;
 mod found;
 mod model;
 mod patterns;
+#[cfg(any(test, feature = "properties"))]
+pub(crate) mod properties;
 mod python_lexer;
 mod python_scan;
 mod python_structure;

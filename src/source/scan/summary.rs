@@ -271,6 +271,8 @@ fn kernels(files: &[FileFound], defined: &BTreeSet<&str>, patterns: &Patterns) -
             match site.mention {
                 Mention::Definition => kernel.definition_count += 1,
                 Mention::Declaration => {}
+                // What only names a kernel, for a launch around it or somewhere else, launches nothing.
+                Mention::Launch if !patterns.get(site.pattern).is_some_and(|pattern| pattern.has_role("launch")) => {}
                 Mention::Launch | Mention::MaybeLaunch => {
                     kernel.launch_count += 1;
                     kernel.launched_in_loop |= site.in_loop;
