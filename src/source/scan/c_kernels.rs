@@ -66,7 +66,7 @@ pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut Fou
                     let Some(close) = part.structure.close(end + 1) else { break };
                     if is_attribute(word) {
                         at = close;
-                    } else if stream.is_mark(close + 1, "(") {
+                    } else if is_name(word) && stream.is_mark(close + 1, "(") {
                         // A macro that makes the name.
                         let Some(second) = part.structure.close(close + 1) else { break };
                         name = Some((at..close + 1, at));
@@ -158,8 +158,8 @@ fn is_followed_by_arguments(part: &Part<'_>, open: usize) -> bool {
     let limit = open + MOST_TOKENS;
     while at < limit {
         match stream.bytes(at) {
-            b"" | b";" | b"{" | b"}" => return false,
-            b"(" | b"[" => match part.structure.close(at) {
+            b"" | b";" | b"}" => return false,
+            b"(" | b"[" | b"{" => match part.structure.close(at) {
                 Some(close) => at = close,
                 None => return false,
             },

@@ -29,6 +29,9 @@ pub fn source_scan(bytes: &[u8]) {
             let closes = memchr::memmem::find(&without_joins(&commented), b"*/").is_some();
             assert!(closes || silent.hits.is_empty(), "a comment has {:?}", silent.hits);
         }
+        if language != Language::Gpu {
+            continue;
+        }
         let file = FileFound { name: "a".to_owned(), language, found };
         let scan = summarize("d".to_owned(), &[file], 0, patterns, &Target { architecture: "gfx942".to_owned(), ..Target::default() });
         assert_eq!(scan.kernel_count, scan.detected_kernels.len());
