@@ -9,7 +9,8 @@ use super::arguments::{GlobalArguments, registry};
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::settings::{Settings, selected};
 use super::{
-    analyze, check, completions, config, convert, help, info, man, messages, plan, scan, schema, sql, suggest, table, tables,
+    analyze, check, completions, config, convert, help, info, man, messages, plan, scan, schema, sql, suggest, table,
+    tables,
 };
 use crate::engine::Registry;
 

@@ -57,7 +57,8 @@ fn figures(scan: &SourceScan) -> Vec<Figure> {
         unit: ColumnUnit::Count,
         status,
     };
-    let of = |id: &str| scan.detected_patterns.iter().find(|pattern| pattern.pattern_id == id).map_or(0, |one| one.count);
+    let of =
+        |id: &str| scan.detected_patterns.iter().find(|pattern| pattern.pattern_id == id).map_or(0, |one| one.count);
     let loops = of("LOOP_DEVICE_SYNC");
     let warns = |condition: bool| if condition { Status::Warning } else { Status::Neutral };
     vec![
@@ -125,8 +126,13 @@ fn note(text: String, is_warning: bool) -> Block {
 }
 
 fn risks(scan: &SourceScan) -> Section {
-    let notes = scan.risk_areas.iter().map(|risk| note(format!("- {risk}"), false)).collect();
-    section("source_risks", "Risk areas", "What in the source may cost time on the GPU; only a trace tells how much.", notes)
+    let notes = scan.risk_areas.iter().map(|risk| note(format!("{risk}."), false)).collect();
+    section(
+        "source_risks",
+        "Risk areas",
+        "What in the source may cost time on the GPU; only a trace tells how much.",
+        notes,
+    )
 }
 
 fn next(scan: &SourceScan) -> Section {
@@ -143,16 +149,28 @@ fn kernels(kernels: &[DetectedKernel], rows: usize) -> Result<Section> {
         Series::new(name.into(), kernels.iter().map(|kernel| of(kernel) as i64).collect::<Vec<i64>>()).into_column()
     };
     let columns = vec![
-        (text("name", &|kernel| kernel.name.clone()), ColumnUnit::Name, "Name without namespace and template arguments"),
-        (text("place", &|kernel| format!("{}:{}", kernel.file, kernel.line)), ColumnUnit::Text, "Definition, else first mention"),
+        (
+            text("name", &|kernel| kernel.name.clone()),
+            ColumnUnit::Name,
+            "Name without namespace and template arguments",
+        ),
+        (
+            text("place", &|kernel| format!("{}:{}", kernel.file, kernel.line)),
+            ColumnUnit::Text,
+            "Definition, else first mention",
+        ),
         (text("found_as", &|kernel| kernel.launch_type.clone()), ColumnUnit::Text, "Pattern that fits there"),
         (count("definitions", &|kernel| kernel.definition_count), ColumnUnit::Count, "Definitions of that name"),
         (count("launches", &|kernel| kernel.launch_count), ColumnUnit::Count, "Places that launch it"),
-        (text("launched_at", &|kernel| some(&kernel.launches, kernel.launch_count)), ColumnUnit::Text, "The first of them"),
+        (
+            text("launched_at", &|kernel| some(&kernel.launches, kernel.launch_count)),
+            ColumnUnit::Text,
+            "The first of them",
+        ),
     ];
     let table = table("source_kernels", "Kernels by name", columns, &["name"], rows)?;
     let about = "Definitions and launches that have the same name belong together.";
-    Ok(section("source_kernels", "Kernels", about, vec![Block::Table(table)]))
+    Ok(section("source_kernels", "Kernels", about, vec![Block::Table(Box::new(table))]))
 }
 
 fn patterns(patterns: &[DetectedPattern], rows: usize) -> Result<Section> {
@@ -173,7 +191,7 @@ fn patterns(patterns: &[DetectedPattern], rows: usize) -> Result<Section> {
     ];
     let table = table("source_patterns", "Patterns, the most severe first", columns, &["pattern"], rows)?;
     let about = "Names and forms that were found in code; comments, literals and what `#if 0` leaves out do not count.";
-    Ok(section("source_patterns", "Patterns", about, vec![Block::Table(table)]))
+    Ok(section("source_patterns", "Patterns", about, vec![Block::Table(Box::new(table))]))
 }
 
 /// The first places of so many.
@@ -211,5 +229,10 @@ fn provenance(tree: &TreeScan) -> Provenance {
     }
     left_out.extend(tree.large.iter().map(|path| (scan::shown(path), "larger than --max-file-size".to_owned())));
     let damage = tree.unreadable.iter().map(|(path, cause)| format!("{}: {cause}", scan::shown(path)));
-    Provenance { version: env!("CARGO_PKG_VERSION").to_owned(), damage: damage.collect(), left_out, ..Provenance::default() }
+    Provenance {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        damage: damage.collect(),
+        left_out,
+        ..Provenance::default()
+    }
 }

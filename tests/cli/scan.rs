@@ -38,7 +38,8 @@ fn the_lines_that_the_fixtures_tell_of_themselves_are_found() {
             if code.trim().is_empty() || code.trim() == ")" {
                 continue;
             }
-            let is_in_loop = !["no loop", "not", "after the loop", "defined, not run"].iter().any(|no| said.contains(no));
+            let is_in_loop =
+                !["no loop", "not", "after the loop", "defined, not run"].iter().any(|no| said.contains(no));
             assert_eq!(looped.contains(&format!("{file}:{}", number + 1).as_str()), is_in_loop, "{file}: {line}");
         }
     }

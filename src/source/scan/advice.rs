@@ -222,7 +222,8 @@ mod tests {
         let every: BTreeMap<String, usize> = roles.map(|role| (role, 1)).collect();
         let mut tools = BTreeSet::new();
         for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1151"] {
-            let target = Target { architecture: architecture.to_owned(), program: vec!["./it's".to_owned(), "$x".to_owned()] };
+            let target =
+                Target { architecture: architecture.to_owned(), program: vec!["./it's".to_owned(), "$x".to_owned()] };
             for model in ["HIP", "PyTorch_HIP", "CUDA"] {
                 let mut without = every.clone();
                 for roles in [&[][..], &["async_copy", "marker_begin"], &["loop_device_sync"]] {

@@ -47,7 +47,8 @@ pub fn live(text: &[u8], lexed: &Lexed) -> Live {
         }
         from = directive.at;
         let words = Stream { text, tokens: &directive.tokens };
-        let is_constant = |value: &[&str]| words.len() == 2 && value.iter().any(|value| words.bytes(1) == value.as_bytes());
+        let is_constant =
+            |value: &[&str]| words.len() == 2 && value.iter().any(|value| words.bytes(1) == value.as_bytes());
         let (never, always) = (is_constant(&["0", "false"]), is_constant(&["1", "true"]));
         let choice = match words.word(0).unwrap_or_default() {
             b"if" | b"ifdef" | b"ifndef" => {

@@ -24,7 +24,11 @@ fn is_name(word: &[u8]) -> bool {
 /// Attributes that are written like calls.
 fn is_attribute(word: &[u8]) -> bool {
     let is_reserved = word.starts_with(b"__") && word.ends_with(b"__");
-    is_reserved || matches!(word, b"alignas" | b"__declspec" | b"requires" | b"noexcept" | b"explicit" | b"reqd_work_group_size")
+    is_reserved
+        || matches!(
+            word,
+            b"alignas" | b"__declspec" | b"requires" | b"noexcept" | b"explicit" | b"reqd_work_group_size"
+        )
 }
 
 /// The kernel after a word that begins one. Its name stands before the parentheses of its parameters; attributes and
@@ -87,7 +91,10 @@ pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut Fou
     }
     let (Some((words, at)), Some(end)) = (name, ends_with) else { return };
     // A macro makes kernels of several names.
-    if words.clone().any(|at| stream.word(at).is_some_and(|word| part.parameters.contains(word)) || stream.is_mark(at, "##")) {
+    if words
+        .clone()
+        .any(|at| stream.word(at).is_some_and(|word| part.parameters.contains(word)) || stream.is_mark(at, "##"))
+    {
         return;
     }
     let is_pasted = words.start.checked_sub(1).is_some_and(|before| stream.is_mark(before, "##"));
@@ -186,7 +193,10 @@ fn template_begin(part: &Part<'_>, end: usize) -> Option<usize> {
         match stream.bytes(at) {
             b">" => depth += 1,
             // Two that touch are a shift, where something stands on both sides.
-            b"<" if at.checked_sub(1).is_some_and(|before| stream.is_mark(before, "<") && stream.touches_next(before)) => {
+            b"<" if at
+                .checked_sub(1)
+                .is_some_and(|before| stream.is_mark(before, "<") && stream.touches_next(before)) =>
+            {
                 at -= 1;
             }
             b"<" => {
@@ -262,7 +272,9 @@ pub fn given_to(part: &Part<'_>, place: usize, name: &str) -> Vec<String> {
         while end < place && !matches!(stream.bytes(end), b";" | b"{" | b"}" | b"?") {
             end = part.structure.close(end).filter(|_| stream.is_mark(end, "(")).unwrap_or(end) + 1;
         }
-        if let Some(kernel) = named(part, at + 2..end.min(place)).filter(|kernel| kernel != name && !names.contains(kernel)) {
+        if let Some(kernel) =
+            named(part, at + 2..end.min(place)).filter(|kernel| kernel != name && !names.contains(kernel))
+        {
             names.push(kernel);
         }
         if names.len() >= MOST_NAMES {

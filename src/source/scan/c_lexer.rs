@@ -133,7 +133,8 @@ impl Lexer<'_> {
             }
             _ if begins_word(byte) => self.word(),
             _ => {
-                let is_pair = matches!((byte, self.peek(1)), (b'-', Some(b'>')) | (b':', Some(b':')) | (b'#', Some(b'#')));
+                let is_pair =
+                    matches!((byte, self.peek(1)), (b'-', Some(b'>')) | (b':', Some(b':')) | (b'#', Some(b'#')));
                 self.push(Kind::Mark, if is_pair { 2 } else { 1 });
             }
         }
@@ -200,7 +201,9 @@ fn number(rest: &[u8]) -> usize {
         let before = rest.get(at - 1).copied().unwrap_or_default();
         let next = rest.get(at + 1).copied().unwrap_or_default();
         let goes_on = match byte {
-            b'+' | b'-' => matches!(before, b'e' | b'E' | b'p' | b'P') && !rest.starts_with(b"0x") && !rest.starts_with(b"0X"),
+            b'+' | b'-' => {
+                matches!(before, b'e' | b'E' | b'p' | b'P') && !rest.starts_with(b"0x") && !rest.starts_with(b"0X")
+            }
             b'\'' => next.is_ascii_alphanumeric() && before.is_ascii_alphanumeric(),
             _ => continues_word(*byte) || *byte == b'.',
         };

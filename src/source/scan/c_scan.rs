@@ -13,8 +13,22 @@ use super::tokens::{Kind, Stream};
 
 /// Keywords that stand before a call; any other word there makes it a declaration.
 const BEFORE_CALLS: [&str; 16] = [
-    "return", "else", "do", "case", "throw", "co_return", "co_await", "co_yield", "and", "or", "not", "new", "delete",
-    "sizeof", "goto", "typeof",
+    "return",
+    "else",
+    "do",
+    "case",
+    "throw",
+    "co_return",
+    "co_await",
+    "co_yield",
+    "and",
+    "or",
+    "not",
+    "new",
+    "delete",
+    "sizeof",
+    "goto",
+    "typeof",
 ];
 /// So many tokens may stand between the brackets of template arguments.
 const MOST_TEMPLATE_TOKENS: usize = 200;
@@ -99,7 +113,9 @@ pub fn kernel_macros(file: &[u8]) -> KernelMacros {
         let has_parameters = line.is_mark(2, "(") && line.touches_next(1);
         let is_kernel = (2..line.len().min(12)).any(|at| line.is_word(at, "__global__"));
         let has_braces = (2..line.len()).any(|at| line.is_mark(at, "{"));
-        if let Some(name) = line.word(1).filter(|_| line.is_word(0, "define") && is_kernel && !has_parameters && !has_braces) {
+        if let Some(name) =
+            line.word(1).filter(|_| line.is_word(0, "define") && is_kernel && !has_parameters && !has_braces)
+        {
             macros.insert(name.to_vec());
         }
     }
@@ -142,12 +158,14 @@ fn call(part: &Part<'_>, at: usize, word: &[u8], patterns: &Patterns, found: &mu
     if !opens && !is_inner {
         return;
     }
-    let outer = before.filter(|_| is_inner).and_then(|before| before.checked_sub(1)).and_then(|outer| stream.word(outer));
+    let outer =
+        before.filter(|_| is_inner).and_then(|before| before.checked_sub(1)).and_then(|outer| stream.word(outer));
     let fitting = patterns.called(word, outer);
     if fitting.is_empty() {
         return;
     }
-    let declares = stream.kind(at + 1) == Some(Kind::Word) && outer.is_some_and(|outer| outer == b"sycl" || outer == b"nvtx3");
+    let declares =
+        stream.kind(at + 1) == Some(Kind::Word) && outer.is_some_and(|outer| outer == b"sycl" || outer == b"nvtx3");
     let open = match () {
         () if stream.is_mark(at + 1, "(") => Some(at + 1),
         () if stream.is_mark(at + 1, "<") => template_end(part, at + 1).map(|end| end + 1),

@@ -147,7 +147,8 @@ impl Loops<'_> {
                 }
                 Some(b"do") => {
                     let end = self.statement(at + 1, 0);
-                    let Some(close) = self.stream.is_word(end + 1, "while").then(|| self.head(end + 1)).flatten() else {
+                    let Some(close) = self.stream.is_word(end + 1, "while").then(|| self.head(end + 1)).flatten()
+                    else {
                         continue;
                     };
                     if self.is_never(end + 1, close) {

@@ -68,7 +68,8 @@ pub fn commands(form: &CommandForm, counters: &[String], target: &Target) -> Vec
     }
     let passes = passes(counters, &target.architecture);
     let count = passes.len();
-    let numbered = |(at, pass): (usize, &Vec<String>)| command(form, pass, (count > 1).then_some((at + 1, count)), target);
+    let numbered =
+        |(at, pass): (usize, &Vec<String>)| command(form, pass, (count > 1).then_some((at + 1, count)), target);
     passes.iter().enumerate().filter_map(numbered).collect()
 }
 

@@ -33,7 +33,13 @@ pub fn source_scan(bytes: &[u8]) {
             continue;
         }
         let file = FileFound { name: "a".to_owned(), language, found };
-        let scan = summarize("d".to_owned(), &[file], 0, patterns, &Target { architecture: "gfx942".to_owned(), ..Target::default() });
+        let scan = summarize(
+            "d".to_owned(),
+            &[file],
+            0,
+            patterns,
+            &Target { architecture: "gfx942".to_owned(), ..Target::default() },
+        );
         assert_eq!(scan.kernel_count, scan.detected_kernels.len());
         for pattern in &scan.detected_patterns {
             assert!(pattern.in_loops <= pattern.count && !pattern.locations.is_empty(), "{pattern:?}");

@@ -89,7 +89,8 @@ pub fn lex(text: &Text<'_>) -> Lexed {
             lexed.tokens.push(Token { kind, start: place(at), end: place((at + length).min(text.len())), line });
         }
         let passed = rest.get(..length).unwrap_or(rest);
-        let newlines = if length == 1 { usize::from(byte == b'\n') } else { memchr::memchr_iter(b'\n', passed).count() };
+        let newlines =
+            if length == 1 { usize::from(byte == b'\n') } else { memchr::memchr_iter(b'\n', passed).count() };
         line = line.saturating_add(u32::try_from(newlines).unwrap_or(u32::MAX));
         at += length;
     }

@@ -69,11 +69,17 @@ impl Scan<'_> {
     /// A decorator that makes a kernel of the function after it. What returns a value is called by kernels and is none.
     fn decorator(&self, number: usize, line: &Line, found: &mut Found) {
         let Some(chain) = self.structure.chain(self.stream, line.tokens.start + 1) else { return };
-        let is_kernel = |at: &usize| self.patterns.get(*at).is_some_and(|pattern| pattern.form == Some(Form::PythonKernel));
+        let is_kernel =
+            |at: &usize| self.patterns.get(*at).is_some_and(|pattern| pattern.form == Some(Form::PythonKernel));
         let Some(pattern) = self.patterns.used_path(&chain.path).into_iter().find(is_kernel) else { return };
         let below = self.lexed.lines.get(number..).unwrap_or_default();
-        let mut function = below.iter().take(MOST_DECORATORS).enumerate().skip_while(|(_, line)| self.stream.is_mark(line.tokens.start, "@"));
-        let Some((ahead, definition)) = function.next().filter(|(_, line)| self.stream.is_word(line.tokens.start, "def"))
+        let mut function = below
+            .iter()
+            .take(MOST_DECORATORS)
+            .enumerate()
+            .skip_while(|(_, line)| self.stream.is_mark(line.tokens.start, "@"));
+        let Some((ahead, definition)) =
+            function.next().filter(|(_, line)| self.stream.is_word(line.tokens.start, "def"))
         else {
             return;
         };
@@ -127,9 +133,9 @@ impl Scan<'_> {
 
     fn chain(&self, at: usize, chain: &Chain, found: &mut Found) {
         let (line, in_loop) = (self.stream.line(chain.last), self.structure.is_in_loop(at));
-        let is_definition = at.checked_sub(1).is_some_and(|before| {
-            self.stream.is_word(before, "def") || self.stream.is_word(before, "class")
-        });
+        let is_definition = at
+            .checked_sub(1)
+            .is_some_and(|before| self.stream.is_word(before, "def") || self.stream.is_word(before, "class"));
         if is_definition {
             return;
         }

@@ -134,13 +134,18 @@ pub fn summarize(
     target: &Target,
 ) -> SourceScan {
     let mut places: BTreeMap<usize, Places> = BTreeMap::new();
-    let defined: BTreeSet<&str> = sites(files).filter(|(_, site)| site.mention == Mention::Definition).map(|(_, site)| site.name.as_str()).collect();
+    let defined: BTreeSet<&str> = sites(files)
+        .filter(|(_, site)| site.mention == Mention::Definition)
+        .map(|(_, site)| site.name.as_str())
+        .collect();
     for file in files {
         let mut of_file: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         // Launches by subscript count only where the name is that of a kernel.
-        let maybe = file.found.kernels.iter().filter(|site| {
-            site.mention == Mention::MaybeLaunch && defined.contains(site.name.as_str())
-        });
+        let maybe = file
+            .found
+            .kernels
+            .iter()
+            .filter(|site| site.mention == Mention::MaybeLaunch && defined.contains(site.name.as_str()));
         let hits = file.found.hits.iter().map(|hit| (hit.pattern, hit.line, hit.in_loop));
         for (pattern, line, in_loop) in hits.chain(maybe.map(|site| (site.pattern, site.line, site.in_loop))) {
             let place = || format!("{}:{line}", file.name);
@@ -188,7 +193,9 @@ fn sites(files: &[FileFound]) -> impl Iterator<Item = (&FileFound, &super::found
 fn derive(places: &mut BTreeMap<usize, Places>, patterns: &Patterns) {
     let having = |role: &str| -> Vec<usize> {
         let all = patterns.all().iter().enumerate();
-        all.filter(|(_, pattern)| pattern.form != Some(Form::InLoop) && pattern.has_role(role)).map(|(at, _)| at).collect()
+        all.filter(|(_, pattern)| pattern.form != Some(Form::InLoop) && pattern.has_role(role))
+            .map(|(at, _)| at)
+            .collect()
     };
     for at in patterns.of_form(Form::InLoop).collect::<Vec<_>>() {
         let mut sum = Places::default();

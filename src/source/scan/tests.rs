@@ -218,10 +218,46 @@ fn loops_and_names_of_python() {
 fn hostile_texts_take_no_long() {
     let size = 512 * 1024;
     for part in [
-        "(", "{", "[", ")", "<", "<<<", "for(;;)", "do ", "if(a)", "#if 1\n", "#else\n", "R\"x(", "/*", "\"", "'", "\\\n",
-        "\n", "k<", "k<<<1>>>", "__global__ ", "__global__ void k(", "hipLaunchKernelGGL(", "hipLaunchKernelGGL(k,",
-        "@triton.jit\n", "@triton.jit\ndef f():\n ", "import a,", "a.", "f'{", "'''", "for x in y:\n ", "#define k(a) k<",
-        "x=&x;", "while(", "a=k;k<<<1,1>>>(x);", "#if 0\n", "\t", "lambda:", "\u{feff}", "{#if a\n", "(#else\n(",
+        "(",
+        "{",
+        "[",
+        ")",
+        "<",
+        "<<<",
+        "for(;;)",
+        "do ",
+        "if(a)",
+        "#if 1\n",
+        "#else\n",
+        "R\"x(",
+        "/*",
+        "\"",
+        "'",
+        "\\\n",
+        "\n",
+        "k<",
+        "k<<<1>>>",
+        "__global__ ",
+        "__global__ void k(",
+        "hipLaunchKernelGGL(",
+        "hipLaunchKernelGGL(k,",
+        "@triton.jit\n",
+        "@triton.jit\ndef f():\n ",
+        "import a,",
+        "a.",
+        "f'{",
+        "'''",
+        "for x in y:\n ",
+        "#define k(a) k<",
+        "x=&x;",
+        "while(",
+        "a=k;k<<<1,1>>>(x);",
+        "#if 0\n",
+        "\t",
+        "lambda:",
+        "\u{feff}",
+        "{#if a\n",
+        "(#else\n(",
     ] {
         let text = part.repeat(size / part.len());
         for language in [Language::Gpu, Language::OpenCl, Language::Python] {
@@ -251,8 +287,14 @@ fn target() -> Target {
 fn files_and_limits() {
     let kernel = "__global__ void k() {}";
     let directory = tree(&[
-        ("b.cu", kernel), ("a/z.hip", kernel), ("a.CU", kernel), ("build/x.cu", kernel), (".hidden/x.cu", kernel),
-        ("third_party/x.cu", kernel), ("note.txt", kernel), ("large.cpp", &" ".repeat(2000)),
+        ("b.cu", kernel),
+        ("a/z.hip", kernel),
+        ("a.CU", kernel),
+        ("build/x.cu", kernel),
+        (".hidden/x.cu", kernel),
+        ("third_party/x.cu", kernel),
+        ("note.txt", kernel),
+        ("large.cpp", &" ".repeat(2000)),
     ]);
     std::os::unix::fs::symlink("/", directory.path().join("root")).unwrap();
     std::os::unix::fs::symlink(directory.path(), directory.path().join("loop")).unwrap();
@@ -271,7 +313,10 @@ fn files_and_limits() {
 #[test]
 fn kernels_are_related_by_name_over_files() {
     let directory = tree(&[
-        ("a.cpp", "void f() { auto kernel = &sum<int>; if (w) kernel = wide; kernel<<<1, 1>>>(x); missing<<<1, 1>>>(); }"),
+        (
+            "a.cpp",
+            "void f() { auto kernel = &sum<int>; if (w) kernel = wide; kernel<<<1, 1>>>(x); missing<<<1, 1>>>(); }",
+        ),
         ("config.hpp", "#define KERNEL __global__ static\n"),
         ("k.cpp", "template <class T> KERNEL void sum(T *x) {}\nKERNEL void wide(int *x) {}\n"),
         ("p.py", "table[0](x); step[grid](x)\n"),

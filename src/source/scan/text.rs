@@ -81,7 +81,8 @@ mod tests {
         let text = Text::new(b"\xef\xbb\xbfa\r\nb\\ \r\nc\rd\\\n\\\ne").joined();
         assert_eq!(text.bytes.as_ref(), b"a\nbc\nde");
         assert_eq!(text.joins, [3, 6, 6]);
-        let wide: Vec<u8> = [0xff, 0xfe].into_iter().chain("k<<<1\r\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        let wide: Vec<u8> =
+            [0xff, 0xfe].into_iter().chain("k<<<1\r\n".encode_utf16().flat_map(u16::to_le_bytes)).collect();
         assert_eq!(Text::new(&wide).bytes.as_ref(), b"k<<<1\n");
         assert_eq!(Text::new(b"plain").joined().bytes.as_ref(), b"plain");
     }

@@ -43,7 +43,10 @@ impl<'a> Stream<'a> {
 
     /// The bytes of a token; empty past the end.
     pub fn bytes(&self, at: usize) -> &'a [u8] {
-        self.tokens.get(at).and_then(|token| self.text.get(token.start as usize..token.end as usize)).unwrap_or_default()
+        self.tokens
+            .get(at)
+            .and_then(|token| self.text.get(token.start as usize..token.end as usize))
+            .unwrap_or_default()
     }
 
     /// Whether a token is this punctuation.

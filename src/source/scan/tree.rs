@@ -78,7 +78,8 @@ pub fn scan(directory: &Path, limits: Limits, target: &Target, observer: &dyn Ob
     let mut scan = summarize(shown(directory), &files, skipped, patterns, target);
     if listing.beyond > 0 {
         let (read, beyond) = (files.len(), listing.beyond);
-        scan.risk_areas.push(format!("only the first {read} source files were read; {beyond} more are not part of this"));
+        scan.risk_areas
+            .push(format!("only the first {read} source files were read; {beyond} more are not part of this"));
     }
     Ok(TreeScan { scan, beyond: listing.beyond, large: listing.large, unreadable: listing.unreadable })
 }
