@@ -8,8 +8,8 @@ use super::tokens::{Stream, Token};
 pub enum Choice {
     /// Alternatives begin.
     Begin,
-    /// The next alternative begins.
-    Next,
+    /// The next alternative begins; whether the one before it is there.
+    Next(bool),
     /// The alternatives end.
     End,
 }
@@ -57,12 +57,13 @@ pub fn live(text: &[u8], lexed: &Lexed) -> Live {
                 Choice::Begin
             }
             b"elif" | b"else" | b"elifdef" | b"elifndef" => {
+                let was_there = open.last().is_some_and(|open| !open.dead);
                 if let Some(open) = open.last_mut() {
                     let is_elif = words.is_word(0, "elif");
                     open.dead = open.taken || (is_elif && never);
                     open.taken |= is_elif && always;
                 }
-                Choice::Next
+                Choice::Next(was_there)
             }
             b"endif" => {
                 open.pop();

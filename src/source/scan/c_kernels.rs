@@ -9,7 +9,7 @@ use super::tokens::{Kind, Stream};
 /// So many tokens may stand between `__global__` and the name, and in the arguments of a launch.
 const MOST_TOKENS: usize = 400;
 /// Names that a variable was given are looked for so far back.
-const MOST_BACK: usize = 4000;
+const MOST_BACK: usize = 1500;
 /// So many of them count.
 const MOST_NAMES: usize = 16;
 const NO_NAMES: [&str; 22] = [

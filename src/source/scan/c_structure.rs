@@ -62,9 +62,11 @@ fn brackets(stream: Stream<'_>, choices: &[(usize, Choice)]) -> Structure {
         while let Some((_, choice)) = choices.next_if(|(place, _)| *place <= at) {
             match choice {
                 Choice::Begin => waiting.push((top, None)),
-                Choice::Next => {
+                Choice::Next(was_there) => {
                     if let Some((before, after)) = waiting.last_mut() {
-                        after.get_or_insert(top);
+                        if *was_there {
+                            after.get_or_insert(top);
+                        }
                         top = *before;
                     }
                 }
