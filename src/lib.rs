@@ -17,6 +17,5 @@ pub mod input;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
 pub mod report;
-#[cfg(feature = "tables")]
 pub mod source;
 pub mod trace;

@@ -7,6 +7,7 @@ pub use crate::input::properties::{
     att_listing, compute_rows, csv_rows, csv_values, head, json_mending, json_parts, json_record, json_scan,
     json_template, json_text, rpd_arguments, sqlite_pages,
 };
+pub use crate::source::scan::properties::source_scan;
 pub use crate::trace::properties::{categories, kernel_names, metrics, numbers, window};
 
 /// A property of any bytes.
@@ -28,6 +29,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("kernel_names", kernel_names),
     ("metrics", metrics),
     ("settings", settings),
+    ("source_scan", source_scan),
     ("sqlite_pages", sqlite_pages),
     ("window", window),
 ];

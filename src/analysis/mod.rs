@@ -7,6 +7,7 @@ mod counter_request;
 mod profiler_flags;
 mod profiler_jobs;
 mod shell;
+mod tool_flags;
 
 pub use counter_blocks::{ArchitectureBlocks, BlockError, CounterBlocks};
 pub use counter_items::{Accumulations, items};
@@ -15,6 +16,7 @@ pub use counter_request::{Needs, RequestError, Resolved, Resolver};
 pub use profiler_flags::{CommandProblem, check_command, newer_flags};
 pub use profiler_jobs::{Collection, accumulation_definitions, job_command, pass_command, pmc_lines, yaml_jobs};
 pub use shell::{quoted, words};
+pub use tool_flags::{ToolProblem, check};
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,8 @@ use super::arguments::{GlobalArguments, registry};
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::settings::{Settings, selected};
 use super::{
-    analyze, check, completions, config, convert, help, info, man, messages, plan, schema, sql, suggest, table, tables,
+    analyze, check, completions, config, convert, help, info, man, messages, plan, scan, schema, sql, suggest, table,
+    tables,
 };
 use crate::engine::Registry;
 
@@ -90,6 +91,7 @@ fn dispatch(
         "sql" => sql::run(&parsed(matches)?, global),
         "analyze" => analyze::run(&parsed(matches)?, registry, global),
         "convert" => convert::run(&parsed(matches)?, global),
+        "scan" => scan::run(&parsed(matches)?, global),
         "plan" => plan::run(&parsed(matches)?, global),
         "completions" => completions::run(&parsed(matches)?, command),
         "man" => man::run(&parsed(matches)?, command),
@@ -124,6 +126,7 @@ pub fn command(registry: &Registry) -> Command {
         .subcommand(sql::SqlArguments::augment_args(Command::new("sql")))
         .subcommand(analyze::AnalyzeArguments::augment_args(Command::new("analyze")))
         .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))
+        .subcommand(scan::ScanArguments::augment_args(Command::new("scan")))
         .subcommand(plan::PlanArguments::augment_args(Command::new("plan")))
         .subcommand(completions::CompletionsArguments::augment_args(Command::new("completions")))
         .subcommand(man::ManArguments::augment_args(Command::new("man")))

@@ -1,6 +1,7 @@
 //! How far a long verb is: a bar on a terminal, a line now and then in a log.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -11,6 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::arguments::GlobalArguments;
 use super::messages::say;
 use crate::export::convert::Observer;
+use crate::source::scan;
 use crate::trace::Member;
 use crate::trace::schema::{Origin, Table, tables};
 
@@ -33,12 +35,21 @@ impl Progress {
         let always = tables().iter().filter(|table| table.origin != Origin::OnDemand).count();
         let tables = always + on_demand;
         let steps = (processes * tables) as u64;
+        Self { tables, ..Self::of_steps("tables", steps, global) }
+    }
+
+    /// Begins to watch the reading of files, whose number is told later.
+    pub fn of_files(global: &GlobalArguments) -> Self {
+        Self::of_steps("files", 0, global)
+    }
+
+    fn of_steps(of: &'static str, steps: u64, global: &GlobalArguments) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} tables {msg} {eta}") {
+        if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:30}} {{pos}}/{{len}} {of} {{msg}} {{eta}}")) {
             bar.set_style(style);
         }
-        let reporter = (!global.quiet).then(|| report(bar.clone(), std::io::stderr().is_terminal()));
-        Self { bar, tables, reporter: Mutex::new(reporter) }
+        let reporter = (!global.quiet).then(|| report(bar.clone(), of, std::io::stderr().is_terminal()));
+        Self { bar, tables: 0, reporter: Mutex::new(reporter) }
     }
 
     /// Ends the report.
@@ -54,7 +65,7 @@ impl Progress {
 }
 
 /// Reports in a thread of its own until the sender is dropped, so that a table that takes long is no silence.
-fn report(bar: ProgressBar, terminal: bool) -> (Sender<()>, JoinHandle<()>) {
+fn report(bar: ProgressBar, of: &'static str, terminal: bool) -> (Sender<()>, JoinHandle<()>) {
     let (sender, receiver) = channel();
     let thread = std::thread::spawn(move || {
         let pause = if terminal { BAR_AFTER } else { LINE_EVERY };
@@ -64,7 +75,7 @@ fn report(bar: ProgressBar, terminal: bool) -> (Sender<()>, JoinHandle<()>) {
                 bar.enable_steady_tick(BAR_AFTER);
                 return;
             }
-            say(format_args!("{} of {} tables, {}", bar.position(), bar.length().unwrap_or(0), bar.message()));
+            say(format_args!("{} of {} {of}, {}", bar.position(), bar.length().unwrap_or(0), bar.message()));
         }
     });
     (sender, thread)
@@ -78,5 +89,16 @@ impl Observer for Progress {
 
     fn taken_over(&self, _member: &Member) {
         self.bar.inc(self.tables as u64);
+    }
+}
+
+impl scan::Observer for Progress {
+    fn begin(&self, files: usize) {
+        self.bar.set_length(files as u64);
+    }
+
+    fn read(&self, file: &Path) {
+        self.bar.set_message(scan::shown(file));
+        self.bar.inc(1);
     }
 }

@@ -15,6 +15,7 @@ mod question;
 mod rule_book;
 #[cfg(feature = "tables")]
 mod rules;
+#[cfg(feature = "tables")]
 mod texts;
 
 #[cfg(feature = "tables")]
@@ -32,4 +33,5 @@ pub use question::Question;
 pub use rule_book::{RuleBook, RuleBookError, RuleText};
 #[cfg(feature = "tables")]
 pub use rules::time_question;
+#[cfg(feature = "tables")]
 pub use texts::{bytes, duration, pieces, shortened};

@@ -13,6 +13,8 @@ pub mod json;
 #[cfg(feature = "tables")]
 pub mod markdown;
 #[cfg(feature = "tables")]
+pub mod source_document;
+#[cfg(feature = "tables")]
 pub mod text;
 #[cfg(feature = "tables")]
 mod text_roofline;

@@ -1,5 +1,6 @@
-//! Source code that traces refer to.
+//! Source code: lines that traces refer to, and what a program does on the GPU before there is a trace.
 
 mod lines;
+pub mod scan;
 
 pub use lines::SourceTree;

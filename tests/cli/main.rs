@@ -45,6 +45,7 @@ mod rocprofv3_documents;
 mod rocprofv3_json;
 mod rpd;
 mod rpd_agreement;
+mod scan;
 mod settings;
 mod tables;
 mod thread_traces;

@@ -22,6 +22,7 @@ const COMMANDS: &[&[&str]] = &[
     &["table", "kernel_summary", "--show-sql"],
     &["sql", "SELECT * FROM regions", "fixtures/two_nodes", "-f", "jsonl"],
     &["plan", "--counters", "SQ_WAVES", "--arch", "gfx942"],
+    &["scan", "fixtures/source"],
     &["completions", "bash"],
     &["completions", "zsh"],
     &["man"],

@@ -159,6 +159,9 @@ def corpus(few):
         yield "compute_rows", text.encode()
         yield "head", text.encode()
     queries = sorted(ROOT.glob("queries/*/*.sql"))
+    for path in sorted((ROOT / "fixtures/source").rglob("*.*")):
+        if not few or path.stat().st_size < 1200:
+            yield "source_scan", path.read_bytes()
     for path in queries[:3] if few else queries:
         lines = path.read_text().splitlines(keepends=True)
         yield "front_matter", "".join(line for line in lines if line.startswith("--")).encode()

@@ -134,7 +134,16 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut BTreeSet<String>
         id = format!("{}_{number}", layout.query);
     }
     let title = layout.title.clone().unwrap_or_else(|| declaration.title.clone());
-    Ok(Some(Table { id, title, about: declaration.about.clone(), question, columns, frame, total_rows, key }))
+    Ok(Some(Table {
+        id,
+        title,
+        about: declaration.about.clone(),
+        question: Some(question),
+        columns,
+        frame,
+        total_rows,
+        key,
+    }))
 }
 
 /// The columns that tell rows apart: those of the grouping, ids and names; texts only where there is nothing else.

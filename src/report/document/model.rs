@@ -106,8 +106,8 @@ pub struct Table {
     pub title: String,
     /// One or two sentences.
     pub about: String,
-    /// What was asked.
-    pub question: Question,
+    /// What was asked; `None` where it is no answer to a query.
+    pub question: Option<Question>,
     /// What the columns are, in order.
     pub columns: Vec<OutputColumn>,
     /// The rows that are shown.

@@ -115,7 +115,7 @@ fn table(table: &Table) -> Value {
         "id": table.id,
         "title": table.title,
         "about": table.about,
-        "question": question(&table.question),
+        "question": table.question.as_ref().map(question),
         "columns": columns(&table.columns),
         "rows": rows.collect::<Vec<Value>>(),
         "total_rows": table.total_rows,

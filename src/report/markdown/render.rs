@@ -87,7 +87,8 @@ fn write_table(table: &Table, unit: TimeUnit, out: &mut dyn Write) -> Result<()>
     markdown::write(&table.frame, &displays(&table.frame, &table.columns, unit), out)?;
     let others = table.total_rows.saturating_sub(table.frame.height());
     if others > 0 {
-        writeln!(out, "\n… {others} more rows: {}", code(&table.question.command_line()))?;
+        let command = table.question.as_ref().map(|question| format!(": {}", code(&question.command_line())));
+        writeln!(out, "\n… {others} more rows{}", command.unwrap_or_default())?;
     }
     Ok(())
 }

@@ -175,7 +175,8 @@ fn write_table(table: &Table, style: TextStyle, out: &mut dyn Write) -> Result<(
     terminal::write(&table.frame, &display, look, out)?;
     let others = table.total_rows.saturating_sub(table.frame.height());
     if others > 0 {
-        writeln!(out, "… {others} more rows: `{}`", table.question.command_line())?;
+        let command = table.question.as_ref().map(|question| format!(": `{}`", question.command_line()));
+        writeln!(out, "… {others} more rows{}", command.unwrap_or_default())?;
     }
     Ok(())
 }

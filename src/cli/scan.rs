@@ -1,0 +1,190 @@
+//! `scan DIR`: what source code tells of a program's work on the GPU before there is a trace.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+
+use super::arguments::GlobalArguments;
+use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use super::memory;
+use super::messages;
+use super::progress::Progress;
+use crate::analysis::CounterBlocks;
+use crate::export::atomic::write_file;
+use crate::export::unit::TimeUnit;
+use crate::report::source_document::source_document;
+use crate::report::{json, markdown, text};
+use crate::source::scan::{Limits, Target, TreeScan, scan};
+
+/// Columns of text where the terminal does not say.
+const WIDTH: usize = 80;
+
+/// Form of a scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ScanFormat {
+    /// For the terminal
+    Text,
+    /// For scripts, by the schema of documents
+    Json,
+    /// For wikis, issues and merge requests
+    #[value(alias = "md")]
+    Markdown,
+    /// JSON of the scan alone, with the fields of tier0 in the documents of rocpd analyze
+    Tier0,
+}
+
+/// Look at source code before there is a trace: kernels, waits, copies, and what to profile first
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Reads HIP, CUDA, C, C++, OpenCL C and Python. Comments, literals and what #if 0 leaves out do not count; kernels that are defined, launched or named for a launch are related by name. Directories of builds and of others' sources, hidden ones, and links are left out. Exits with 3 when there is no source file.
+
+Examples:
+  wavesieve scan fixtures/source
+  wavesieve scan fixtures/source --arch gfx90a -- ./simulate --steps 10
+  wavesieve scan fixtures/source --max-files 0 --max-file-size 4M -f json -o source.json
+  wavesieve scan fixtures/source -f markdown --rows 5")]
+pub struct ScanArguments {
+    /// Directory with source code
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Source files that are read, in the order of their paths; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 500, help_heading = "Input")]
+    max_files: usize,
+    /// Largest file that is read, such as 512K or 4M
+    #[arg(long, value_name = "SIZE", default_value = "512K", value_parser = memory::parse, help_heading = "Input")]
+    max_file_size: u64,
+    /// Architecture that passes of counters must fit, by its LLVM name; on gfx908 to gfx950 they are the same
+    #[arg(long, value_name = "GFX", default_value = "gfx942", help_heading = "Output")]
+    arch: String,
+    /// Form of the scan; without it the output's extension chooses
+    #[arg(short, long, value_enum, help_heading = "Output")]
+    format: Option<ScanFormat>,
+    /// File to write, - for standard output
+    #[arg(short, long, value_name = "PATH", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Rows of each table, 0 for all
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    rows: usize,
+    /// The program to be profiled and its arguments, for the commands
+    #[arg(last = true, value_name = "COMMAND")]
+    program: Vec<String>,
+}
+
+impl ScanArguments {
+    fn format(&self) -> ScanFormat {
+        let extension = self.output.as_ref().and_then(|path| path.extension()?.to_str()).map(str::to_lowercase);
+        let by_extension = match extension.as_deref() {
+            Some("json") => ScanFormat::Json,
+            Some("md") => ScanFormat::Markdown,
+            _ => ScanFormat::Text,
+        };
+        self.format.unwrap_or(by_extension)
+    }
+
+    fn target(&self) -> Result<Target, Failure> {
+        let architecture = self.arch.trim().split(':').next().unwrap_or_default().to_lowercase();
+        let blocks = CounterBlocks::builtin().of(&architecture, &Default::default());
+        blocks.map_err(|error| Failure::Usage(error.to_string().replace("; give them with --block-limit", "")))?;
+        Ok(Target { architecture, program: self.program.clone() })
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the directory cannot be read or the output cannot be written.
+pub fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+    let shown = arguments.directory.display();
+    if !arguments.directory.is_dir() {
+        let what = if arguments.directory.exists() { "is no directory" } else { "does not exist" };
+        return Err(Failure::Usage(format!("{shown} {what}; name a directory with source code")));
+    }
+    let target = arguments.target()?;
+    let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
+    if let Some(path) = path {
+        check_output(path)?;
+    }
+    let files = if arguments.max_files == 0 { usize::MAX } else { arguments.max_files };
+    let limits = Limits { files, file_bytes: arguments.max_file_size };
+    let progress = Progress::of_files(global);
+    let tree = scan(&arguments.directory, limits, &target, &progress);
+    progress.finish();
+    let tree = tree.with_context(|| format!("cannot read {shown}"))?;
+    match path {
+        Some(path) => {
+            write_file(path, |out| write(&tree, arguments, None, out))?;
+            if !global.quiet {
+                messages::say(format_args!("wrote {}", path.display()));
+            }
+        }
+        None => {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            write(&tree, arguments, Some(global), &mut out)?;
+            out.flush()?;
+        }
+    }
+    Ok(conclude(&tree, global))
+}
+
+/// Says what was left out, and tells the exit code.
+fn conclude(tree: &TreeScan, global: &GlobalArguments) -> u8 {
+    for (path, cause) in &tree.unreadable {
+        messages::say(format_args!("damaged: {}: {cause}", crate::source::scan::shown(path)));
+    }
+    if !global.quiet && tree.beyond > 0 {
+        let (read, beyond) = (tree.scan.files_scanned, tree.beyond);
+        messages::say(format_args!("warning: read {read} source files and left out {beyond}; --max-files reads more"));
+    }
+    if !global.quiet && !tree.large.is_empty() {
+        let count = tree.large.len();
+        messages::say(format_args!("warning: left out {count} larger source files; --max-file-size reads them"));
+    }
+    if !tree.unreadable.is_empty() {
+        messages::say("the result is partial");
+        return PARTIAL;
+    }
+    if tree.scan.files_scanned == 0 {
+        messages::say("there is no source file in the directory; name one with C, C++, HIP, CUDA, OpenCL or Python");
+        return NO_DATA;
+    }
+    DONE
+}
+
+fn check_output(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Err(Failure::Usage(format!("{} is a directory; name a file with -o", path.display())));
+    }
+    if path.parent().is_some_and(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
+        let shown = path.display();
+        return Err(Failure::Usage(format!("the directory of {shown} does not exist; create it or name another")));
+    }
+    Ok(())
+}
+
+/// Writes the scan; for a terminal with its width and colours.
+fn write(
+    tree: &TreeScan,
+    arguments: &ScanArguments,
+    terminal: Option<&GlobalArguments>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    let format = arguments.format();
+    if format == ScanFormat::Tier0 {
+        serde_json::to_writer_pretty(&mut *out, &tree.scan)?;
+        return Ok(writeln!(out)?);
+    }
+    let rows = if format == ScanFormat::Json { 0 } else { arguments.rows };
+    let document = source_document(tree, rows)?;
+    match format {
+        ScanFormat::Json | ScanFormat::Tier0 => json::write(&document, out),
+        ScanFormat::Markdown => markdown::write(&document, TimeUnit::default(), out),
+        ScanFormat::Text => {
+            let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+            let width = terminal.filter(|_| io::stdout().is_terminal()).and_then(|_| of_terminal()).unwrap_or(WIDTH);
+            let color = terminal.is_some_and(GlobalArguments::color);
+            text::write(&document, text::TextStyle { width, color, unit: TimeUnit::default() }, out)
+        }
+    }
+}

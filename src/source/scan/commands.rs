@@ -1,0 +1,136 @@
+//! Commands that measure what the source does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::analysis::{Accumulations, CounterBlocks, Needs, Resolver, check, items, plan, quoted};
+use crate::trace::metrics::{Definitions, Normalization};
+
+/// A command and its parts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Command {
+    /// The program.
+    pub tool: String,
+    /// What it is for.
+    pub description: String,
+    /// Flags without values.
+    pub flags: Vec<String>,
+    /// Flags with values.
+    pub args: Vec<Argument>,
+    /// The whole line, quoted for a shell.
+    pub full_command: String,
+    /// Its words, not quoted.
+    #[serde(skip)]
+    pub words: Vec<String>,
+}
+
+/// A flag with a value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Argument {
+    /// The flag.
+    pub name: String,
+    /// What it is given; several words are separated by blanks.
+    pub value: Option<String>,
+}
+
+/// A command as the table of advice has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandForm {
+    tool: String,
+    description: String,
+    #[serde(default)]
+    mode: Option<String>,
+    flags: Vec<String>,
+    #[serde(default)]
+    pmc: Vec<String>,
+    #[serde(default)]
+    counters: bool,
+    args: Vec<(String, String)>,
+    #[serde(default)]
+    program: Vec<String>,
+}
+
+/// What commands are for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// LLVM name of the architecture that passes of counters must fit.
+    pub architecture: String,
+    /// The program and its arguments; empty where it is not known.
+    pub program: Vec<String>,
+}
+
+/// The commands of a form: one for every pass of counters, or one. A command that its tool would not take is left out.
+pub fn commands(form: &CommandForm, counters: &[String], target: &Target) -> Vec<Command> {
+    if !form.counters {
+        return command(form, &form.pmc, None, target).into_iter().collect();
+    }
+    let passes = passes(counters, &target.architecture);
+    let count = passes.len();
+    let numbered =
+        |(at, pass): (usize, &Vec<String>)| command(form, pass, (count > 1).then_some((at + 1, count)), target);
+    passes.iter().enumerate().filter_map(numbered).collect()
+}
+
+/// Counters in passes that the hardware can collect. Derived counters are asked for by name, so that a pass is the same on
+/// every architecture that has them. `None` of them where nothing is known of the architecture.
+pub fn passes(counters: &[String], architecture: &str) -> Vec<Vec<String>> {
+    let facts = CounterBlocks::builtin();
+    let definitions = Definitions::builtin();
+    let Ok(blocks) = facts.of(architecture, &BTreeMap::new()) else { return Vec::new() };
+    let mut resolver = Resolver::new(&definitions, facts, &blocks, Normalization::Wave);
+    // What the architecture does not have is left out.
+    for counter in counters {
+        let _ = resolver.add_all(std::slice::from_ref(counter));
+    }
+    let resolved = resolver.finish();
+    let Ok(items) = items(&resolved, &blocks, &definitions.accumulated, Accumulations::Defined, true) else {
+        return Vec::new();
+    };
+    let together: Vec<BTreeSet<String>> = resolved.of.values().map(Needs::all).collect();
+    let Ok(passes) = plan(&items, &blocks.limits, &together) else { return Vec::new() };
+    let order = |name: &str| counters.iter().position(|counter| counter == name).unwrap_or(usize::MAX);
+    passes
+        .iter()
+        .map(|pass| {
+            let mut names: Vec<String> = pass.names().into_iter().map(ToOwned::to_owned).collect();
+            names.sort_by_key(|name| order(name));
+            names
+        })
+        .collect()
+}
+
+fn command(form: &CommandForm, pmc: &[String], pass: Option<(usize, usize)>, target: &Target) -> Option<Command> {
+    let mut args: Vec<(String, Vec<String>)> = Vec::new();
+    if !pmc.is_empty() {
+        args.push(("--pmc".to_owned(), pmc.to_vec()));
+    }
+    for (name, value) in &form.args {
+        let value = match pass {
+            Some((number, _)) if name == "-o" => format!("{value}_pass{number}"),
+            _ => value.clone(),
+        };
+        args.push((name.clone(), vec![value]));
+    }
+    let mut words: Vec<String> = vec![form.tool.clone()];
+    words.extend(form.mode.clone());
+    words.extend(form.flags.iter().cloned());
+    for (name, values) in &args {
+        words.push(name.clone());
+        words.extend(values.iter().cloned());
+    }
+    words.push("--".to_owned());
+    let default = || if form.program.is_empty() { vec!["./app".to_owned()] } else { form.program.clone() };
+    words.extend(if target.program.is_empty() { default() } else { target.program.clone() });
+    if !check(&words).is_empty() {
+        return None;
+    }
+    let description = match pass {
+        Some((number, count)) => format!("{} (pass {number} of {count})", form.description),
+        None => form.description.clone(),
+    };
+    let args = args.into_iter().map(|(name, values)| Argument { name, value: Some(values.join(" ")) }).collect();
+    let full_command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
+    Some(Command { tool: form.tool.clone(), description, flags: form.flags.clone(), args, full_command, words })
+}

@@ -1,0 +1,159 @@
+//! Source files below a directory.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Directories that hold what was built or taken over from elsewhere; those that begin with a dot are left out as well.
+const SKIPPED_DIRECTORIES: [&str; 14] = [
+    "build",
+    "_build",
+    "__pycache__",
+    "node_modules",
+    "vendor",
+    "dist",
+    "site-packages",
+    "CMakeFiles",
+    "CMakeCache",
+    "third_party",
+    "thirdparty",
+    "extern",
+    "venv",
+    "env",
+];
+
+/// What a file is written in, as its extension tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Language {
+    /// C or C++.
+    C,
+    /// HIP or CUDA, by their own extensions.
+    Gpu,
+    /// OpenCL C.
+    OpenCl,
+    /// Python or Cython.
+    Python,
+}
+
+impl Language {
+    /// By the extension of a path; `None` where it is no source.
+    pub fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match extension.as_str() {
+            "hip" | "cu" | "cuh" => Self::Gpu,
+            "c" | "cc" | "cpp" | "cxx" | "c++" | "h" | "hh" | "hpp" | "hxx" | "h++" | "inl" | "ipp" | "tpp" => Self::C,
+            "cl" | "clh" => Self::OpenCl,
+            "py" | "pyx" => Self::Python,
+            _ => return None,
+        })
+    }
+}
+
+/// A source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The path below the directory that is scanned.
+    pub below: PathBuf,
+    /// What it is written in.
+    pub language: Language,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// How much is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Files; the first in the order of their paths are taken.
+    pub files: usize,
+    /// Bytes of a file; larger ones are not read.
+    pub file_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { files: 500, file_bytes: 512 * 1024 }
+    }
+}
+
+/// The files below a directory.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Those that are scanned, in the order of their paths.
+    pub files: Vec<SourceFile>,
+    /// Source files beyond the limit of files.
+    pub beyond: usize,
+    /// Source files that are too large.
+    pub large: Vec<PathBuf>,
+    /// What could not be looked at, and why.
+    pub unreadable: Vec<(PathBuf, String)>,
+    /// Links, which are not followed: what they lead to inside the directory is found without them.
+    pub links: usize,
+}
+
+/// Lists the source files below a directory.
+///
+/// # Errors
+/// Where the directory itself cannot be read.
+pub fn list(directory: &Path, limits: Limits) -> io::Result<Listing> {
+    let root = directory.canonicalize()?;
+    let mut listing = Listing::default();
+    let mut found = Vec::new();
+    let mut waiting = vec![PathBuf::new()];
+    while let Some(below) = waiting.pop() {
+        match entries(&root.join(&below)) {
+            Ok(entries) => {
+                for (name, kind) in entries {
+                    let path = below.join(&name);
+                    if kind.is_symlink() {
+                        listing.links += 1;
+                    } else if kind.is_dir() && !is_skipped(&path) {
+                        waiting.push(path);
+                    } else if kind.is_file()
+                        && let Some(language) = Language::of(&path)
+                    {
+                        found.push((path, language));
+                    }
+                }
+            }
+            Err(error) if below.as_os_str().is_empty() => return Err(error),
+            Err(error) => listing.unreadable.push((below, error.to_string())),
+        }
+    }
+    found.sort();
+    for (below, language) in found {
+        if listing.files.len() >= limits.files {
+            listing.beyond += 1;
+            continue;
+        }
+        let path = root.join(&below);
+        match path.symlink_metadata() {
+            Ok(metadata) if metadata.len() > limits.file_bytes => listing.large.push(below),
+            Ok(metadata) => listing.files.push(SourceFile { path, below, language, bytes: metadata.len() }),
+            Err(error) => listing.unreadable.push((below, error.to_string())),
+        }
+    }
+    listing.unreadable.sort();
+    Ok(listing)
+}
+
+fn entries(directory: &Path) -> io::Result<Vec<(std::ffi::OsString, fs::FileType)>> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        entries.push((entry.file_name(), entry.file_type()?));
+    }
+    Ok(entries)
+}
+
+fn is_skipped(directory: &Path) -> bool {
+    let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.starts_with('.') || SKIPPED_DIRECTORIES.contains(&name)
+}
+
+/// A path as it is shown: with `/`, and without what a terminal would obey.
+pub fn shown(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    text.chars().map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter }).collect()
+}

@@ -1,0 +1,32 @@
+//! What source code tells of a program's work on the GPU before there is a trace.
+
+mod advice;
+mod c_conditions;
+mod c_kernels;
+mod c_lexer;
+mod c_scan;
+mod c_structure;
+mod commands;
+mod files;
+mod found;
+mod model;
+mod patterns;
+#[cfg(any(test, feature = "properties"))]
+pub(crate) mod properties;
+mod python_lexer;
+mod python_scan;
+mod python_structure;
+mod summary;
+mod text;
+mod tokens;
+mod tree;
+
+pub use advice::{Priority, Recommendation};
+pub use commands::{Argument, Command, Target};
+pub use files::{Limits, shown};
+pub use patterns::Severity;
+pub use summary::{DetectedKernel, DetectedPattern, SourceScan};
+pub use tree::{Observer, TreeScan, scan};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! Scans of source code, as they are printed.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{finish, program, run, succeed};
+
+fn scan(more: &[&str]) -> String {
+    succeed(&[&["scan", "fixtures/source"], more].concat())
+}
+
+#[test]
+fn a_scan_in_every_form() {
+    insta::assert_snapshot!("scan_text", scan(&["--rows", "8"]));
+    insta::assert_snapshot!("scan_markdown", scan(&["-f", "md", "--rows", "8", "--", "./it's", "$1"]));
+    insta::assert_snapshot!("scan_tier0", scan(&["-f", "tier0"]));
+    let document: Value = serde_json::from_str(&scan(&["-f", "json"])).unwrap();
+    assert_eq!((document["tier"].as_u64(), document["schema_version"].as_str()), (Some(0), Some("1.0")));
+}
+
+#[test]
+fn the_lines_that_the_fixtures_tell_of_themselves_are_found() {
+    let tier0: Value = serde_json::from_str(&scan(&["-f", "tier0"])).unwrap();
+    let looped: Vec<&str> = tier0["detected_patterns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|pattern| pattern["pattern_id"].as_str().unwrap().starts_with("LOOP_"))
+        .flat_map(|pattern| pattern["locations"].as_array().unwrap())
+        .map(|place| place.as_str().unwrap())
+        .collect();
+    for (file, marks) in [("hip/launches.cpp", "// "), ("python/train.py", "# line ")] {
+        let text = fs::read_to_string(format!("fixtures/source/{file}")).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            let mark = format!("{marks}{}", number + 1);
+            let Some((code, said)) = line.split_once(&mark) else { continue };
+            if code.trim().is_empty() || code.trim() == ")" {
+                continue;
+            }
+            let is_in_loop =
+                !["no loop", "not", "after the loop", "defined, not run"].iter().any(|no| said.contains(no));
+            assert_eq!(looped.contains(&format!("{file}:{}", number + 1).as_str()), is_in_loop, "{file}: {line}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_scanned_is_said() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
+    for (arguments, code, expected) in [
+        (&["scan", "no/such/directory"][..], 2, "does not exist"),
+        (&["scan", "README.md"], 2, "is no directory"),
+        (&["scan", path], 3, "there is no source file"),
+        (&["scan", "fixtures/source", "--arch", "gfx777"], 2, "gfx777"),
+        (&["scan", "fixtures/source", "-o", "no/such/file.json"], 2, "does not exist"),
+        (&["scan", "fixtures/source", "--max-file-size", "0"], 2, "write a size"),
+    ] {
+        let run = run(arguments);
+        assert_eq!(run.code, code, "{arguments:?}: {}", run.stderr);
+        assert!(run.stderr.contains(expected), "{arguments:?}: {}", run.stderr);
+    }
+    let limited = run(&["scan", "fixtures/source", "--max-files", "3", "--max-file-size", "1K", "-f", "tier0"]);
+    assert!(limited.code == 0 && limited.stderr.contains("--max-files reads more"), "{}", limited.stderr);
+    let tier0: Value = serde_json::from_str(&limited.stdout).unwrap();
+    assert_eq!(tier0["files_scanned"], 3);
+    assert!(tier0["files_skipped"].as_u64().unwrap() > 3);
+}
+
+#[test]
+fn the_extension_chooses_the_form_and_threads_change_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, format) in [("a.json", "json"), ("a.md", "markdown"), ("a.txt", "text"), ("a", "text")] {
+        let path = directory.path().join(name);
+        let mut command = program(&["scan", "fixtures/source", "-q", "--threads", "1", "-o", path.to_str().unwrap()]);
+        command.env("WAVESIEVE_ROWS", "7");
+        assert_eq!(finish(command).code, 0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), scan(&["-f", format, "--rows", "7"]));
+    }
+}
