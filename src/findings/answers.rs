@@ -25,6 +25,14 @@ pub struct Answers {
     recorded: BTreeSet<&'static str>,
 }
 
+#[cfg(test)]
+impl Answers {
+    /// Made by hand.
+    pub fn by_hand(given: BTreeMap<Question, Answer>, recorded: BTreeSet<&'static str>) -> Self {
+        Self { given: given.into_iter().map(|(question, answer)| (question, Ok(answer))).collect(), recorded }
+    }
+}
+
 impl Answers {
     /// Names of the tables of the trace, as their sources recorded them, that have rows.
     pub fn recorded(&self) -> &BTreeSet<&'static str> {

@@ -6,8 +6,9 @@ use super::answers::Answers;
 use super::case::Rows;
 use super::question::Question;
 use crate::engine::NameForm;
+use crate::trace::Trace;
+use crate::trace::facts::Role;
 use crate::trace::metrics::SUFFIXES;
-use crate::trace::{Role, Trace};
 
 /// The program where the trace does not tell it, or not all of it.
 const UNKNOWN_PROGRAM: &str = "./app";

@@ -45,3 +45,8 @@ pub use rules::{NOTHING, RULES, time_question};
 pub use texts::{bytes, duration, pieces, shortened};
 #[cfg(feature = "tables")]
 pub use verdict::{Limit, SUMMARY, Shares, Verdict, verdict};
+
+#[cfg(all(test, feature = "tables"))]
+mod fact_tests;
+#[cfg(all(test, feature = "tables"))]
+mod tests;

@@ -154,9 +154,13 @@ pub fn two_modes(case: &Case<'_>) -> Vec<Observation> {
     let question = pace();
     let rows = case.rows(&question);
     // What the longer mode costs: its share of the calls by the distance of the modes.
+    // A few that take longer are outliers, and no mode.
+    let least = case.threshold("least_mode_pct");
+    let is_mode = |pct: f64| pct >= least && pct <= 100.0 - least;
     let cost = |row: usize| {
+        let share = rows.number(row, "high_mode_pct").filter(|pct| is_mode(*pct))?;
         let longer = rows.number(row, "high_mode_ns")? - rows.number(row, "low_mode_ns")?;
-        Some((longer * rows.number(row, "calls")? * rows.number(row, "high_mode_pct")? / 100.0) as i64)
+        Some((longer * rows.number(row, "calls")? * share / 100.0) as i64)
     };
     let columns =
         ["rank", "gpu", "kernel_name", "calls", "low_mode_ns", "high_mode_ns", "high_mode_pct", "mode_gap_pct"];
