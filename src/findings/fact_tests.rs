@@ -44,9 +44,9 @@ fn idle(cause: &str, ns: i64) -> Vec<(&'static str, String)> {
 
 fn hotspot(pct: i64, bottleneck: Option<&str>) -> Vec<(&'static str, String)> {
     let (own, rest) = (pct * 10_000, 1_000_000 - pct * 10_000);
-    // Three others share the rest.
+    // Four others share the rest.
     let others: String =
-        ["a", "b", "c"].map(|name| format!("\n{name} other 10 {} 10.0 10.0 10 1.0", rest / 3)).concat();
+        ["a", "b", "c", "d"].map(|name| format!("\n{name} other 10 {} 10.0 10.0 10 1.0", rest / 4)).concat();
     let mut rows = vec![
         ("time_breakdown", span(0, 0)),
         (

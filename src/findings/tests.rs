@@ -26,12 +26,15 @@ fn answer(query: &str, text: &str, registry: &Registry) -> (Question, Answer) {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let names: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split_whitespace().collect()).collect();
-    let declared = &registry.get(query).unwrap().declaration.columns;
+    let declaration = &registry.get(query).unwrap().declaration;
+    let declared = &declaration.columns;
     let columns: Vec<Column> = names
         .iter()
         .enumerate()
         .map(|(at, name)| {
-            assert!(declared.iter().any(|column| column.name == *name), "{query} has no column {name}");
+            let known = declared.iter().any(|column| column.name == *name)
+                || declaration.dimensions.iter().any(|known| known == name);
+            assert!(known, "{query} has no column {name}");
             let texts: Vec<Option<&str>> = rows.iter().map(|row| (row[at] != "-").then_some(row[at])).collect();
             let known = || texts.iter().flatten();
             if known().all(|text| text.parse::<i64>().is_ok()) {
