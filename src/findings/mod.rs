@@ -46,7 +46,9 @@ pub use texts::{bytes, duration, pieces, shortened};
 #[cfg(feature = "tables")]
 pub use verdict::{Limit, SUMMARY, Shares, Verdict, verdict};
 
-#[cfg(all(test, feature = "tables"))]
+#[cfg(test)]
+#[cfg(feature = "tables")]
 mod fact_tests;
-#[cfg(all(test, feature = "tables"))]
+#[cfg(test)]
+#[cfg(feature = "tables")]
 mod tests;

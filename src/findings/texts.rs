@@ -8,6 +8,8 @@ use minijinja::{Environment, UndefinedBehavior};
 
 /// Longest name in a sentence.
 const LONGEST_NAME: usize = 60;
+/// What stands for a number that is not known.
+const UNKNOWN: &str = "an unknown amount";
 
 /// A template with its values, in which what stands between backticks is code: values have none, so that they cannot end it.
 /// `duration`, `bytes`, `pct`, `count` and `name` are filters for numbers with units and for names.
