@@ -51,7 +51,7 @@ pub fn kernel_questions() -> Vec<Question> {
 
 /// What the rules about first calls, outliers and pace ask.
 pub fn pace_questions() -> Vec<Question> {
-    vec![time_question(), warm_up(), outliers(), pace()]
+    vec![time_question(), kernels(), warm_up(), outliers(), pace()]
 }
 
 /// What the rule about chains of short kernels asks.
@@ -129,8 +129,18 @@ pub fn slow_first_calls(case: &Case<'_>) -> Vec<Observation> {
 pub fn outlying_dispatches(case: &Case<'_>) -> Vec<Observation> {
     let question = outliers();
     let rows = case.rows(&question);
-    // First calls are said by the rule about them.
-    let places = rows.matching(|rows, row| rows.integer(row, "outliers") > rows.integer(row, "first_calls"));
+    let names = kernels();
+    let names = case.rows(&names);
+    let communicates: std::collections::BTreeSet<&str> = names
+        .places()
+        .filter(|row| names.text(*row, "category") == Some(COMMUNICATION))
+        .filter_map(|row| names.text(row, "kernel_name"))
+        .collect();
+    // First calls and communication are said by the rules about them.
+    let places = rows.matching(|rows, row| {
+        rows.integer(row, "outliers") > rows.integer(row, "first_calls")
+            && rows.text(row, "kernel_name").is_some_and(|name| !communicates.contains(name))
+    });
     let outlying = per_gpu(case, &question, places, |row| rows.integer(row, "excess_ns").unwrap_or_default());
     let Some(priority) = case.priority(outlying.worst_pct, "pct") else { return Vec::new() };
     let first = outlying.places.first().copied();
