@@ -19,6 +19,7 @@ docs:
     cargo run --locked -q -- schema tables > docs/tables.md
     cargo run --locked -q -- schema queries > docs/queries.md
     cargo run --locked -q -- schema metrics > docs/metrics.md
+    cargo run --locked -q -- schema rules > docs/rules.md
     cargo run --locked -q -- schema verbs --output docs/verbs
 
 bench:

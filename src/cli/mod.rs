@@ -46,6 +46,8 @@ mod program;
 #[cfg(feature = "tables")]
 mod progress;
 #[cfg(feature = "tables")]
+mod rule_pages;
+#[cfg(feature = "tables")]
 mod scan;
 #[cfg(feature = "tables")]
 mod schema;

@@ -1,4 +1,4 @@
-//! `schema`: the canonical tables, the queries, the verbs and the metrics as documentation, documents as JSON Schema.
+//! `schema`: the canonical tables, the queries, the verbs, the metrics and the rules as documentation, documents as JSON Schema.
 
 use std::path::PathBuf;
 
@@ -6,9 +6,10 @@ use clap::{Args, Command, ValueEnum};
 
 use super::exit::{DONE, Failure};
 use super::messages::print;
-use super::{pages, verb_pages};
+use super::{pages, rule_pages, verb_pages};
 use crate::engine::Registry;
 use crate::export::documentation;
+use crate::findings::RuleBook;
 use crate::report::json;
 
 /// What to describe.
@@ -23,11 +24,13 @@ pub enum Topic {
     Verbs,
     /// The metrics over hardware counters
     Metrics,
+    /// The rules of the guided analysis
+    Rules,
     /// JSON documents of analyses, as JSON Schema
     Document,
 }
 
-/// Describe the canonical tables, the queries, the verbs or the metrics in Markdown, documents in JSON Schema
+/// Describe the canonical tables, the queries, the verbs, the metrics or the rules in Markdown, documents in JSON Schema
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   wavesieve schema
@@ -52,6 +55,10 @@ pub fn run(arguments: &SchemaArguments, registry: &Registry, command: &Command) 
         Topic::Queries => vec![("queries.md".to_owned(), documentation::queries(registry).into_bytes())],
         Topic::Verbs => verb_pages::pages(command),
         Topic::Metrics => vec![("metrics.md".to_owned(), documentation::metrics().into_bytes())],
+        Topic::Rules => {
+            let book = RuleBook::builtin().map_err(anyhow::Error::from)?;
+            vec![("rules.md".to_owned(), rule_pages::page(&book).into_bytes())]
+        }
         Topic::Document => vec![("document.json".to_owned(), json::SCHEMA.as_bytes().to_vec())],
     };
     match &arguments.output {

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::question::Question;
-use crate::engine::{Answer, NameForm, Query, QueryError, QueryOptions, Registry, applicable_queries, run_queries};
+use crate::engine::{
+    Answer, NameForm, Query, QueryError, QueryOptions, Registry, applicable, run_queries, source_rows,
+};
 use crate::trace::Trace;
 
 /// Why a question has no answer.
@@ -20,9 +22,23 @@ pub enum Unanswered {
 /// Answers by question.
 pub struct Answers {
     given: BTreeMap<Question, Result<Answer, Unanswered>>,
+    recorded: BTreeSet<&'static str>,
+}
+
+#[cfg(test)]
+impl Answers {
+    /// Made by hand.
+    pub fn by_hand(given: BTreeMap<Question, Answer>, recorded: BTreeSet<&'static str>) -> Self {
+        Self { given: given.into_iter().map(|(question, answer)| (question, Ok(answer))).collect(), recorded }
+    }
 }
 
 impl Answers {
+    /// Names of the tables of the trace, as their sources recorded them, that have rows.
+    pub fn recorded(&self) -> &BTreeSet<&'static str> {
+        &self.recorded
+    }
+
     /// The answer to a question, if it has rows.
     pub fn get(&self, question: &Question) -> Option<&Answer> {
         self.given.get(question)?.as_ref().ok().filter(|answer| answer.frame.height() > 0)
@@ -53,12 +69,14 @@ pub fn ask(
     questions: &BTreeSet<Question>,
     name: NameForm,
 ) -> Result<Answers, QueryError> {
-    let applicable = applicable_queries(trace, registry)?;
+    let rows = source_rows(trace)?;
+    let recorded = rows.iter().flatten().filter(|(_, rows)| **rows > 0).map(|(table, _)| *table).collect();
+    let applicable: BTreeSet<&str> = applicable(registry, &rows).map(|query| query.name.as_str()).collect();
     let mut given = BTreeMap::new();
     let mut asked: Vec<(&Question, (&Query, QueryOptions))> = Vec::new();
     for question in questions {
         let query = registry.get(&question.query)?;
-        if applicable.contains(&query.name) {
+        if applicable.contains(query.name.as_str()) {
             asked.push((question, (query, question.options(name))));
         } else {
             let subject = query.declaration.needs.first().cloned().unwrap_or_default();
@@ -70,5 +88,5 @@ pub fn ask(
     for (question, answer) in questions.into_iter().zip(answers) {
         given.insert(question.clone(), answer.map_err(|error| Unanswered::Failed(error.to_string())));
     }
-    Ok(Answers { given })
+    Ok(Answers { given, recorded })
 }

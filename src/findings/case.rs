@@ -6,6 +6,7 @@ use minijinja::value::Value;
 use polars::prelude::{AnyValue, DataFrame, IdxCa, IdxSize};
 
 use super::answers::Answers;
+use super::collected::Collected;
 use super::finding::{Evidence, Saving};
 use super::priority::Priority;
 use super::question::Question;
@@ -21,10 +22,14 @@ pub struct Case<'a> {
     pub answers: &'a Answers,
     /// Titles of queries.
     pub registry: &'a Registry,
+    /// Id of the rule.
+    pub id: &'static str,
     /// Thresholds of the rule.
     pub rule: &'a RuleText,
     /// Spans of all GPUs added up, in nanoseconds; 0 where no GPU worked.
     pub spans_ns: i64,
+    /// What the trace holds.
+    pub collected: &'a Collected,
 }
 
 /// What a rule says; the texts and the confidence are those of its rule book.
@@ -34,6 +39,10 @@ pub struct Observation {
     pub priority: Option<Priority>,
     /// Kernel, range, rank or whatever it is about.
     pub subject: Option<String>,
+    /// The kernel that commands are about, by its name in the answers.
+    pub kernel: Option<String>,
+    /// Recommendations of the rule that do not fit this case.
+    pub left_out: Vec<&'static str>,
     /// Confidence where it is not that of the rule.
     pub confidence: Option<f64>,
     /// Values for the texts.
@@ -64,6 +73,27 @@ impl Observation {
         self
     }
 
+    /// About a kernel among several.
+    #[must_use]
+    pub fn about_kernel(mut self, name: &str) -> Self {
+        self.kernel = Some(name.to_owned());
+        self.about(name)
+    }
+
+    /// Without a recommendation of the rule.
+    #[must_use]
+    pub fn without(mut self, recommendation: &'static str) -> Self {
+        self.left_out.push(recommendation);
+        self
+    }
+
+    /// With another confidence than that of the rule.
+    #[must_use]
+    pub fn confidence(mut self, confidence: f64) -> Self {
+        self.confidence = Some(confidence);
+        self
+    }
+
     /// With the most that it could save, GPU time in nanoseconds.
     #[must_use]
     pub fn saving(mut self, gpu_time_ns: i64) -> Self {
@@ -91,19 +121,24 @@ impl Case<'_> {
     }
 
     /// The priority of a value by the thresholds `high_UNIT`, `medium_UNIT` and `low_UNIT` of which those that the rule has
-    /// count: that of the first it reaches.
+    /// count: that of the first it exceeds.
     pub fn priority(&self, value: f64, unit: &str) -> Option<Priority> {
         let levels =
             [(Priority::High, "high"), (Priority::Medium, "medium"), (Priority::Low, "low"), (Priority::Info, "info")];
         levels.into_iter().find_map(|(priority, word)| {
             let least = self.rule.thresholds.get(&format!("{word}_{unit}"))?;
-            (value >= *least).then_some(priority)
+            (value > *least).then_some(priority)
         })
+    }
+
+    /// A share of a whole, in percent; 0 of nothing.
+    pub fn pct(part: i64, whole: i64) -> f64 {
+        if whole <= 0 { 0.0 } else { part as f64 / whole as f64 * 100.0 }
     }
 
     /// A share of the spans of all GPUs, in percent.
     pub fn pct_of_spans(&self, gpu_time_ns: i64) -> f64 {
-        if self.spans_ns <= 0 { 0.0 } else { gpu_time_ns as f64 / self.spans_ns as f64 * 100.0 }
+        Self::pct(gpu_time_ns, self.spans_ns)
     }
 
     /// What a saving of GPU time amounts to; never more than the spans.
@@ -153,10 +188,11 @@ impl<'a> Rows<'a> {
         frame.column(column).ok()?.get(row).ok()
     }
 
-    /// A whole number.
+    /// A whole number; of one with a fraction the nearest.
     pub fn integer(&self, row: usize, column: &str) -> Option<i64> {
         match self.value(row, column)? {
             AnyValue::Int64(value) => Some(value),
+            AnyValue::Float64(value) if value.is_finite() => Some(value.round() as i64),
             _ => None,
         }
     }

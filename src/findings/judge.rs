@@ -1,50 +1,66 @@
 //! Puts all rules to the answers.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 
 use super::answers::Answers;
 use super::case::{Case, Observation, Rows};
+use super::collected::Collected;
 use super::finding::Finding;
+use super::priority::Priority;
 use super::question::Question;
+use super::recommendations::commands;
 use super::rule_book::{RuleBook, RuleText};
-use super::rules::{RULES, time_question};
-use super::texts::rendered;
+use super::rules::{NOTHING, RULES, nothing_stands_out, time_question};
+use super::texts::{rendered, shortened};
 use crate::engine::Registry;
 
-/// The questions that the rules ask.
+/// Longest subject in an id.
+const LONGEST_SUBJECT: usize = 80;
+
+/// The questions that the rules and their commands ask.
 pub fn questions() -> BTreeSet<Question> {
-    RULES.iter().flat_map(|rule| (rule.asks)()).chain([time_question()]).collect()
+    RULES.iter().flat_map(|rule| (rule.asks)()).chain(Collected::questions()).chain([time_question()]).collect()
 }
 
-/// What the rules find in the answers: what matters most first, of equals what could save most, then by id.
+/// What the rules find in the answers: what matters most first, of equals what could save most, then by id. Commands are for
+/// what is not collected yet.
 ///
 /// # Errors
 /// When a text of the rule book is wrong.
-pub fn judge(answers: &Answers, registry: &Registry, book: &RuleBook) -> Result<Vec<Finding>> {
+pub fn judge(answers: &Answers, registry: &Registry, book: &RuleBook, collected: &Collected) -> Result<Vec<Finding>> {
     let time = time_question();
     let rows = Rows::over(answers.get(&time));
     let spans_ns = rows.sum(rows.places(), "span_ns");
+    let case = |id: &'static str| -> Result<Case<'_>> {
+        let rule = book.get(id).with_context(|| format!("internal: rule {id} has no text"))?;
+        Ok(Case { answers, registry, id, rule, spans_ns, collected })
+    };
     let mut findings = Vec::new();
     for rule in RULES {
-        let text = book.get(rule.id).with_context(|| format!("internal: rule {} has no text", rule.id))?;
-        let case = Case { answers, registry, rule: text, spans_ns };
+        let case = case(rule.id)?;
         for observation in (rule.judge)(&case) {
-            findings.extend(finding(rule.id, text, &case, observation)?);
+            findings.extend(finding(&case, observation)?);
         }
+    }
+    if !findings.iter().any(|finding| finding.priority < Priority::Info) {
+        let case = case(NOTHING)?;
+        findings.extend(finding(&case, nothing_stands_out(&case))?);
     }
     let saved = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
     findings.sort_by_key(|finding| (finding.priority, Reverse(saved(finding)), finding.id.clone()));
+    number_equal_ids(&mut findings);
     Ok(findings)
 }
 
-fn finding(rule: &str, text: &RuleText, case: &Case<'_>, observation: Observation) -> Result<Option<Finding>> {
+fn finding(case: &Case<'_>, observation: Observation) -> Result<Option<Finding>> {
     // What no row shows is not said.
     let Some(priority) = observation.priority.filter(|_| !observation.evidence.is_empty()) else { return Ok(None) };
+    let (rule, text): (&str, &RuleText) = (case.id, case.rule);
     let mut values = observation.values;
-    let saving = observation.saving_ns.map(|gpu_time_ns| case.saving(gpu_time_ns));
+    let saving = observation.saving_ns.filter(|ns| *ns > 0).map(|gpu_time_ns| case.saving(gpu_time_ns));
     if let Some(saving) = &saving {
         values.insert("saving_ns".to_owned(), saving.gpu_time_ns.into());
         values.insert("saving_pct".to_owned(), saving.pct_of_span.into());
@@ -52,9 +68,12 @@ fn finding(rule: &str, text: &RuleText, case: &Case<'_>, observation: Observatio
     if let Some(subject) = &observation.subject {
         values.insert("subject".to_owned(), subject.as_str().into());
     }
-    let id = observation.subject.as_ref().map_or_else(|| rule.to_owned(), |subject| format!("{rule}:{subject}"));
+    let of = |subject: &String| format!("{rule}:{}", shortened(subject, LONGEST_SUBJECT));
+    let advice = text.advice.iter().map(|advice| rendered(advice, &values)).collect::<Result<Vec<String>>>()?;
+    let kernel = observation.kernel.as_deref();
+    let wanted = text.commands.iter().filter(|name| !observation.left_out.contains(&name.as_str()));
     Ok(Some(Finding {
-        id,
+        id: observation.subject.as_ref().map_or_else(|| rule.to_owned(), of),
         rule: rule.to_owned(),
         priority,
         category: text.category.clone(),
@@ -64,7 +83,20 @@ fn finding(rule: &str, text: &RuleText, case: &Case<'_>, observation: Observatio
         subject: observation.subject,
         saving,
         evidence: observation.evidence,
-        advice: text.advice.iter().map(|advice| rendered(advice, &values)).collect::<Result<_>>()?,
-        commands: Vec::new(),
+        // Advice may be for some cases only.
+        advice: advice.into_iter().filter(|advice| !advice.is_empty()).collect(),
+        commands: wanted.flat_map(|name| commands(name, kernel, case.collected)).collect(),
     }))
+}
+
+/// Subjects may be equal where they were shortened.
+fn number_equal_ids(findings: &mut [Finding]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for finding in findings {
+        let count = seen.entry(finding.id.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            finding.id = format!("{}~{count}", finding.id);
+        }
+    }
 }

@@ -4,6 +4,8 @@
 mod answers;
 #[cfg(feature = "tables")]
 mod case;
+#[cfg(feature = "tables")]
+mod collected;
 mod command;
 #[cfg(feature = "tables")]
 mod finding;
@@ -12,16 +14,22 @@ mod judge;
 mod priority;
 #[cfg(feature = "tables")]
 mod question;
+#[cfg(feature = "tables")]
+mod recommendations;
 mod rule_book;
 #[cfg(feature = "tables")]
 mod rules;
 #[cfg(feature = "tables")]
 mod texts;
+#[cfg(feature = "tables")]
+mod verdict;
 
 #[cfg(feature = "tables")]
 pub use answers::{Answers, Unanswered, ask};
 #[cfg(feature = "tables")]
 pub use case::{Case, Observation, Rows};
+#[cfg(feature = "tables")]
+pub use collected::Collected;
 pub use command::Command;
 #[cfg(feature = "tables")]
 pub use finding::{Evidence, Finding, Saving};
@@ -30,8 +38,19 @@ pub use judge::{judge, questions};
 pub use priority::Priority;
 #[cfg(feature = "tables")]
 pub use question::Question;
+#[cfg(feature = "tables")]
+pub use recommendations::is_recommendation;
 pub use rule_book::{RuleBook, RuleBookError, RuleText};
 #[cfg(feature = "tables")]
-pub use rules::time_question;
+pub use rules::{NOTHING, RULES, time_question};
 #[cfg(feature = "tables")]
 pub use texts::{bytes, duration, pieces, shortened};
+#[cfg(feature = "tables")]
+pub use verdict::{Limit, SUMMARY, Shares, Verdict, verdict};
+
+#[cfg(test)]
+#[cfg(feature = "tables")]
+mod fact_tests;
+#[cfg(test)]
+#[cfg(feature = "tables")]
+mod tests;

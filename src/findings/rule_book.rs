@@ -8,7 +8,17 @@ use thiserror::Error;
 use crate::trace::similar::closest;
 
 /// The files of the binary.
-const BUILTIN: &[(&str, &str)] = &[("share/rules/time.toml", include_str!("../../share/rules/time.toml"))];
+const BUILTIN: &[(&str, &str)] = &[
+    ("share/rules/time.toml", include_str!("../../share/rules/time.toml")),
+    ("share/rules/communication.toml", include_str!("../../share/rules/communication.toml")),
+    ("share/rules/ranks.toml", include_str!("../../share/rules/ranks.toml")),
+    ("share/rules/memory.toml", include_str!("../../share/rules/memory.toml")),
+    ("share/rules/kernels.toml", include_str!("../../share/rules/kernels.toml")),
+    ("share/rules/counters.toml", include_str!("../../share/rules/counters.toml")),
+    ("share/rules/thread_trace.toml", include_str!("../../share/rules/thread_trace.toml")),
+    ("share/rules/ranges.toml", include_str!("../../share/rules/ranges.toml")),
+    ("share/rules/health.toml", include_str!("../../share/rules/health.toml")),
+];
 
 /// Thresholds and texts of a rule.
 #[derive(Clone, Debug, Deserialize)]

@@ -8,6 +8,8 @@ use minijinja::{Environment, UndefinedBehavior};
 
 /// Longest name in a sentence.
 const LONGEST_NAME: usize = 60;
+/// What stands for a number that is not known.
+const UNKNOWN: &str = "an unknown amount";
 
 /// A template with its values, in which what stands between backticks is code: values have none, so that they cannot end it.
 /// `duration`, `bytes`, `pct`, `count` and `name` are filters for numbers with units and for names.
@@ -21,10 +23,10 @@ pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<Stri
         let text = if value.is_undefined() || value.is_none() { String::new() } else { value.to_string() };
         Ok(out.write_str(&text.replace('`', "'"))?)
     });
-    environment.add_filter("duration", |ns: f64| duration(ns));
-    environment.add_filter("bytes", |count: f64| bytes(count));
-    environment.add_filter("pct", |pct: f64| format!("{pct:.1} %"));
-    environment.add_filter("count", |count: f64| thousands(count));
+    environment.add_filter("duration", |ns: Value| number(ns, duration));
+    environment.add_filter("bytes", |count: Value| number(count, bytes));
+    environment.add_filter("pct", |pct: Value| number(pct, |pct| format!("{pct:.1} %")));
+    environment.add_filter("count", |count: Value| number(count, thousands));
     environment.add_filter("name", |name: String| shortened(&name, LONGEST_NAME));
     let text = environment.render_str(template, values).with_context(|| format!("cannot fill in \"{template}\""))?;
     Ok(text.split_whitespace().collect::<Vec<&str>>().join(" "))
@@ -33,6 +35,14 @@ pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<Stri
 /// The parts of a text of a finding: whether it is code, and what it says.
 pub fn pieces(text: &str) -> impl Iterator<Item = (bool, &str)> {
     text.split('`').enumerate().map(|(place, piece)| (place % 2 == 1, piece)).filter(|(_, piece)| !piece.is_empty())
+}
+
+/// A number in words; a value that is not known is said to be that.
+fn number(value: Value, shown: impl Fn(f64) -> String) -> Result<String, minijinja::Error> {
+    if value.is_none() {
+        return Ok(UNKNOWN.to_owned());
+    }
+    f64::try_from(value).map(shown)
 }
 
 /// A duration in nanoseconds in the unit that suits it, with three digits.
@@ -103,6 +113,13 @@ mod tests {
         assert_eq!(text, "a'b by `run a'b`");
         assert_eq!(pieces(&text).collect::<Vec<_>>(), [(false, "a'b by "), (true, "run a'b")]);
         assert!(rendered("{{ other }}", &values).is_err());
+    }
+
+    #[test]
+    fn numbers_that_are_not_known_are_said_to_be_that() {
+        let values = BTreeMap::from([("none".to_owned(), Value::from(None::<f64>))]);
+        assert_eq!(rendered("for {{ none | duration }}", &values).unwrap(), "for an unknown amount");
+        assert!(rendered("for {{ other | duration }}", &values).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::document::{Document, Layout, Sources, document};
 use crate::engine::{NameForm, Registry};
-use crate::findings::{Answers, Question, RuleBook, ask, judge, questions};
+use crate::findings::{Answers, Collected, Question, RuleBook, ask, judge, questions};
 use crate::trace::Trace;
 
 /// What an analysis shows, and by what it judges.
@@ -82,7 +82,8 @@ impl Trace {
         asked.extend(options.layout.questions(ranks.len()));
         asked.extend(options.questions.iter().cloned());
         let answers = ask(self, &options.registry, &asked, options.name)?;
-        let findings = judge(&answers, &options.registry, &options.rules)?;
+        let collected = Collected::of(self, &answers, options.name);
+        let findings = judge(&answers, &options.registry, &options.rules, &collected)?;
         let document = document(Sources {
             trace: self,
             registry: &options.registry,

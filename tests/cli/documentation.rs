@@ -26,6 +26,11 @@ fn metrics() {
 }
 
 #[test]
+fn rules() {
+    assert_fresh("rules", "docs/rules.md");
+}
+
+#[test]
 fn verbs() {
     let directory = tempfile::tempdir().unwrap();
     let mut generator = program(&["schema", "verbs", "--output", directory.path().to_str().unwrap()]);

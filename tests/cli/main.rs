@@ -18,6 +18,7 @@ mod documentation;
 mod examples;
 mod facts;
 mod filters;
+mod findings;
 mod goldens;
 mod groupings;
 mod hardware;

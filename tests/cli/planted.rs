@@ -9,19 +9,19 @@ use tempfile::TempDir;
 
 use crate::common::records;
 
-const PLANTS: [&str; 7] = ["none", "straggler", "host-bound", "exposed-collective", "leak", "outliers", "drift"];
+pub const PLANTS: [&str; 7] = ["none", "straggler", "host-bound", "exposed-collective", "leak", "outliers", "drift"];
 const RANKS: usize = 4;
 const STEPS: i64 = 60;
 
 /// A run of four ranks with a GPU each: 60 steps of six kernels that compute and a collective beside the last two.
-struct Planted {
+pub struct Planted {
     directory: TempDir,
     /// What the run says of every rank.
     truth: Vec<Value>,
 }
 
 impl Planted {
-    fn new(plant: &str) -> Self {
+    pub fn new(plant: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let generator = generator();
         let mut command = Command::new(&generator);
@@ -33,12 +33,17 @@ impl Planted {
         Self { truth: serde_json::from_slice(&truth).unwrap(), directory }
     }
 
+    /// The directory of the traces.
+    pub fn input(&self) -> String {
+        self.directory.path().join("node0").to_str().unwrap().to_owned()
+    }
+
     fn table(&self, words: &[&str]) -> Vec<Value> {
         let input = self.directory.path().join("node0");
         records(&[&["table"], words, &[input.to_str().unwrap()]].concat())
     }
 
-    fn truth(&self, rank: usize, name: &str) -> f64 {
+    pub fn truth(&self, rank: usize, name: &str) -> f64 {
         self.truth[rank][name].as_f64().unwrap()
     }
 }

@@ -1,8 +1,19 @@
 //! The rules, by what they look at. Each asks its questions and says what it observes; thresholds and texts are in
 //! `share/rules/`.
 
+mod communication;
+mod counters;
+mod health;
+mod kernels;
+mod memory;
+mod per_gpu;
+mod ranges;
+mod ranks;
+mod thread_trace;
 mod time;
 
+pub use counters::bottleneck_shares;
+pub use health::nothing_stands_out;
 pub use time::time_question;
 
 use super::case::{Case, Observation};
@@ -18,9 +29,62 @@ pub struct Rule {
     pub judge: fn(&Case<'_>) -> Vec<Observation>,
 }
 
-/// All rules.
+const fn rule(id: &'static str, asks: fn() -> Vec<Question>, judge: fn(&Case<'_>) -> Vec<Observation>) -> Rule {
+    Rule { id, asks, judge }
+}
+
+/// Id of what is said where no other rule has anything that costs.
+pub const NOTHING: &str = "nothing_stands_out";
+
+/// All rules but the one that nothing stands out.
 pub const RULES: &[Rule] = &[
-    Rule { id: "host_bound_idle", asks: time::idle_questions, judge: time::host_bound_idle },
-    Rule { id: "exposed_copy", asks: time::time_questions, judge: time::exposed_copy },
-    Rule { id: "exposed_communication", asks: time::time_questions, judge: time::exposed_communication },
+    rule("trace_errors", health::questions, health::trace_errors),
+    rule("trace_warnings", health::questions, health::trace_warnings),
+    rule("host_bound_idle", time::idle_questions, time::host_bound_idle),
+    rule("launch_delay_idle", time::idle_questions, time::launch_delay_idle),
+    rule("sync_idle", time::idle_questions, time::sync_idle),
+    rule("unexplained_idle", time::idle_questions, time::unexplained_idle),
+    rule("graph_candidate", time::idle_questions, time::graph_candidate),
+    rule("start_up", time::time_questions, time::start_up),
+    rule("unused_gpus", time::time_questions, time::unused_gpus),
+    rule("exposed_copy", time::time_questions, time::exposed_copy),
+    rule("exposed_communication", communication::questions, communication::exposed_communication),
+    rule("collective_wait", communication::questions, communication::collective_wait),
+    rule("small_collectives", communication::questions, communication::small_collectives),
+    rule("straggler", ranks::questions, ranks::straggler),
+    rule("unequal_work", ranks::questions, ranks::imbalance_of_ranks),
+    rule("slow_copies", memory::copy_questions, memory::slow_copies),
+    rule("small_copies", memory::copy_questions, memory::small_copies),
+    rule("blocking_copies", memory::copy_questions, memory::blocking_copies),
+    rule("leak", memory::allocation_questions, memory::leak),
+    rule("allocation_churn", memory::allocation_questions, memory::allocation_churn),
+    rule("memory_nearly_full", memory::allocation_questions, memory::memory_nearly_full),
+    rule("dominant_kernel", kernels::kernel_questions, kernels::dominant_kernel),
+    rule("slow_first_calls", kernels::pace_questions, kernels::slow_first_calls),
+    rule("outlying_dispatches", kernels::pace_questions, kernels::outlying_dispatches),
+    rule("two_modes", kernels::pace_questions, kernels::two_modes),
+    rule("drift", kernels::pace_questions, kernels::drift),
+    rule("fusion_candidates", kernels::chain_questions, kernels::fusion_candidates),
+    rule("low_clock", kernels::device_questions, kernels::throttling),
+    rule("full_queue", kernels::device_questions, kernels::full_queue),
+    rule("kernel_uncoalesced_access", counters::counter_questions, counters::bottleneck),
+    rule("kernel_lds_conflicts", counters::counter_questions, counters::bottleneck),
+    rule("kernel_atomics", counters::counter_questions, counters::bottleneck),
+    rule("kernel_divergence", counters::counter_questions, counters::bottleneck),
+    rule("kernel_memory_bandwidth", counters::counter_questions, counters::bottleneck),
+    rule("kernel_l2_bandwidth", counters::counter_questions, counters::bottleneck),
+    rule("kernel_matrix_compute", counters::counter_questions, counters::bottleneck),
+    rule("kernel_vector_compute", counters::counter_questions, counters::bottleneck),
+    rule("kernel_under_occupied", counters::counter_questions, counters::bottleneck),
+    rule("kernel_latency", counters::counter_questions, counters::bottleneck),
+    rule("far_below_roof", counters::counter_questions, counters::far_below_roof),
+    rule("low_occupancy", counters::counter_questions, counters::low_occupancy),
+    rule("few_wavefronts", counters::counter_questions, counters::few_wavefronts),
+    rule("scratch_use", counters::counter_questions, counters::scratch_use),
+    rule("instruction_stalls", thread_trace::trace_questions, thread_trace::instruction_stalls),
+    rule("sampled_stalls", thread_trace::sample_questions, thread_trace::sampled_stalls),
+    rule("work_outside_ranges", ranges::coverage_questions, ranges::work_outside_ranges),
+    rule("uneven_iterations", ranges::iteration_questions, ranges::uneven_iterations),
+    rule("slow_first_iterations", ranges::iteration_questions, ranges::slow_first_iterations),
+    rule("range_drift", ranges::iteration_questions, ranges::range_drift),
 ];

@@ -1,6 +1,8 @@
 //! Where the time of the GPUs went.
 
-use crate::findings::case::{Case, Observation};
+use super::per_gpu::per_gpu;
+use crate::findings::case::{Case, Observation, Rows};
+use crate::findings::priority::Priority;
 use crate::findings::question::Question;
 
 /// How each GPU of each rank spent its span: all spans come from here.
@@ -8,71 +10,217 @@ pub fn time_question() -> Question {
     Question::of("time_breakdown").by(&["rank", "gpu"])
 }
 
-/// The time of each GPU.
-pub fn time_questions() -> Vec<Question> {
-    vec![time_question()]
-}
-
-fn idle() -> Question {
+/// Why each GPU of each rank was idle.
+pub fn idle() -> Question {
     Question::of("idle_by_cause").by(&["rank", "gpu"])
 }
 
-/// The time of each GPU, and why it was idle.
+/// Kernels with the calls that launched them.
+pub fn launches() -> Question {
+    Question::of("launch_summary")
+}
+
+/// Iterations of every rank.
+pub fn iterations() -> Question {
+    Question::of("iteration_summary")
+}
+
+fn waits() -> Question {
+    Question::of("api_sync")
+}
+
+fn copies() -> Question {
+    Question::of("copy_summary")
+}
+
+/// What the rules about idle time ask.
 pub fn idle_questions() -> Vec<Question> {
-    vec![time_question(), idle()]
+    vec![time_question(), idle(), launches(), iterations(), waits()]
 }
 
-/// GPUs that wait for the host to launch what comes next.
-pub fn host_bound_idle(case: &Case<'_>) -> Vec<Observation> {
-    idle_of(case, &["host_bound", "launch_delay"])
+/// What the rules about the spans ask.
+pub fn time_questions() -> Vec<Question> {
+    vec![time_question(), copies()]
 }
 
-fn idle_of(case: &Case<'_>, causes: &[&str]) -> Vec<Observation> {
+/// Whether a row is of a rank of which counters were collected, which makes dispatches wait for one another.
+fn is_serialised(case: &Case<'_>, rows: &Rows<'_>, row: usize) -> bool {
+    rows.integer(row, "rank").is_some_and(|rank| case.collected.serialised_ranks.contains(&rank))
+}
+
+/// Idle time of a cause over all GPUs, if it reaches a threshold.
+fn idle_of(case: &Case<'_>, cause: &str) -> Option<Observation> {
     let question = idle();
     let rows = case.rows(&question);
-    let places = rows.matching(|rows, row| rows.text(row, "cause").is_some_and(|cause| causes.contains(&cause)));
-    let idle_ns = rows.sum(places.iter().copied(), "idle_ns");
-    let pct = case.pct_of_spans(idle_ns);
-    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
-    let places = rows.sorted_down(places, "idle_ns");
+    let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && !is_serialised(case, rows, row));
+    let idle = per_gpu(case, &question, places, |row| rows.integer(row, "idle_ns").unwrap_or_default());
+    let stretches = rows.sum(idle.places.iter().copied(), "stretches");
+    let longest = idle.places.iter().filter_map(|row| rows.integer(*row, "max_ns")).max();
     let columns = ["rank", "gpu", "cause", "stretches", "idle_ns", "mean_ns", "max_ns", "idle_pct"];
+    Some(
+        idle.observation(idle.priority(case)?)
+            .value("stretches", stretches)
+            .value("longest_ns", longest)
+            .value("mean_ns", idle.total_ns as f64 / stretches.max(1) as f64)
+            .saving(idle.total_ns)
+            .evidence(case.evidence(&question, &idle.places, &columns)),
+    )
+}
+
+/// GPUs that wait for the host to come to the next launch, with the kernels that are launch bound.
+pub fn host_bound_idle(case: &Case<'_>) -> Vec<Observation> {
+    idle_of(case, "host_bound").map(|observation| with_launches(case, observation)).into_iter().collect()
+}
+
+/// GPUs that wait between the return of the launching call and the start.
+pub fn launch_delay_idle(case: &Case<'_>) -> Vec<Observation> {
+    idle_of(case, "launch_delay").map(|observation| with_launches(case, observation)).into_iter().collect()
+}
+
+/// The kernels that are launch bound: those that stood out most first.
+fn with_launches(case: &Case<'_>, observation: Observation) -> Observation {
+    let question = launches();
+    let rows = case.rows(&question);
+    let bound = rows.matching(|rows, row| rows.text(row, "launch_bound") == Some("yes"));
+    let calls = rows.sum(bound.iter().copied(), "calls");
+    let kernel_ns = rows.sum(bound.iter().copied(), "total_kernel_ns");
+    let of = bound.len();
+    let bound = rows.sorted_down(bound, "exposed_launch_ns");
+    let columns =
+        ["kernel_name", "calls", "median_api_ns", "median_queue_delay_ns", "median_kernel_ns", "exposed_launch_ns"];
+    observation
+        .value("bound_kernels", of)
+        .value("bound_calls", calls)
+        .value("bound_mean_ns", kernel_ns as f64 / calls.max(1) as f64)
+        .evidence((!bound.is_empty()).then(|| case.evidence(&question, &bound, &columns)).flatten())
+}
+
+/// GPUs that run dry because the host waits for them before it launches more, with the calls in which it waits.
+pub fn sync_idle(case: &Case<'_>) -> Vec<Observation> {
+    let question = waits();
+    let rows = case.rows(&question);
+    let places = rows.sorted_down(rows.places().collect(), "gpu_idle_ns");
+    let first = places.first().and_then(|row| rows.text(*row, "name")).unwrap_or("a waiting call");
+    let calls = rows.sum(places.iter().copied(), "calls");
+    let columns = ["name", "class", "calls", "blocked_ns", "gpu_busy_ns", "gpu_idle_ns", "median_ns"];
+    let evidence = || (!places.is_empty()).then(|| case.evidence(&question, &places, &columns)).flatten();
+    idle_of(case, "sync")
+        .map(|observation| observation.value("call", first).value("calls", calls).evidence(evidence()))
+        .into_iter()
+        .collect()
+}
+
+/// Idle time that nothing recorded explains.
+pub fn unexplained_idle(case: &Case<'_>) -> Vec<Observation> {
+    idle_of(case, "no_record").into_iter().collect()
+}
+
+/// Steps that repeat and are launched kernel by kernel while GPUs wait for launches.
+pub fn graph_candidate(case: &Case<'_>) -> Vec<Observation> {
+    let question = iterations();
+    let rows = case.rows(&question);
+    let repeats = |row: &usize| {
+        let reaches = |column: &str, threshold: &str| {
+            rows.number(*row, column).is_some_and(|value| value >= case.threshold(threshold))
+        };
+        reaches("steady", "least_steps") && reaches("period", "least_kernels")
+    };
+    let places: Vec<usize> = rows.places().filter(repeats).collect();
+    let Some(first) = places.first() else { return Vec::new() };
+    if case.answers.get(&Question::of("graph_summary")).is_some() {
+        return Vec::new();
+    }
+    let idle_question = idle();
+    let idle_rows = case.rows(&idle_question);
+    let waits = idle_rows.matching(|rows, row| matches!(rows.text(row, "cause"), Some("host_bound" | "launch_delay")));
+    let idle = per_gpu(case, &idle_question, waits, |row| idle_rows.integer(row, "idle_ns").unwrap_or_default());
+    let Some(priority) = idle.priority(case) else { return Vec::new() };
+    let columns = ["rank", "period", "iterations", "steady", "median_ns", "kernel_pct"];
     vec![
-        Observation::of(priority)
-            .value("pct", pct)
-            .value("idle_ns", idle_ns)
-            .saving(idle_ns)
+        idle.observation(priority)
+            .value("period", rows.integer(*first, "period"))
+            .value("steps", rows.integer(*first, "steady"))
+            .value("step_ns", rows.number(*first, "median_ns"))
+            .saving(idle.total_ns)
             .evidence(case.evidence(&question, &places, &columns)),
     ]
 }
 
 /// Copies while nothing computes or communicates.
 pub fn exposed_copy(case: &Case<'_>) -> Vec<Observation> {
-    exposed(case, "exposed_copy_ns", "copy_ns")
+    let question = copies();
+    let rows = case.rows(&question);
+    let places = rows.sorted_down(rows.places().collect(), "busy_ns");
+    let count = rows.sum(places.iter().copied(), "copies");
+    let total_bytes = rows.sum(places.iter().copied(), "total_bytes");
+    let columns = ["direction", "copies", "total_bytes", "mean_bytes", "busy_ns", "gb_per_s"];
+    let evidence = || (!places.is_empty()).then(|| case.evidence(&question, &places, &columns)).flatten();
+    let observed = exposed(case, "exposed_copy_ns", "copy_ns");
+    observed
+        .map(|observation| {
+            observation
+                .value("copies", count)
+                .value("mean_bytes", total_bytes as f64 / count.max(1) as f64)
+                .evidence(evidence())
+        })
+        .into_iter()
+        .collect()
 }
 
-/// Communication while nothing computes.
-pub fn exposed_communication(case: &Case<'_>) -> Vec<Observation> {
-    exposed(case, "exposed_comm_ns", "comm_ns")
-}
-
-fn exposed(case: &Case<'_>, exposed: &str, all: &str) -> Vec<Observation> {
+/// Time with only copies or communication.
+pub fn exposed(case: &Case<'_>, exposed: &str, all: &str) -> Option<Observation> {
     let question = time_question();
     let rows = case.rows(&question);
-    let exposed_ns = rows.sum(rows.places(), exposed);
-    let all_ns = rows.sum(rows.places(), all);
-    let pct = case.pct_of_spans(exposed_ns);
+    let places = rows.places().collect();
+    let time = per_gpu(case, &question, places, |row| rows.integer(row, exposed).unwrap_or_default());
+    let columns = ["rank", "gpu", "span_ns", all, exposed, "busy_pct"];
+    Some(
+        time.observation(time.priority(case)?)
+            .value("all_ns", rows.sum(rows.places(), all))
+            .saving(time.total_ns)
+            .evidence(case.evidence(&question, &time.places, &columns)),
+    )
+}
+
+/// Most of the life of the processes passed before their first work on a GPU.
+pub fn start_up(case: &Case<'_>) -> Vec<Observation> {
+    let question = time_question();
+    let rows = case.rows(&question);
+    let places = rows.matching(|rows, row| {
+        rows.integer(row, "lead_ns").is_some_and(|lead| lead > 0) && !is_serialised(case, rows, row)
+    });
+    let lead_ns = rows.sum(places.iter().copied(), "lead_ns");
+    let life_ns = ["lead_ns", "span_ns", "tail_ns"]
+        .iter()
+        .fold(0_i64, |sum, column| sum.saturating_add(rows.sum(places.iter().copied(), column)));
+    let pct = Case::pct(lead_ns, life_ns);
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
-    let places = rows.sorted_down(rows.places().collect(), exposed);
+    let places = rows.sorted_down(places, "lead_ns");
+    let mean = |sum: i64| sum as f64 / places.len().max(1) as f64;
     vec![
         Observation::of(priority)
             .value("pct", pct)
-            .value("exposed_ns", exposed_ns)
-            .value("all_ns", all_ns)
-            .saving(exposed_ns)
-            .evidence(case.evidence(
-                &question,
-                &places,
-                &["rank", "gpu", "span_ns", all, exposed, "busy_pct", "idle_pct"],
-            )),
+            .value("lead_ns", mean(lead_ns))
+            .value("span_ns", mean(rows.sum(places.iter().copied(), "span_ns")))
+            .evidence(case.evidence(&question, &places, &["rank", "gpu", "lead_ns", "span_ns", "tail_ns", "busy_ns"])),
     ]
+}
+
+/// GPUs that a single process saw and did not use.
+pub fn unused_gpus(case: &Case<'_>) -> Vec<Observation> {
+    let question = time_question();
+    let rows = case.rows(&question);
+    let used = rows.places().len();
+    // Who communicates has partners: their traces are elsewhere, and so is the work of their GPUs.
+    let alone = rows.sum(rows.places(), "comm_ns") == 0;
+    let Some(visible) = case.collected.visible_gpus.filter(|visible| alone && used > 0 && *visible > used) else {
+        return Vec::new();
+    };
+    let places: Vec<usize> = rows.places().collect();
+    let priority = if used > 1 { Priority::Low } else { Priority::Info };
+    vec![Observation::of(priority).value("used", used).value("visible", visible).evidence(case.evidence(
+        &question,
+        &places,
+        &["rank", "gpu", "span_ns", "busy_ns", "busy_pct"],
+    ))]
 }

@@ -1,0 +1,141 @@
+//! What a trace holds already, so that nothing is recommended twice.
+
+use std::collections::BTreeSet;
+
+use super::answers::Answers;
+use super::case::Rows;
+use super::question::Question;
+use crate::engine::NameForm;
+use crate::trace::Trace;
+use crate::trace::facts::Role;
+use crate::trace::metrics::SUFFIXES;
+
+/// The program where the trace does not tell it, or not all of it.
+const UNKNOWN_PROGRAM: &str = "./app";
+/// Parts of words that may be followed by what nobody else should see.
+const SECRETS: [&str; 8] = ["password", "passwd", "token", "secret", "key", "credential", "auth", "://"];
+/// Longest command line that is repeated.
+const LONGEST_PROGRAM: usize = 200;
+
+/// What a trace holds already, and what commands for it need to know.
+#[derive(Clone, Debug)]
+pub struct Collected {
+    /// Kinds of records: `kernels`, `copies`, `allocations`, `hip`, `hsa`, `rccl`, `markers` and so on.
+    pub kinds: BTreeSet<String>,
+    /// Counters by the names of the hardware.
+    pub counters: BTreeSet<String>,
+    /// Kernels that were counted, by their names in the answers.
+    pub counted_kernels: BTreeSet<String>,
+    /// Kernels with a thread trace.
+    pub traced_kernels: BTreeSet<String>,
+    /// Architectures of the GPUs.
+    pub architectures: BTreeSet<String>,
+    /// The program and its arguments.
+    pub program: Vec<String>,
+    /// Form of kernel names in the answers.
+    pub name: NameForm,
+    /// GPUs that the process saw; `None` where there are several processes, each of which may use its own.
+    pub visible_gpus: Option<usize>,
+    /// Ranks whose dispatches counters made run one after the other, so that the time between them tells nothing.
+    pub serialised_ranks: BTreeSet<i64>,
+}
+
+impl Collected {
+    /// The questions that tell it.
+    pub fn questions() -> Vec<Question> {
+        ["api_classes", "counter_summary", "bottlenecks", "att_by_class", "range_summary"].map(Question::of).to_vec()
+    }
+
+    /// What a trace holds, by its tables and its answers.
+    pub fn of(trace: &Trace, answers: &Answers, name: NameForm) -> Self {
+        let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
+        let architecture = |name: &str| name.split(':').next().unwrap_or_default().to_lowercase();
+        let architectures = agents.filter(|agent| agent.is_gpu()).map(|agent| architecture(&agent.name)).collect();
+        let commands: BTreeSet<Option<&String>> =
+            trace.members().iter().map(|member| member.process.facts.command.as_ref()).collect();
+        let program = match commands.first() {
+            Some(Some(command)) if commands.len() == 1 => program(command),
+            _ => None,
+        };
+        let texts = |query: &str, column: &str| -> BTreeSet<String> {
+            let question = Question::of(query);
+            let rows = Rows::over(answers.get(&question));
+            rows.places().filter_map(|row| rows.text(row, column).map(ToOwned::to_owned)).collect()
+        };
+        let mut kinds = texts("api_classes", "domain");
+        for (table, kind) in [
+            ("kernels", "kernels"),
+            ("memory_copies", "copies"),
+            ("memory_allocations", "allocations"),
+            ("marks", "markers"),
+            ("pc_samples", "pc_samples"),
+            ("samples", "samples"),
+        ] {
+            if answers.recorded().contains(table) {
+                kinds.insert(kind.to_owned());
+            }
+        }
+        if answers.get(&Question::of("range_summary")).is_some() {
+            kinds.insert("markers".to_owned());
+        }
+        Self {
+            kinds,
+            counters: texts("counter_summary", "counter").iter().map(|name| bare(name).to_owned()).collect(),
+            counted_kernels: texts("bottlenecks", "kernel_name"),
+            traced_kernels: texts("att_by_class", "kernel_name"),
+            architectures,
+            program: program.unwrap_or_else(|| vec![UNKNOWN_PROGRAM.to_owned()]),
+            name,
+            visible_gpus: match trace.members() {
+                [only] => Some(only.process.facts.agents.iter().filter(|agent| agent.is_gpu()).count()),
+                _ => None,
+            },
+            serialised_ranks: trace
+                .members()
+                .iter()
+                .filter(|member| member.process.role == Role::Trace && member.process.facts.has_counters)
+                .map(|member| member.process.rank)
+                .collect(),
+        }
+    }
+}
+
+/// A counter without how its instances are taken together.
+fn bare(name: &str) -> &str {
+    SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
+}
+
+/// The words of a recorded command line. `None` where it may hold what nobody else should see, where it is long, or where its
+/// words cannot be told: no source records where they end if they hold blanks.
+fn program(command: &str) -> Option<Vec<String>> {
+    let small = command.to_lowercase();
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.,/:=+@% ".contains(character);
+    if SECRETS.iter().any(|secret| small.contains(secret))
+        || command.len() > LONGEST_PROGRAM
+        || !command.chars().all(is_plain)
+    {
+        return None;
+    }
+    let words: Vec<String> = command.split_whitespace().map(ToOwned::to_owned).collect();
+    words.first().is_some_and(|first| !first.starts_with('-')).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_lines_are_repeated_only_without_secrets() {
+        assert_eq!(program("/opt/app --steps 3").unwrap(), ["/opt/app", "--steps", "3"]);
+        for command in ["app --token abc", "app --API_KEY=1", "app 'a b'", "app https://x", "", "  ", "-c"] {
+            assert_eq!(program(command), None, "{command}");
+        }
+        assert_eq!(program(&"x".repeat(300)), None);
+    }
+
+    #[test]
+    fn counters_have_one_name() {
+        assert_eq!(bare("TCC_HIT_sum"), "TCC_HIT");
+        assert_eq!(bare("SQ_WAVES"), "SQ_WAVES");
+    }
+}

@@ -1,0 +1,249 @@
+//! Recommendations become commands for the trace at hand: `share/rules/recommendations.toml`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use super::collected::Collected;
+use super::command::Command;
+use crate::analysis::{Accumulations, CounterBlocks, Item, Pass, Resolver, accumulation_definitions, items, plan};
+use crate::engine::NameForm;
+use crate::trace::kernel_names::base_name;
+use crate::trace::metrics::{Definitions, Normalization};
+
+const RECOMMENDATIONS: &str = include_str!("../../share/rules/recommendations.toml");
+/// Longest kernel name that is searched as a whole; of a longer one its own name without arguments is.
+const LONGEST_NAME: usize = 80;
+/// File that defines accumulations.
+const DEFINITIONS: &str = "accumulations.yaml";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recommendation {
+    description: String,
+    #[serde(default)]
+    tells: BTreeSet<String>,
+    #[serde(default)]
+    flags: Vec<String>,
+    #[serde(default)]
+    counters: Vec<String>,
+    #[serde(default)]
+    kernel: bool,
+    #[serde(default)]
+    architectures: BTreeSet<String>,
+    directory: String,
+}
+
+fn recommendations() -> &'static BTreeMap<String, Recommendation> {
+    static ALL: OnceLock<BTreeMap<String, Recommendation>> = OnceLock::new();
+    // A test excludes that the file is wrong.
+    ALL.get_or_init(|| toml::from_str(RECOMMENDATIONS).unwrap_or_default())
+}
+
+/// Whether there is a recommendation of that name.
+pub fn is_recommendation(name: &str) -> bool {
+    recommendations().contains_key(name)
+}
+
+/// The commands of a recommendation for a trace, about a kernel where it is for one. None where the trace has what they would
+/// tell, or its GPUs cannot do it.
+pub fn commands(name: &str, kernel: Option<&str>, collected: &Collected) -> Vec<Command> {
+    let Some(recommendation) = recommendations().get(name) else { return Vec::new() };
+    let has_all = |kinds: &BTreeSet<String>| !kinds.is_empty() && kinds.iter().all(|kind| has(kind, kernel, collected));
+    if has_all(&recommendation.tells) || !exists(recommendation, collected) {
+        return Vec::new();
+    }
+    let filter = match (recommendation.kernel, kernel) {
+        (true, Some(kernel)) => kernel_filter(kernel, collected.name),
+        (true, None) => return Vec::new(),
+        (false, _) => Vec::new(),
+    };
+    if !recommendation.counters.is_empty() {
+        return counter_commands(recommendation, kernel, &filter, collected);
+    }
+    let mut words = vec!["rocprofv3".to_owned()];
+    words.extend(recommendation.flags.iter().cloned());
+    words.extend(filter);
+    // Thread traces have files of their own.
+    if !recommendation.flags.iter().any(|flag| flag == "--att") {
+        words.extend(["--output-format", "rocpd"].map(ToOwned::to_owned));
+    }
+    words.extend(["-d".to_owned(), recommendation.directory.clone(), "--".to_owned()]);
+    words.extend(collected.program.iter().cloned());
+    vec![Command { tool: "rocprofv3".to_owned(), description: recommendation.description.clone(), words }]
+}
+
+fn has(kind: &str, kernel: Option<&str>, collected: &Collected) -> bool {
+    match kind {
+        "thread_trace" => kernel.is_some_and(|kernel| collected.traced_kernels.contains(kernel)),
+        kind => collected.kinds.contains(kind),
+    }
+}
+
+/// Whether the GPUs can do it; where the architecture is not recorded, it is supposed that they can.
+fn exists(recommendation: &Recommendation, collected: &Collected) -> bool {
+    let known: Vec<&String> = collected.architectures.iter().filter(|name| name.starts_with("gfx")).collect();
+    recommendation.architectures.is_empty()
+        || known.is_empty()
+        || known.iter().any(|name| recommendation.architectures.contains(*name))
+}
+
+/// The words that restrict rocprofv3 to a kernel; none where the names in the answers are mangled, which rocprofv3 does not
+/// search.
+fn kernel_filter(kernel: &str, name: NameForm) -> Vec<String> {
+    if matches!(name, NameForm::Mangled) {
+        return Vec::new();
+    }
+    let shown = if kernel.len() > LONGEST_NAME { base_name(kernel) } else { kernel.to_owned() };
+    // Short names have `<...>` for what was left out.
+    let shown = shown.split("<...>").next().unwrap_or_default().to_owned();
+    if shown.is_empty() { Vec::new() } else { vec!["--kernel-include-regex".to_owned(), escaped(&shown)] }
+}
+
+/// A text as a regular expression that finds it.
+pub fn escaped(text: &str) -> String {
+    let mut pattern = String::new();
+    for character in text.chars() {
+        if r"\^$.|?*+()[]{}".contains(character) {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern
+}
+
+/// The passes of the counters that are not there yet, and what defines accumulations.
+fn counter_commands(
+    recommendation: &Recommendation,
+    kernel: Option<&str>,
+    filter: &[String],
+    collected: &Collected,
+) -> Vec<Command> {
+    let facts = CounterBlocks::builtin();
+    let Some(architecture) =
+        collected.architectures.iter().find(|name| facts.architectures().any(|known| known == *name))
+    else {
+        return Vec::new();
+    };
+    let counted = kernel.is_some_and(|kernel| collected.counted_kernels.contains(kernel));
+    let none = BTreeSet::new();
+    let there = if counted { &collected.counters } else { &none };
+    let Some(passes) = passes(&recommendation.counters, architecture, there) else { return Vec::new() };
+    let mut commands = Vec::new();
+    if accumulation_definitions(&passes, architecture).is_some() {
+        let mut words: Vec<String> =
+            ["wavesieve", "plan", "--arch", architecture, "--metrics-of"].map(ToOwned::to_owned).to_vec();
+        words.extend(recommendation.counters.iter().cloned());
+        words.extend(["-f", "definitions", "-o", DEFINITIONS].map(ToOwned::to_owned));
+        let description = "Define the accumulations that the passes need".to_owned();
+        commands.push(Command { tool: "wavesieve".to_owned(), description, words });
+    }
+    for (at, pass) in passes.iter().enumerate() {
+        let number = at + 1;
+        let collection = crate::analysis::Collection {
+            directory: recommendation.directory.clone(),
+            definitions: Some(DEFINITIONS.to_owned()),
+            program: collected.program.clone(),
+        };
+        let mut words = crate::analysis::pass_command(pass, number, &collection);
+        // Counters may be any number of words, so that the filter stands before them.
+        words.splice(1..1, filter.iter().cloned());
+        let of = if passes.len() > 1 { format!(" (pass {number} of {})", passes.len()) } else { String::new() };
+        let description = format!("{}{of}", recommendation.description);
+        commands.push(Command { tool: "rocprofv3".to_owned(), description, words });
+    }
+    commands
+}
+
+/// Passes of what panels need and is not there; `None` where that is nothing, or cannot be collected.
+fn passes(panels: &[String], architecture: &str, there: &BTreeSet<String>) -> Option<Vec<Pass>> {
+    let definitions = Definitions::builtin();
+    let facts = CounterBlocks::builtin();
+    let blocks = facts.of(architecture, &BTreeMap::new()).ok()?;
+    let mut resolver = Resolver::new(&definitions, facts, &blocks, Normalization::Wave);
+    resolver.add_all(panels).ok()?;
+    let resolved = resolver.finish();
+    let mut items = items(&resolved, &blocks, &definitions.accumulated, Accumulations::Defined, false).ok()?;
+    items.retain(|item: &Item| !item.names.iter().all(|name| there.contains(name)));
+    if items.is_empty() {
+        return None;
+    }
+    let together: Vec<BTreeSet<String>> = resolved.of.values().map(crate::analysis::Needs::all).collect();
+    plan(&items, &blocks.limits, &together).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{check_command, words};
+
+    fn collected(kinds: &[&str], architecture: &str) -> Collected {
+        Collected {
+            kinds: kinds.iter().map(|kind| (*kind).to_owned()).collect(),
+            counters: BTreeSet::new(),
+            counted_kernels: BTreeSet::new(),
+            traced_kernels: BTreeSet::new(),
+            architectures: BTreeSet::from([architecture.to_owned()]),
+            program: vec!["./app".to_owned()],
+            name: NameForm::Full,
+            visible_gpus: None,
+            serialised_ranks: BTreeSet::new(),
+        }
+    }
+
+    #[test]
+    fn the_file_can_be_read() {
+        let all: BTreeMap<String, Recommendation> = toml::from_str(RECOMMENDATIONS).unwrap();
+        assert!(all.values().all(|one| one.flags.is_empty() != one.counters.is_empty()));
+        assert!(is_recommendation("host_trace") && !is_recommendation("host"));
+    }
+
+    /// Every recommendation on every architecture, about kernels with names that a shell or a regular expression would read.
+    #[test]
+    fn rocprofv3_takes_all_commands() {
+        let long = format!("void ns::kernel<{}>(int)", "float, ".repeat(40));
+        for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "unknown"] {
+            let collected = collected(&[], architecture);
+            for name in recommendations().keys() {
+                for kernel in ["gemm", "kernel'; rm -rf / #", "void f<1, (a)2>(int*, [x])", long.as_str(), "$(x)"] {
+                    for command in commands(name, Some(kernel), &collected) {
+                        // What a shell reads is what was meant.
+                        assert_eq!(words(&command.line()).as_ref(), Some(&command.words), "{}", command.line());
+                        if command.tool == "rocprofv3" {
+                            assert_eq!(check_command(&command.words), [], "{}", command.line());
+                        }
+                    }
+                }
+            }
+        }
+        let of = |name: &str| commands(name, Some("a.b"), &collected(&[], "gfx942"));
+        assert_eq!(of("kernel_counters").len(), 3);
+        assert!(of("kernel_counters").iter().skip(1).all(|one| one.line().contains(r"--kernel-include-regex 'a\.b'")));
+        assert!(of("pc_sampling").len() == 1 && commands("pc_sampling", None, &collected(&[], "gfx1100")).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_collected_twice() {
+        assert!(commands("host_trace", None, &collected(&["hip"], "gfx942")).is_empty());
+        assert_eq!(commands("copy_trace", None, &collected(&["hip"], "gfx942")).len(), 1);
+        let mut counted = collected(&["hip"], "gfx942");
+        counted.counted_kernels.insert("gemm".to_owned());
+        let all: BTreeSet<String> = passes(&["bottleneck_evidence".to_owned()], "gfx942", &BTreeSet::new())
+            .unwrap()
+            .iter()
+            .flat_map(Pass::names)
+            .map(ToOwned::to_owned)
+            .collect();
+        counted.counters = all.iter().filter(|name| *name != "TCC_REQ").cloned().collect();
+        let lacking = commands("kernel_counters", Some("gemm"), &counted);
+        assert_eq!(lacking.len(), 1);
+        assert!(lacking[0].line().contains("--pmc TCC_REQ --output-format"), "{}", lacking[0].line());
+        // Another kernel was not counted.
+        assert!(commands("kernel_counters", Some("copy"), &counted).len() > 1);
+        counted.counters = all;
+        assert!(commands("kernel_counters", Some("gemm"), &counted).is_empty());
+        counted.traced_kernels.insert("gemm".to_owned());
+        assert!(commands("thread_trace", Some("gemm"), &counted).is_empty());
+    }
+}
