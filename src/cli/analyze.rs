@@ -16,7 +16,7 @@ use crate::findings::{Priority, RuleBook, RuleBookError};
 use crate::report::analysis::AnalysisOptions;
 use crate::report::compat::rocinsight::{self, SchemaVersion};
 use crate::report::document::{Document, Layout};
-use crate::report::{json, markdown, text};
+use crate::report::{html, json, markdown, text};
 
 /// Columns of text where the terminal does not say.
 const WIDTH: usize = 80;
@@ -28,6 +28,7 @@ const WIDTH: usize = 80;
 Examples:
   wavesieve analyze traces/
   wavesieve analyze traces/ --format json -o findings.json
+  wavesieve analyze traces/ --format html -o report.html
   wavesieve analyze traces/ --set host_bound_idle.high_pct=40 --fail-on high")]
 pub struct AnalyzeArguments {
     #[command(flatten)]
@@ -46,15 +47,9 @@ pub struct AnalyzeArguments {
     /// Unit of times in text and Markdown
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     unit: TimeUnit,
-    /// Rows of each table, 0 for all
-    #[arg(
-        long = "top-kernels",
-        visible_alias = "top",
-        value_name = "N",
-        default_value_t = 10,
-        help_heading = "Output"
-    )]
-    top: usize,
+    /// Rows of each table, 0 for all [default: 10, 50 in pages]
+    #[arg(long = "top-kernels", visible_alias = "top", value_name = "N", help_heading = "Output")]
+    top: Option<usize>,
     /// Form of kernel names to show and group by
     #[arg(long, value_enum, default_value_t, help_heading = "Analysis")]
     name: NameForm,
@@ -86,6 +81,9 @@ pub enum DocumentFormat {
     /// For wikis, issues and merge requests
     #[value(alias = "md")]
     Markdown,
+    /// For browsers: one file that needs no network, with charts, sorting and filters
+    #[value(alias = "webview")]
+    Html,
 }
 
 /// JSON documents of other programs.
@@ -150,7 +148,17 @@ impl DocumentFormat {
             Self::Text => "txt",
             Self::Json => "json",
             Self::Markdown => "md",
+            Self::Html => "html",
         }
+    }
+
+    /// Rows of tables where none are asked for: a page shows ten of them until it is asked for more.
+    fn rows(self) -> usize {
+        if self == Self::Html { 50 } else { 10 }
+    }
+
+    fn has_charts(self) -> bool {
+        self == Self::Html
     }
 
     fn of_extension(path: &Path) -> Option<Self> {
@@ -198,16 +206,18 @@ impl AnalyzeArguments {
 /// # Errors
 /// When the inputs, the options or the output cannot be used.
 pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let format = arguments.format();
+    let layout = Layout::builtin().map_err(anyhow::Error::from)?;
     let options = AnalysisOptions {
         registry: registry.clone(),
         rules: arguments.rule_book()?,
-        layout: Layout::builtin().map_err(anyhow::Error::from)?,
+        layout: if format.has_charts() { layout } else { layout.without_charts() },
         name: arguments.name,
-        rows: arguments.top,
+        rows: arguments.top.unwrap_or(format.rows()),
         questions: arguments.json_compat.map(|_| rocinsight::questions()).unwrap_or_default(),
         prompt: arguments.prompt.clone(),
     };
-    if arguments.json_compat.is_some() && arguments.format() != DocumentFormat::Json {
+    if arguments.json_compat.is_some() && format != DocumentFormat::Json {
         return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
     }
     let path = arguments.path();
@@ -221,7 +231,7 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     let document = &analysis.document;
     let write = |terminal: Option<&GlobalArguments>, out: &mut dyn Write| match arguments.json_compat {
         Some(program) => {
-            let value = rocinsight::value(&analysis, &trace, program.version(), arguments.top);
+            let value = rocinsight::value(&analysis, &trace, program.version(), options.rows);
             serde_json::to_writer_pretty(&mut *out, &value)?;
             Ok(writeln!(out)?)
         }
@@ -262,6 +272,7 @@ fn write(
 ) -> anyhow::Result<()> {
     match arguments.format() {
         DocumentFormat::Json => json::write(document, out),
+        DocumentFormat::Html => html::write(document, out),
         DocumentFormat::Markdown => markdown::write(document, arguments.unit, out),
         DocumentFormat::Text => {
             let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));

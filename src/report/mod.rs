@@ -9,6 +9,8 @@ pub mod compat;
 #[cfg(feature = "tables")]
 pub mod document;
 #[cfg(feature = "tables")]
+pub mod html;
+#[cfg(feature = "tables")]
 pub mod json;
 #[cfg(feature = "tables")]
 pub mod markdown;

@@ -22,6 +22,7 @@ mod findings;
 mod goldens;
 mod groupings;
 mod hardware;
+mod html_pages;
 mod idling;
 mod launches;
 mod manners;

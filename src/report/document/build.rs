@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
 
+use super::chart_layout::ChartLayout;
 use super::figures::figures;
 use super::layout::{Layout, SectionLayout, TableLayout};
-use super::model::{Block, Document, Input, Provenance, Section, Table};
+use super::model::{Block, Document, Drawn, Input, Provenance, Section, Table};
 use crate::engine::{ColumnUnit, OutputColumn, Registry};
 use crate::findings::{Answers, Finding, Priority, Unanswered};
+use crate::report::charts::{Chart, Plot};
 use crate::trace::Trace;
 
 /// What a document is made of.
@@ -36,7 +38,7 @@ pub struct Sources<'a> {
 pub fn document(sources: Sources<'_>) -> Result<Document> {
     let mut provenance = provenance(sources.trace);
     let mut sections = Vec::new();
-    let mut ids = BTreeSet::new();
+    let mut ids = Ids::default();
     for layout in &sources.layout.sections {
         match section(layout, &sources, &mut ids)? {
             Ok(section) => sections.push(section),
@@ -74,14 +76,34 @@ fn summary(findings: &[Finding]) -> String {
     }
 }
 
+/// The ids that are taken.
+#[derive(Default)]
+struct Ids {
+    charts: BTreeSet<String>,
+    tables: BTreeSet<String>,
+}
+
+impl Ids {
+    /// The name, with a number where it is taken.
+    fn next(taken: &mut BTreeSet<String>, name: &str) -> String {
+        let mut id = name.to_owned();
+        for number in 2.. {
+            if taken.insert(id.clone()) {
+                break;
+            }
+            id = format!("{name}_{number}");
+        }
+        id
+    }
+}
+
 /// A section with its tables, or why it is left out.
-fn section(
-    layout: &SectionLayout,
-    sources: &Sources<'_>,
-    ids: &mut BTreeSet<String>,
-) -> Result<Result<Section, String>> {
+fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Result<Section, String>> {
     let mut blocks = Vec::new();
     let mut missing: BTreeSet<String> = BTreeSet::new();
+    for chart_layout in layout.charts.iter().filter(|chart| chart.least_ranks <= sources.ranks) {
+        blocks.extend(chart(chart_layout, sources, ids)?.map(Box::new).map(Block::Chart));
+    }
     for table_layout in &layout.tables {
         if table_layout.least_ranks > sources.ranks {
             missing.insert(format!("{} needs {} ranks", table_layout.query, table_layout.least_ranks));
@@ -105,7 +127,30 @@ fn section(
     Ok(Ok(Section { id, title, about, blocks }))
 }
 
-fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut BTreeSet<String>) -> Result<Option<Table>> {
+/// The chart of an answer; nothing where there is nothing to draw.
+fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Option<Drawn>> {
+    let question = layout.question();
+    let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
+    let declaration = &sources.registry.get(&layout.query)?.declaration;
+    let Some(mut chart) = Chart::of_answer(declaration, answer)?.filter(says_something) else { return Ok(None) };
+    if let Some(title) = &layout.title {
+        chart.title.clone_from(title);
+    }
+    Ok(Some(Drawn { id: Ids::next(&mut ids.charts, &layout.query), question, chart }))
+}
+
+/// Whether a chart shows more than its frame: of a roofline the roofs are known before anything was counted.
+fn says_something(chart: &Chart) -> bool {
+    let is_drawn = |value: Option<f64>| value.is_some_and(|value| value > 0.0);
+    match &chart.plot {
+        Plot::Roofline(roofline) => {
+            roofline.points.iter().any(|point| is_drawn(point.intensity) && is_drawn(point.gflops))
+        }
+        _ => !chart.is_empty(),
+    }
+}
+
+fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<Option<Table>> {
     let question = layout.question();
     let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
     let declaration = &sources.registry.get(&layout.query)?.declaration;
@@ -126,13 +171,7 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut BTreeSet<String>
         names.iter().filter_map(|name| answer.columns.iter().find(|column| column.name == *name).cloned()).collect();
     let by = question.by.as_ref().unwrap_or(&declaration.by);
     let key = key(&columns, by);
-    let mut id = layout.query.clone();
-    for number in 2.. {
-        if ids.insert(id.clone()) {
-            break;
-        }
-        id = format!("{}_{number}", layout.query);
-    }
+    let id = Ids::next(&mut ids.tables, &layout.query);
     let title = layout.title.clone().unwrap_or_else(|| declaration.title.clone());
     Ok(Some(Table {
         id,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use thiserror::Error;
 
+use super::chart_layout::ChartLayout;
 use crate::findings::Question;
 
 const BUILTIN: &str = include_str!("../../../share/report/sections.toml");
@@ -28,6 +29,9 @@ pub struct SectionLayout {
     pub title: String,
     /// How to read it.
     pub about: String,
+    /// Its charts, in order, before the tables.
+    #[serde(rename = "chart", default)]
+    pub charts: Vec<ChartLayout>,
     /// Its tables, in order.
     #[serde(rename = "table")]
     pub tables: Vec<TableLayout>,
@@ -72,10 +76,21 @@ impl Layout {
         Ok(toml::from_str(BUILTIN)?)
     }
 
-    /// The questions that its tables ask of so many ranks.
+    /// The questions that its tables and charts ask of so many ranks.
     pub fn questions(&self, ranks: usize) -> BTreeSet<Question> {
         let tables = self.sections.iter().flat_map(|section| &section.tables);
-        tables.filter(|table| table.least_ranks <= ranks).map(TableLayout::question).collect()
+        let charts = self.sections.iter().flat_map(|section| &section.charts);
+        let of_tables = tables.filter(|table| table.least_ranks <= ranks).map(TableLayout::question);
+        of_tables.chain(charts.filter(|chart| chart.least_ranks <= ranks).map(ChartLayout::question)).collect()
+    }
+
+    /// The same without charts, for documents that show none.
+    #[must_use]
+    pub fn without_charts(mut self) -> Self {
+        for section in &mut self.sections {
+            section.charts.clear();
+        }
+        self
     }
 }
 
@@ -98,6 +113,11 @@ mod tests {
         let mut ids = BTreeSet::new();
         for section in &layout.sections {
             assert!(ids.insert(&section.id), "two sections {}", section.id);
+            for chart in &section.charts {
+                let query = registry.get(&chart.query).unwrap();
+                assert!(query.declaration.plot.is_some(), "{} has no picture", chart.query);
+                render(query, &chart.question().options(NameForm::Full)).unwrap();
+            }
             for table in &section.tables {
                 let query = registry.get(&table.query).unwrap();
                 for column in &table.tells {

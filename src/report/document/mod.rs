@@ -1,10 +1,12 @@
 //! A document: what every format shows, and how it is made of answers and findings.
 
 mod build;
+mod chart_layout;
 mod figures;
 mod layout;
 mod model;
 
 pub use build::{Sources, document};
+pub use chart_layout::ChartLayout;
 pub use layout::{Layout, LayoutError};
-pub use model::{Block, Document, Figure, Input, Note, Provenance, Section, Status, Table};
+pub use model::{Block, Document, Drawn, Figure, Input, Note, Provenance, Section, Status, Table};

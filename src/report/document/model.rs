@@ -7,6 +7,7 @@ use polars::prelude::DataFrame;
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
 use crate::findings::{Finding, Question, bytes, duration};
+use crate::report::charts::Chart;
 
 /// A whole document.
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub struct Section {
 /// Something that a section shows.
 #[derive(Clone, Debug)]
 pub enum Block {
+    /// A chart of an answer.
+    Chart(Box<Drawn>),
     /// Rows of an answer.
     Table(Box<Table>),
     /// Something to know.
@@ -140,6 +143,17 @@ impl Table {
         };
         self.key.iter().filter_map(part).collect::<Vec<String>>().join("/")
     }
+}
+
+/// A chart with what it was drawn of.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// Stable id, unique among the charts: the name of the query, with a number where another chart shows it too.
+    pub id: String,
+    /// What was asked.
+    pub question: Question,
+    /// What is drawn.
+    pub chart: Chart,
 }
 
 /// Something to know.

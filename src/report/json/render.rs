@@ -27,7 +27,8 @@ pub fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-fn value(document: &Document) -> Value {
+/// The document as a JSON object.
+pub fn value(document: &Document) -> Value {
     json!({
         "schema": "wavesieve-document",
         "schema_version": SCHEMA_VERSION,
@@ -93,11 +94,11 @@ fn evidence(evidence: &Evidence) -> Value {
 fn section(section: &Section) -> Value {
     let tables = section.blocks.iter().filter_map(|block| match block {
         Block::Table(shown) => Some(table(shown)),
-        Block::Note(_) => None,
+        Block::Note(_) | Block::Chart(_) => None,
     });
     let notes = section.blocks.iter().filter_map(|block| match block {
         Block::Note(note) => Some(json!({ "is_warning": note.is_warning, "text": note.text })),
-        Block::Table(_) => None,
+        Block::Table(_) | Block::Chart(_) => None,
     });
     json!({
         "id": section.id,

@@ -72,6 +72,7 @@ fn write_section(section: &Section, unit: TimeUnit, out: &mut dyn Write) -> Resu
     writeln!(out, "\n## {}\n\n{}", escaped(&section.title), escaped(&section.about))?;
     for block in &section.blocks {
         match block {
+            Block::Chart(_) => {}
             Block::Table(table) => write_table(table, unit, out)?,
             Block::Note(note) => {
                 let mark = if note.is_warning { "**Warning:** " } else { "" };

@@ -158,6 +158,7 @@ fn write_section(section: &Section, style: TextStyle, out: &mut dyn Write) -> Re
     for block in &section.blocks {
         writeln!(out)?;
         match block {
+            Block::Chart(_) => {}
             Block::Table(table) => write_table(table, style, out)?,
             Block::Note(note) => {
                 let mark = if note.is_warning { "warning: " } else { "" };

@@ -1,0 +1,32 @@
+//! Charts of sections, as data in `share/report/`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::findings::Question;
+
+/// A chart of a section: an answer, drawn as its query says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChartLayout {
+    /// Name of the query, which says how it is drawn.
+    pub query: String,
+    /// Grouping, where it is not that of the query.
+    pub by: Option<Vec<String>>,
+    /// Values of parameters.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, String>,
+    /// Heading, where it is not that of the query.
+    pub title: Option<String>,
+    /// Ranks that it needs.
+    #[serde(default)]
+    pub least_ranks: usize,
+}
+
+impl ChartLayout {
+    /// What the chart asks.
+    pub fn question(&self) -> Question {
+        Question { query: self.query.clone(), by: self.by.clone(), parameters: self.parameters.clone() }
+    }
+}

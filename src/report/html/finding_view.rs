@@ -1,0 +1,99 @@
+//! Findings as the templates show them.
+
+use serde::Serialize;
+
+use super::anchors::anchor;
+use super::table_view::TableView;
+use crate::findings::{Finding, Priority, duration, pieces};
+
+/// A finding.
+#[derive(Serialize)]
+pub struct FindingView {
+    id: String,
+    number: usize,
+    name: String,
+    priority: &'static str,
+    category: String,
+    title: Vec<Piece>,
+    explanation: Vec<Piece>,
+    confidence: String,
+    subject: Option<String>,
+    saving: Option<SavingView>,
+    advice: Vec<Vec<Piece>>,
+    evidence: Vec<TableView>,
+    commands: Vec<CommandView>,
+    is_open: bool,
+}
+
+/// A part of a text.
+#[derive(Serialize)]
+pub struct Piece {
+    is_code: bool,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct SavingView {
+    time: String,
+    pct: String,
+}
+
+#[derive(Serialize)]
+struct CommandView {
+    tool: String,
+    description: Vec<Piece>,
+    line: String,
+}
+
+/// How many findings have a priority.
+#[derive(Serialize)]
+pub struct Badge {
+    priority: &'static str,
+    count: usize,
+}
+
+/// A text, taken apart.
+pub fn text(text: &str) -> Vec<Piece> {
+    pieces(text).map(|(is_code, text)| Piece { is_code, text: text.to_owned() }).collect()
+}
+
+impl FindingView {
+    /// A finding in its place, counted from 1.
+    pub fn of(number: usize, finding: &Finding) -> Self {
+        let id = anchor("finding", &finding.id);
+        let evidence = finding.evidence.iter().enumerate();
+        let evidence =
+            evidence.map(|(place, evidence)| TableView::of_evidence(evidence, format!("{id}/evidence-{}", place + 1)));
+        let commands = finding.commands.iter().map(|command| CommandView {
+            tool: command.tool.clone(),
+            description: text(&command.description),
+            line: command.line(),
+        });
+        Self {
+            number,
+            name: finding.id.clone(),
+            priority: finding.priority.word(),
+            category: finding.category.clone(),
+            title: text(&finding.title),
+            explanation: text(&finding.explanation),
+            confidence: format!("{:.0} %", finding.confidence * 100.0),
+            subject: finding.subject.clone(),
+            saving: finding.saving.as_ref().map(|saving| SavingView {
+                time: duration(saving.gpu_time_ns as f64),
+                pct: format!("{:.1} %", saving.pct_of_span),
+            }),
+            advice: finding.advice.iter().map(|advice| text(advice)).collect(),
+            evidence: evidence.collect(),
+            commands: commands.collect(),
+            is_open: finding.priority == Priority::High,
+            id,
+        }
+    }
+}
+
+/// The findings of each priority, where there are any.
+pub fn badges(findings: &[Finding]) -> Vec<Badge> {
+    let count = |priority: Priority| findings.iter().filter(|finding| finding.priority == priority).count();
+    let badges = Priority::ALL.map(|priority| Badge { priority: priority.word(), count: count(priority) });
+    badges.into_iter().filter(|badge| badge.count > 0).collect()
+}

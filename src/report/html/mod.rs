@@ -1,0 +1,12 @@
+//! Documents as one page for browsers, which needs nothing but itself.
+
+mod anchors;
+mod appendix_view;
+mod finding_view;
+mod page;
+mod section_view;
+mod table_view;
+mod visible;
+mod words;
+
+pub use page::write;

@@ -1,0 +1,33 @@
+// Opens every page of a folder in a browser and uses it: check.mjs FOLDER
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { launch } from "./browser.mjs";
+import { checkContent } from "./content.mjs";
+import { checkUse } from "./use.mjs";
+import { checkManners } from "./manners.mjs";
+
+const folder = process.argv[2];
+const pages = readdirSync(folder).filter((name) => name.endsWith(".html")).sort();
+const failures = [];
+let checks = 0;
+const checker = (page) => (name, holds, seen = "") => {
+  checks += 1;
+  if (holds) return;
+  failures.push(`${page}: ${name}${seen === "" ? "" : ` (${JSON.stringify(seen).slice(0, 400)})`}`);
+};
+
+const began = performance.now();
+const browser = await launch();
+try {
+  for (const name of pages) await checkContent(browser, join(folder, name), checker(name));
+  for (const part of [checkUse, checkManners]) {
+    const check = checker(`two_nodes.html, ${part.name}`);
+    await part(browser, join(folder, "two_nodes.html"), check).catch((error) => check(error.stack, false));
+  }
+} finally {
+  await browser.close();
+}
+for (const failure of failures) console.error(`FAILED ${failure}`);
+const seconds = ((performance.now() - began) / 1000).toFixed(1);
+console.log(`${pages.length} pages, ${checks} checks, ${failures.length} failed, ${seconds} s`);
+process.exit(failures.length > 0 || pages.length < 5 ? 1 : 0);
