@@ -1,6 +1,6 @@
 //! What a scan looks for: `share/source_patterns.toml`.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
@@ -136,9 +136,9 @@ impl Spelling {
 /// Names, exact or as beginnings, and the patterns they belong to in the order of the table.
 #[derive(Debug, Default)]
 struct Names {
-    exact: HashMap<Vec<u8>, Vec<usize>>,
+    exact: BTreeMap<Vec<u8>, Vec<usize>>,
     /// Beginnings by their first byte.
-    beginnings: HashMap<u8, Vec<(Vec<u8>, usize)>>,
+    beginnings: BTreeMap<u8, Vec<(Vec<u8>, usize)>>,
 }
 
 impl Names {
@@ -170,7 +170,7 @@ pub struct Patterns {
     all: Vec<Pattern>,
     calls: Names,
     /// Called names that count only with this name and `::` before them.
-    within: HashMap<Vec<u8>, Vec<(Vec<u8>, usize)>>,
+    within: BTreeMap<Vec<u8>, Vec<(Vec<u8>, usize)>>,
     paths: Names,
     uses: Names,
     methods: Names,
