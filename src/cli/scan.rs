@@ -16,7 +16,7 @@ use crate::export::atomic::write_file;
 use crate::export::unit::TimeUnit;
 use crate::report::source_document::source_document;
 use crate::report::{json, markdown, text};
-use crate::source::scan::{Limits, Target, TreeScan, scan};
+use crate::source::scan::{Limits, Target, TreeScan, is_source, scan};
 
 /// Columns of text where the terminal does not say.
 const WIDTH: usize = 80;
@@ -159,6 +159,13 @@ fn check_output(path: &Path) -> Result<(), Failure> {
     if path.parent().is_some_and(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
         let shown = path.display();
         return Err(Failure::Usage(format!("the directory of {shown} does not exist; create it or name another")));
+    }
+    // What is scanned is never overwritten, and no scan takes another for source code.
+    if is_source(path) {
+        let shown = path.display();
+        return Err(Failure::Usage(format!(
+            "{shown} is a name of source code; name a .txt, .md or .json file with -o"
+        )));
     }
     Ok(())
 }

@@ -336,26 +336,31 @@ const TWO_SPANS: &str = "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns cop
 /// One finding names the worst GPU and its reasons; separate runs side by side are no ranks of a job.
 #[test]
 fn stragglers_are_named_with_their_reasons() {
-    let text = |pct: f64| {
+    let text = |pct: f64, gpus: i64| {
         format!(
             "rank gpu hostname what amount_ns median_ns excess_ns excess_pct z gpus last_pct\n\
-             1 1 - compute 950000 900000 50000 {pct:.1} 9.5 2 -\n1 1 - slow_kernels 950000 900000 48000 4.8 9.5 2 -"
+             1 1 - compute 950000 900000 50000 {pct:.1} 9.5 {gpus} -\n1 1 - slow_kernels 950000 900000 48000 4.8 9.5 {gpus} -"
         )
     };
-    let of = |pct: f64, spans: &str| {
+    let among = |pct: f64, gpus: i64, spans: &str| {
         let registry = Registry::builtin().unwrap();
-        let (question, mut rows) = answer("stragglers", &text(pct), &registry);
+        let (question, mut rows) = answer("stragglers", &text(pct, gpus), &registry);
         rows.frame.with_column(Column::new("what".into(), ["compute", "slow_kernels"])).unwrap();
         let given = BTreeMap::from([answer("time_breakdown", spans, &registry), (question, rows)]);
         let answers = Answers::by_hand(given, BTreeSet::new());
         judge(&answers, &registry, &RuleBook::builtin().unwrap(), &collected()).unwrap()
     };
+    let of = |pct: f64, spans: &str| among(pct, 3, spans);
     let priority =
         |pct: f64| of(pct, TWO_SPANS).iter().find(|one| one.rule == "straggler").map_or("-", |one| one.priority.word());
     assert_eq!([2.0, 2.1, 5.1, 10.1].map(priority), ["-", "low", "medium", "high"]);
     let findings = of(10.1, TWO_SPANS);
     assert_eq!(findings[0].title, "Rank 1 (GPU 1) holds the others up: the same kernels take longer on it");
-    assert_eq!(findings[0].saving.as_ref().unwrap().gpu_time_ns, 100_000);
+    assert_eq!(findings[0].saving.as_ref().unwrap().gpu_time_ns, 150_000);
+    // Of two nobody can tell which is the odd one, and GPUs of one rank hold no other rank up.
+    let is_named = |findings: &[Finding]| findings.iter().any(|one| one.rule == "straggler");
+    assert!(!is_named(&among(10.1, 2, TWO_SPANS)));
+    assert!(!is_named(&of(10.1, &TWO_SPANS.replace("\n    1 1 ", "\n    0 1 "))));
     let separate = TWO_SPANS.replacen("1000000", "499999", 1);
     assert!(of(10.1, &separate).iter().all(|one| one.rule != "straggler"));
 }

@@ -55,6 +55,7 @@ fn what_cannot_be_scanned_is_said() {
         (&["scan", path], 3, "there is no source file"),
         (&["scan", "fixtures/source", "--arch", "gfx777"], 2, "gfx777"),
         (&["scan", "fixtures/source", "-o", "no/such/file.json"], 2, "does not exist"),
+        (&["scan", "fixtures/source", "-o", "fixtures/source/hip/none.hip"], 2, "is a name of source code"),
         (&["scan", "fixtures/source", "--max-file-size", "0"], 2, "write a size"),
     ] {
         let run = run(arguments);

@@ -1,5 +1,7 @@
 //! Ranks that hold others up, and work that is spread unequally.
 
+use std::collections::BTreeSet;
+
 use super::time::time_question;
 use crate::findings::case::{Case, Observation};
 use crate::findings::question::Question;
@@ -37,13 +39,23 @@ fn belong_together(case: &Case<'_>) -> bool {
     most <= least * case.threshold("most_span_ratio")
 }
 
-/// The GPU that holds the others up most.
+/// Of fewer GPUs none can be told to be the odd one.
+const LEAST_GPUS: i64 = 3;
+
+/// The GPU that holds the others up most, where there are several ranks: GPUs of one rank wait for nobody else.
 pub fn straggler(case: &Case<'_>) -> Vec<Observation> {
-    if !belong_together(case) {
+    let question = time_question();
+    let times = case.rows(&question);
+    let ranks: BTreeSet<Option<i64>> = times.places().map(|row| times.integer(row, "rank")).collect();
+    if ranks.len() < 2 || !belong_together(case) {
         return Vec::new();
     }
     let question = stragglers_question();
     let rows = case.rows(&question);
+    let can_be_told = rows.places().all(|row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= LEAST_GPUS));
+    if !can_be_told {
+        return Vec::new();
+    }
     let places = rows.sorted_down(rows.places().collect(), "excess_ns");
     let Some(worst) = places.first().copied() else { return Vec::new() };
     let pct = rows.number(worst, "excess_pct").unwrap_or_default();
@@ -56,7 +68,7 @@ pub fn straggler(case: &Case<'_>) -> Vec<Observation> {
     let explained = own.contains(&"slow_kernels") || own.contains(&"more_work");
     let reasons: Vec<&str> =
         reasons.into_iter().filter(|reason| !explained || *reason != "it computes longer").collect();
-    let others = places.iter().map(|row| of(*row)).collect::<std::collections::BTreeSet<_>>().len() - 1;
+    let others = places.iter().map(|row| of(*row)).collect::<BTreeSet<_>>().len() - 1;
     let excess_ns = rows.integer(worst, "excess_ns").unwrap_or_default();
     let gpus = rows.integer(worst, "gpus").unwrap_or(1);
     let columns = ["rank", "gpu", "hostname", "what", "amount_ns", "median_ns", "excess_ns", "excess_pct", "z"];

@@ -35,6 +35,11 @@ pub enum Language {
     Python,
 }
 
+/// Whether a scan takes a file of this name for source code.
+pub fn is_source(path: &Path) -> bool {
+    Language::of(path).is_some()
+}
+
 impl Language {
     /// By the extension of a path; `None` where it is no source.
     pub fn of(path: &Path) -> Option<Self> {

@@ -23,7 +23,7 @@ mod tree;
 
 pub use advice::{Priority, Recommendation};
 pub use commands::{Argument, Command, Target};
-pub use files::{Limits, shown};
+pub use files::{Limits, is_source, shown};
 pub use patterns::Severity;
 pub use summary::{DetectedKernel, DetectedPattern, SourceScan};
 pub use tree::{Observer, TreeScan, scan};
