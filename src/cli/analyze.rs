@@ -1,25 +1,24 @@
 //! `analyze INPUT…`: the guided analysis.
 
-use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Write};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening};
+use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::messages;
 use crate::engine::{NameForm, Registry};
 use crate::export::atomic::write_file;
-use crate::export::unit::TimeUnit;
 use crate::findings::{Priority, RuleBook, RuleBookError};
 use crate::report::analysis::AnalysisOptions;
 use crate::report::compat::rocinsight::{self, SchemaVersion};
-use crate::report::document::{Document, Layout};
-use crate::report::{html, json, markdown, text};
+use crate::report::document::Layout;
 
-/// Columns of text where the terminal does not say.
-const WIDTH: usize = 80;
+/// Name of the file where only its directory is given.
+const STEM: &str = "analysis";
 
 /// Analyse traces: what costs time, what to do about it, what to collect next
 #[derive(Args, Clone, Debug)]
@@ -35,21 +34,8 @@ pub struct AnalyzeArguments {
     input: InputArguments,
     #[command(flatten)]
     cache: CacheArguments,
-    /// Format of the document; without it the extension of -o chooses
-    #[arg(short, long, value_enum, help_heading = "Output")]
-    format: Option<DocumentFormat>,
-    /// File to write, - for standard output; the format's extension is added where it is missing
-    #[arg(short, long, value_name = "NAME", help_heading = "Output")]
-    output: Option<PathBuf>,
-    /// Directory to write the file to, made where there is none; the file is named analysis unless -o names it
-    #[arg(short = 'd', long = "dir", value_name = "DIR", help_heading = "Output")]
-    directory: Option<PathBuf>,
-    /// Unit of times in text and Markdown
-    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
-    unit: TimeUnit,
-    /// Rows of each table, 0 for all [default: 10, 50 in pages]
-    #[arg(long = "top-kernels", visible_alias = "top", value_name = "N", help_heading = "Output")]
-    top: Option<usize>,
+    #[command(flatten)]
+    output: DocumentOutput,
     /// Form of kernel names to show and group by
     #[arg(long, value_enum, default_value_t, help_heading = "Analysis")]
     name: NameForm,
@@ -68,22 +54,6 @@ pub struct AnalyzeArguments {
     /// Exit with 4 when a finding has this priority or a higher one
     #[arg(long, value_enum, value_name = "PRIORITY", help_heading = "Analysis")]
     fail_on: Option<FailOn>,
-}
-
-/// Format of a document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum DocumentFormat {
-    /// For the terminal
-    #[default]
-    Text,
-    /// For scripts, by a published schema
-    Json,
-    /// For wikis, issues and merge requests
-    #[value(alias = "md")]
-    Markdown,
-    /// For browsers: one file that needs no network, with charts, sorting and filters
-    #[value(alias = "webview")]
-    Html,
 }
 
 /// JSON documents of other programs.
@@ -142,52 +112,7 @@ impl FailOn {
     }
 }
 
-impl DocumentFormat {
-    fn extension(self) -> &'static str {
-        match self {
-            Self::Text => "txt",
-            Self::Json => "json",
-            Self::Markdown => "md",
-            Self::Html => "html",
-        }
-    }
-
-    /// Rows of tables where none are asked for: a page shows ten of them until it is asked for more.
-    fn rows(self) -> usize {
-        if self == Self::Html { 50 } else { 10 }
-    }
-
-    fn has_charts(self) -> bool {
-        self == Self::Html
-    }
-
-    fn of_extension(path: &Path) -> Option<Self> {
-        let extension = path.extension()?.to_str()?.to_lowercase();
-        Self::value_variants().iter().copied().find(|format| format.extension() == extension)
-    }
-}
-
 impl AnalyzeArguments {
-    fn format(&self) -> DocumentFormat {
-        let by_name = || DocumentFormat::of_extension(self.output.as_ref()?);
-        let by_compatibility = || self.json_compat.map(|_| DocumentFormat::Json);
-        self.format.or_else(by_compatibility).or_else(by_name).unwrap_or_default()
-    }
-
-    /// The file to write; `None` for standard output.
-    fn path(&self) -> Option<PathBuf> {
-        let to_stdout = self.output.as_ref().is_some_and(|output| output.as_os_str() == "-");
-        if to_stdout || self.output.is_none() && self.directory.is_none() {
-            return None;
-        }
-        let name = self.output.clone().unwrap_or_else(|| PathBuf::from("analysis"));
-        let mut path = self.directory.as_ref().map_or(name.clone(), |directory| directory.join(name));
-        if DocumentFormat::of_extension(&path) != Some(self.format()) {
-            path.as_mut_os_string().push(format!(".{}", self.format().extension()));
-        }
-        Some(path)
-    }
-
     fn rule_book(&self) -> Result<RuleBook, Failure> {
         let usage = |error: RuleBookError| Failure::Usage(error.to_string());
         let mut book = RuleBook::builtin().map_err(anyhow::Error::from)?;
@@ -206,25 +131,23 @@ impl AnalyzeArguments {
 /// # Errors
 /// When the inputs, the options or the output cannot be used.
 pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
-    let format = arguments.format();
+    let output = &arguments.output;
+    let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
+    let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
     let layout = Layout::builtin().map_err(anyhow::Error::from)?;
     let options = AnalysisOptions {
         registry: registry.clone(),
         rules: arguments.rule_book()?,
         layout: if format.has_charts() { layout } else { layout.without_charts() },
         name: arguments.name,
-        rows: arguments.top.unwrap_or(format.rows()),
+        rows: output.rows(format),
         questions: arguments.json_compat.map(|_| rocinsight::questions()).unwrap_or_default(),
         prompt: arguments.prompt.clone(),
     };
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
         return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
     }
-    let path = arguments.path();
-    if let Some(path) = path.as_ref().filter(|path| path.exists() && arguments.input.contain(path)) {
-        let shown = path.display();
-        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file with -o")));
-    }
+    let path = output.file(&arguments.input, format, STEM)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
     let analysis = trace.analyze(&options)?;
@@ -235,14 +158,15 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
             serde_json::to_writer_pretty(&mut *out, &value)?;
             Ok(writeln!(out)?)
         }
-        None => write(document, arguments, terminal, out),
+        None => output.write(document, format, terminal, out),
     };
     match &path {
         Some(path) => {
-            if let Some(directory) = &arguments.directory {
-                std::fs::create_dir_all(directory)?;
+            output.make_directory(path)?;
+            match arguments.json_compat {
+                Some(_) => write_file(path, |out| write(None, out))?,
+                None => output.write_to(&analysis, format, path)?,
             }
-            write_file(path, |out| write(None, out))?;
             if !global.quiet {
                 messages::say(format_args!("wrote {}", path.display()));
             }
@@ -261,24 +185,4 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     }
     let fails = |least: FailOn| document.findings.iter().any(|finding| finding.priority <= least.priority());
     Ok(if arguments.fail_on.is_some_and(fails) { EXCEEDED } else { DONE })
-}
-
-/// Writes the document; for a terminal with its width and colours.
-fn write(
-    document: &Document,
-    arguments: &AnalyzeArguments,
-    terminal: Option<&GlobalArguments>,
-    out: &mut dyn Write,
-) -> anyhow::Result<()> {
-    match arguments.format() {
-        DocumentFormat::Json => json::write(document, out),
-        DocumentFormat::Html => html::write(document, out),
-        DocumentFormat::Markdown => markdown::write(document, arguments.unit, out),
-        DocumentFormat::Text => {
-            let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-            let width = terminal.filter(|_| io::stdout().is_terminal()).and_then(|_| of_terminal()).unwrap_or(WIDTH);
-            let color = terminal.is_some_and(GlobalArguments::color);
-            text::write(document, text::TextStyle { width, color, unit: arguments.unit }, out)
-        }
-    }
 }

@@ -19,6 +19,7 @@ mod completions;
 mod config;
 #[cfg(feature = "tables")]
 mod convert;
+mod document_output;
 #[cfg(feature = "tables")]
 mod exit;
 #[cfg(feature = "tables")]
