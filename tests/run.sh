@@ -10,7 +10,7 @@ export WAVESIEVE_DATA="${WAVESIEVE_DATA:-$PWD/../shared/data}"
 # A commit is judged by the same drawn cases each time; the fuzz targets are what looks for new ones.
 export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-20260101}"
 
-step() { printf '\n== %s\n' "$1"; }
+step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
 need() {
   # need COMMAND PACKAGE: installs a Debian package when a command does not work
@@ -76,6 +76,7 @@ python3 tests/hostile/mutations.py --binary "$binary" --generator "$generator" |
 "$venv/bin/python" tests/oracle/run.py --binary "$binary" --inputs "${inputs[@]}" "${documents[@]}" || status=1
 "$venv/bin/python" tests/documents/validate.py --binary "$binary" \
   --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} || status=1
+bash tests/html/run.sh "$binary" || status=1
 "$venv/bin/python" tests/oracle/sqlite_check.py --binary "$binary" --inputs "${inputs[@]}" || status=1
 filtered=(fixtures/two_nodes_json fixtures/hostile fixtures/merged fixtures/counters)
 if [ -d "$WAVESIEVE_DATA" ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes every parser for WAVESIEVE_FUZZ_SECONDS (45) each, two at a time. Needs no nightly compiler and never builds polars.
+# Fuzzes every parser for WAVESIEVE_FUZZ_SECONDS (30) each, two at a time. Needs no nightly compiler and never builds polars.
 # An input that breaks a promise is kept in tests/fuzz/artifacts; `cargo fuzz run --fuzz-dir tests/fuzz TARGET FILE` repeats it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/wavesieve"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}-fuzz"
 export PATH="$cache/tools/bin:$PATH"
-export SECONDS_EACH="${WAVESIEVE_FUZZ_SECONDS:-45}"
+export SECONDS_EACH="${WAVESIEVE_FUZZ_SECONDS:-30}"
 # The instrumentation of a stable compiler needs this; one thread makes a run repeatable.
 export RUSTC_BOOTSTRAP=1 RAYON_NUM_THREADS=1
 
