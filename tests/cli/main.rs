@@ -14,6 +14,7 @@ mod common;
 mod copies;
 mod dataset;
 mod dialects;
+mod document_places;
 mod documentation;
 mod examples;
 mod facts;
