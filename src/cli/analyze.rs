@@ -95,7 +95,8 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     let path = output.file(&arguments.input, format, STEM)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
-    let analysis = trace.analyze(&options)?;
+    let mut analysis = trace.analyze(&options)?;
+    arguments.document.take_charts(&mut analysis.document, format, None, global)?;
     let document = &analysis.document;
     let write = |terminal: Option<&GlobalArguments>, out: &mut dyn Write| match arguments.json_compat {
         Some(program) => {
@@ -105,7 +106,6 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
         }
         None => output.write(document, format, terminal, out),
     };
-    arguments.document.write_charts_of(document, global)?;
     match &path {
         Some(path) => {
             output.make_directory(path)?;

@@ -1,5 +1,6 @@
 //! What verbs that show an analysis ask for, and how they end.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -102,13 +103,24 @@ impl DocumentArguments {
         self.fail_on.is_some_and(|least| findings.iter().any(|finding| finding.priority <= least.priority()))
     }
 
-    /// Writes the charts that were asked for, and says where.
+    /// Writes the charts that were asked for into the directory, or one of this name in it, and says where. A document whose
+    /// format has no place for charts has none after that.
     ///
     /// # Errors
     /// When they cannot be drawn or written.
-    pub fn write_charts_of(&self, document: &Document, global: &GlobalArguments) -> Result<(), Failure> {
+    pub fn take_charts(
+        &self,
+        document: &mut Document,
+        format: DocumentFormat,
+        run: Option<&OsStr>,
+        global: &GlobalArguments,
+    ) -> Result<(), Failure> {
         let Some(directory) = &self.charts else { return Ok(()) };
-        let written = Self::write_charts(document, directory)?;
+        let directory = run.map_or_else(|| directory.clone(), |run| directory.join(run));
+        let written = write_charts(document, &directory)?;
+        if !format.has_charts() {
+            document.drop_charts();
+        }
         if !global.quiet {
             messages::say(format_args!("wrote {written} charts to {}", directory.display()));
         }
@@ -127,22 +139,6 @@ impl DocumentArguments {
             return Ok(NO_DATA);
         }
         Ok(if self.fails(&document.findings) { EXCEEDED } else { DONE })
-    }
-
-    /// Writes the charts of a document into a directory, and gives how many there are.
-    ///
-    /// # Errors
-    /// When they cannot be drawn or written.
-    pub fn write_charts(document: &Document, directory: &Path) -> Result<usize, Failure> {
-        let mut written = 0;
-        for section in &document.sections {
-            for block in &section.blocks {
-                let Block::Chart(drawn) = block else { continue };
-                plot::write_chart(&drawn.chart, directory, &format!("{}-{}", section.id, drawn.id))?;
-                written += 1;
-            }
-        }
-        Ok(written)
     }
 
     fn layout(&self) -> Result<Layout, Failure> {
@@ -167,4 +163,17 @@ impl DocumentArguments {
         }
         self.set.iter().try_fold(book, |book, text| book.with_assignment(text)).map_err(usage)
     }
+}
+
+/// Writes the charts of a document into a directory, and gives how many there are.
+fn write_charts(document: &Document, directory: &Path) -> Result<usize, Failure> {
+    let mut written = 0;
+    for section in &document.sections {
+        for block in &section.blocks {
+            let Block::Chart(drawn) = block else { continue };
+            plot::write_chart(&drawn.chart, directory, &format!("{}-{}", section.id, drawn.id))?;
+            written += 1;
+        }
+    }
+    Ok(written)
 }

@@ -98,8 +98,8 @@ fn one(
     let path = output.file(&arguments.input, format, STEM)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
-    let analysis = trace.analyze(&options)?;
-    arguments.document.write_charts_of(&analysis.document, global)?;
+    let mut analysis = trace.analyze(&options)?;
+    arguments.document.take_charts(&mut analysis.document, format, None, global)?;
     match &path {
         Some(path) => {
             output.make_directory(path)?;

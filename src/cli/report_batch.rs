@@ -152,27 +152,21 @@ fn make(
     let trace = batch.input.open(global, &opening)?;
     messages::warn(&trace, global);
     let title = options.title.as_deref().unwrap_or(TITLE);
-    let analysis =
+    let mut analysis =
         trace.analyze(&AnalysisOptions { title: Some(format!("{title}: {}", run.name)), ..options.clone() })?;
-    let document = &analysis.document;
     let is_damaged = messages::report_damage(&trace, global);
-    let is_empty = document.sections.is_empty();
+    let is_empty = analysis.document.sections.is_empty();
     if explain_unmatched(&trace, is_empty, global)? && is_empty {
-        return Err(InputError::NoTrace {
-            reasons: vec![(run.name.clone(), "nothing is left by the filters".to_owned())],
-        }
-        .into());
+        let reason = (run.name.clone(), "nothing is left by the filters".to_owned());
+        return Err(InputError::NoTrace { reasons: vec![reason] }.into());
     }
-    if let Some(directory) = &batch.document.charts {
-        let stem = path.file_stem().unwrap_or_default();
-        DocumentArguments::write_charts(document, &directory.join(stem))?;
-    }
+    batch.document.take_charts(&mut analysis.document, batch.format, path.file_stem(), global)?;
     batch.output.write_to(&analysis, batch.format, path)?;
     if !global.quiet {
         messages::say(format_args!("wrote {}", path.display()));
     }
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let code = match (is_damaged, batch.document.fails(&document.findings)) {
+    let code = match (is_damaged, batch.document.fails(&analysis.document.findings)) {
         (true, _) => PARTIAL,
         (false, true) => EXCEEDED,
         (false, false) => DONE,

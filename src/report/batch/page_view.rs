@@ -64,8 +64,6 @@ struct FindingView {
 struct HealthView {
     status: &'static str,
     text: String,
-    /// Greater for worse.
-    rank: usize,
 }
 
 impl RunView {
@@ -144,7 +142,7 @@ fn health(figures: &RunFigures) -> HealthView {
         _ => "critical",
     };
     let text = if said.is_empty() { "sound".to_owned() } else { said.join(", ") };
-    HealthView { status, text, rank: (health.damage + health.errors) * 1000 + health.warnings }
+    HealthView { status, text }
 }
 
 /// How the GPUs of each run spent their time; nothing where no GPU worked.
