@@ -7,11 +7,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
-use rayon::prelude::*;
 use wavesieve::export::convert::{Observer, TableFormat, Written};
 use wavesieve::export::convert_process::write_process;
 use wavesieve::input::{LoadOptions, MANIFEST, Manifest, Reader, StoredProcess, load};
@@ -42,15 +42,16 @@ pub fn write(arguments: &Arguments) -> Result<u64> {
     let by_guid: BTreeMap<&str, &Setup> = setups.iter().map(|setup| (setup.process.guid.as_str(), setup)).collect();
     let whole = scratch.path().join(DIRECTORY);
     fs::create_dir(&whole)?;
-    let parts: Vec<(StoredProcess, Written)> = described
-        .members()
-        .par_iter()
-        .map(|member| {
-            let guid = member.process.facts.guid.as_deref().unwrap_or_default();
-            let setup = by_guid.get(guid).with_context(|| format!("no process has the guid {guid}"))?;
-            write_one(arguments, setup, member, &described, &whole)
-        })
-        .collect::<Result<_>>()?;
+    let write = |member: &Member| {
+        let guid = member.process.facts.guid.as_deref().unwrap_or_default();
+        let setup = by_guid.get(guid).with_context(|| format!("no process has the guid {guid}"))?;
+        write_one(arguments, setup, member, &described, &whole)
+    };
+    // Not in a shared pool: what writes a process works in parallel itself, and a worker that waits would begin another
+    // process on the same stack.
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let jobs = Jobs { count: cores, ..Jobs::default() };
+    let parts: Vec<(StoredProcess, Written)> = jobs.run(described.members(), |_| 0, write)?;
     let rows = parts.iter().map(|(_, written)| written.rows).sum();
     let processes = parts.into_iter().map(|(process, _)| process).collect();
     let manifest = Manifest::new(described.categories(), Vec::new(), Vec::new(), processes);

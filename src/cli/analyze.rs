@@ -1,21 +1,18 @@
 //! `analyze INPUT…`: the guided analysis.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening};
+use super::document_arguments::DocumentArguments;
 use super::document_output::{DocumentFormat, DocumentOutput};
-use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
-use super::filters::explain_unmatched;
+use super::exit::Failure;
 use super::messages;
-use crate::engine::{NameForm, Registry};
+use crate::engine::Registry;
 use crate::export::atomic::write_file;
-use crate::findings::{Priority, RuleBook, RuleBookError};
 use crate::report::analysis::AnalysisOptions;
 use crate::report::compat::rocinsight::{self, SchemaVersion};
-use crate::report::document::Layout;
 
 /// Name of the file where only its directory is given.
 const STEM: &str = "analysis";
@@ -36,24 +33,14 @@ pub struct AnalyzeArguments {
     cache: CacheArguments,
     #[command(flatten)]
     output: DocumentOutput,
-    /// Form of kernel names to show and group by
-    #[arg(long, value_enum, default_value_t, help_heading = "Analysis")]
-    name: NameForm,
-    /// Set a threshold of a rule; may be given several times
-    #[arg(long, value_name = "RULE.THRESHOLD=NUMBER", help_heading = "Analysis")]
-    set: Vec<String>,
-    /// Thresholds of rules: a TOML file with a table of numbers for each rule
-    #[arg(long, value_name = "FILE", help_heading = "Analysis")]
-    rules: Option<PathBuf>,
+    #[command(flatten)]
+    document: DocumentArguments,
     /// Write the JSON document of another program instead
     #[arg(long, value_enum, value_name = "PROGRAM", help_heading = "Output")]
     json_compat: Option<JsonCompat>,
     /// What you want to know, in words; kept in documents that have a place for it
     #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
     prompt: Option<String>,
-    /// Exit with 4 when a finding has this priority or a higher one
-    #[arg(long, value_enum, value_name = "PRIORITY", help_heading = "Analysis")]
-    fail_on: Option<FailOn>,
 }
 
 /// JSON documents of other programs.
@@ -88,44 +75,6 @@ impl JsonCompat {
     }
 }
 
-/// The least priority that fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FailOn {
-    /// Only high
-    High,
-    /// High and medium
-    Medium,
-    /// All but what is only good to know
-    Low,
-    /// Any
-    Info,
-}
-
-impl FailOn {
-    fn priority(self) -> Priority {
-        match self {
-            Self::High => Priority::High,
-            Self::Medium => Priority::Medium,
-            Self::Low => Priority::Low,
-            Self::Info => Priority::Info,
-        }
-    }
-}
-
-impl AnalyzeArguments {
-    fn rule_book(&self) -> Result<RuleBook, Failure> {
-        let usage = |error: RuleBookError| Failure::Usage(error.to_string());
-        let mut book = RuleBook::builtin().map_err(anyhow::Error::from)?;
-        if let Some(file) = &self.rules {
-            let shown = file.display().to_string();
-            let text = std::fs::read_to_string(file)
-                .map_err(|error| Failure::Usage(format!("cannot read {shown}: {error}; name a readable file")))?;
-            book = book.with_file(&shown, &text).map_err(usage)?;
-        }
-        self.set.iter().try_fold(book, |book, text| book.with_assignment(text)).map_err(usage)
-    }
-}
-
 /// Runs the verb.
 ///
 /// # Errors
@@ -134,15 +83,11 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     let output = &arguments.output;
     let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
     let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
-    let layout = Layout::builtin().map_err(anyhow::Error::from)?;
+    let rows = output.rows(format);
     let options = AnalysisOptions {
-        registry: registry.clone(),
-        rules: arguments.rule_book()?,
-        layout: if format.has_charts() { layout } else { layout.without_charts() },
-        name: arguments.name,
-        rows: output.rows(format),
         questions: arguments.json_compat.map(|_| rocinsight::questions()).unwrap_or_default(),
         prompt: arguments.prompt.clone(),
+        ..arguments.document.options(registry, &arguments.input, format, rows)?
     };
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
         return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
@@ -150,7 +95,8 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     let path = output.file(&arguments.input, format, STEM)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
-    let analysis = trace.analyze(&options)?;
+    let mut analysis = trace.analyze(&options)?;
+    arguments.document.take_charts(&mut analysis.document, format, None, global)?;
     let document = &analysis.document;
     let write = |terminal: Option<&GlobalArguments>, out: &mut dyn Write| match arguments.json_compat {
         Some(program) => {
@@ -177,12 +123,5 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
             out.flush()?;
         }
     }
-    if messages::report_damage(&trace, global) {
-        return Ok(PARTIAL);
-    }
-    if explain_unmatched(&trace, document.sections.is_empty(), global)? {
-        return Ok(NO_DATA);
-    }
-    let fails = |least: FailOn| document.findings.iter().any(|finding| finding.priority <= least.priority());
-    Ok(if arguments.fail_on.is_some_and(fails) { EXCEEDED } else { DONE })
+    arguments.document.end(&trace, document, global)
 }

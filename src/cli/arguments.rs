@@ -16,7 +16,8 @@ use super::progress::Progress;
 use crate::engine::{NameForm, QueryOptions, Registry};
 use crate::export::cache;
 use crate::export::unit::TimeUnit;
-use crate::input::{Cache, LoadOptions, Reader, available_bytes, load_with_cache};
+use crate::input::{Cache, LoadOptions, Reader, available_bytes, load_candidates, load_with_cache};
+use crate::report::batch::Run;
 use crate::trace::categories::Categories;
 use crate::trace::jobs::Jobs;
 use crate::trace::metrics::{Definitions, measured_roofs};
@@ -82,10 +83,7 @@ impl InputArguments {
     /// When no input is named, an option is wrong, or no trace is found; when the subject lacks a column of `--where`.
     pub fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
         let choice = self.filters.choice(opening.subject)?;
-        let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
-        if inputs.is_empty() {
-            return Err(Failure::Usage("no input is named; add a file, a directory or a glob pattern".to_owned()));
-        }
+        let inputs = self.named()?;
         let rank_from = self
             .rank_from
             .as_deref()
@@ -104,19 +102,24 @@ impl InputArguments {
             ahead,
             reader: self.reader.into(),
             threads: global.threads(),
-            jobs: global.jobs(),
+            jobs: opening.jobs.unwrap_or_else(|| global.jobs()),
             cache: opening.cache.and_then(|cache| cache.cache.as_deref()).map(Cache::new),
             exclude: opening.exclude.map(Path::to_owned),
         };
         let metrics = self.metrics()?;
         let cached = options.cache.is_some();
-        let (mut trace, misses) = load_with_cache(&inputs, options)?;
+        let (mut trace, misses) = match opening.run {
+            Some(run) => load_candidates(&run.places, run.candidates.clone(), options)?,
+            None => load_with_cache(&inputs, options)?,
+        };
         if cached {
             if let Some(arguments) = opening.cache {
                 arguments.check(self, &trace)?;
             }
             let wanted = |rank| choice.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank));
-            let progress = Progress::new(misses.iter().map(|miss| miss.processes).sum(), 0, global);
+            let processes = misses.iter().map(|miss| miss.processes).sum();
+            // Of several at the same time no bar could be read.
+            let progress = if opening.run.is_some() { Progress::hidden() } else { Progress::new(processes, 0, global) };
             let (filled, failures) = cache::fill(trace, &misses, wanted, &progress);
             progress.finish();
             trace = filled;
@@ -125,6 +128,18 @@ impl InputArguments {
             }
         }
         Ok(trace.with_metrics(metrics).select(choice)?)
+    }
+
+    /// The inputs as they were named.
+    ///
+    /// # Errors
+    /// When none is.
+    pub fn named(&self) -> Result<Vec<String>, Failure> {
+        let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
+        if inputs.is_empty() {
+            return Err(Failure::Usage("no input is named; add a file, a directory or a glob pattern".to_owned()));
+        }
+        Ok(inputs)
     }
 
     /// Whether a path is one of the inputs as they were named, or lies in a directory that was.
@@ -182,6 +197,10 @@ pub struct Opening<'a> {
     pub cache: Option<&'a CacheArguments>,
     /// A directory that is no input though it lies in one.
     pub exclude: Option<&'a Path>,
+    /// The part of the inputs to open instead of all.
+    pub run: Option<&'a Run>,
+    /// How many processes are read at the same time, where others are read beside them.
+    pub jobs: Option<Jobs>,
 }
 
 /// Where converted files are kept.

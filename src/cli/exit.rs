@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::engine::QueryError;
 use crate::input::InputError;
+use crate::report::batch::GroupingError;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -19,6 +20,9 @@ pub const NO_DATA: u8 = 3;
 pub const EXCEEDED: u8 = 4;
 /// An input was damaged or unreadable, or one of several queries failed; the result is partial.
 pub const PARTIAL: u8 = 5;
+
+/// Some documents of a batch could not be made.
+pub const SOME_FAILED: u8 = 6;
 
 /// Why a verb failed.
 #[derive(Debug, Error)]
@@ -50,6 +54,14 @@ impl Failure {
         }
     }
 
+    /// What is said of it.
+    pub fn message(&self) -> String {
+        match self {
+            Self::Other(error) => format!("{error:#}"),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether the reader of the output went away, which is no failure.
     pub fn is_broken_pipe(&self) -> bool {
         let (Self::Other(error) | Self::Query(QueryError::Other(error)) | Self::Input(InputError::Other(error))) = self
@@ -62,6 +74,15 @@ impl Failure {
                     matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
                 })
         })
+    }
+}
+
+impl From<GroupingError> for Failure {
+    fn from(error: GroupingError) -> Self {
+        match error {
+            GroupingError::Input(error) => Self::Input(error),
+            GroupingError::NothingMatches { .. } => Self::Usage(error.to_string()),
+        }
     }
 }
 

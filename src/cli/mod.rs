@@ -19,6 +19,9 @@ mod completions;
 mod config;
 #[cfg(feature = "tables")]
 mod convert;
+#[cfg(feature = "tables")]
+mod document_arguments;
+#[cfg(feature = "tables")]
 mod document_output;
 #[cfg(feature = "tables")]
 mod exit;
@@ -46,6 +49,12 @@ mod plot;
 mod program;
 #[cfg(feature = "tables")]
 mod progress;
+#[cfg(feature = "tables")]
+mod report;
+#[cfg(feature = "tables")]
+mod report_batch;
+#[cfg(feature = "tables")]
+mod report_outputs;
 #[cfg(feature = "tables")]
 mod rule_pages;
 #[cfg(feature = "tables")]

@@ -49,15 +49,7 @@ impl Pictures {
         }
         let charts = matches.get_one::<PathBuf>("charts").cloned();
         if let Some(directory) = &charts {
-            let shown = directory.display();
-            if directory.is_file() {
-                return Err(Failure::Usage(format!("{shown} is a file; name a directory with --charts")));
-            }
-            if directory.exists() && input.contain(directory) {
-                return Err(Failure::Usage(format!(
-                    "{shown} is an input, which is never written; name another directory with --charts"
-                )));
-            }
+            check_directory(directory, input)?;
         }
         Ok(Self { plot: matches.get_flag("plot"), charts })
     }
@@ -72,12 +64,7 @@ impl Pictures {
         }
         let Some(chart) = Chart::of_answer(&query.declaration, answer)? else { return Ok(None) };
         if let Some(directory) = &self.charts {
-            fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
-            let [svg, png] = files(query, directory);
-            let drawn = chart.svg(Layout::WIDE)?;
-            write_file(&svg, |out| Ok(out.write_all(drawn.as_bytes())?))?;
-            let drawn = chart.png(Layout::WIDE)?;
-            write_file(&png, |out| Ok(out.write_all(&drawn)?))?;
+            write_chart(&chart, directory, &query.name)?;
         }
         // A table without rows has nothing under it.
         if !self.plot || answer.frame.height() == 0 {
@@ -90,8 +77,33 @@ impl Pictures {
     }
 }
 
-fn files(query: &Query, directory: &Path) -> [PathBuf; 2] {
-    ["svg", "png"].map(|extension| directory.join(format!("{}.{extension}", query.name)))
+/// Refuses a directory for charts that is none, or an input.
+///
+/// # Errors
+/// [`Failure::Usage`] when charts cannot be written there.
+pub fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), Failure> {
+    let shown = directory.display();
+    if directory.is_file() {
+        return Err(Failure::Usage(format!("{shown} is a file; name a directory with --charts")));
+    }
+    if directory.exists() && input.contain(directory) {
+        return Err(Failure::Usage(format!(
+            "{shown} is an input, which is never written; name another directory with --charts"
+        )));
+    }
+    Ok(())
+}
+
+/// Writes a chart as `NAME.svg` and `NAME.png` into a directory, which is made where there is none.
+///
+/// # Errors
+/// When it cannot be drawn or written.
+pub fn write_chart(chart: &Chart, directory: &Path, name: &str) -> anyhow::Result<()> {
+    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let drawn = chart.svg(Layout::WIDE)?;
+    write_file(&directory.join(format!("{name}.svg")), |out| Ok(out.write_all(drawn.as_bytes())?))?;
+    let drawn = chart.png(Layout::WIDE)?;
+    write_file(&directory.join(format!("{name}.png")), |out| Ok(out.write_all(&drawn)?))
 }
 
 fn width() -> usize {

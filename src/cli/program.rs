@@ -9,8 +9,8 @@ use super::arguments::{GlobalArguments, registry};
 use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
 use super::settings::{Settings, selected};
 use super::{
-    analyze, check, completions, config, convert, help, info, man, messages, plan, scan, schema, sql, suggest, table,
-    tables,
+    analyze, check, completions, config, convert, help, info, man, messages, plan, report, scan, schema, sql, suggest,
+    table, tables,
 };
 use crate::engine::Registry;
 
@@ -23,18 +23,11 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             if !failure.is_broken_pipe() {
-                messages::say(format_args!("error: {}", message(&failure)));
+                messages::say(format_args!("error: {}", failure.message()));
             }
             failure.exit_code()
         }
     })
-}
-
-fn message(failure: &Failure) -> String {
-    match failure {
-        Failure::Other(error) => format!("{error:#}"),
-        other => other.to_string(),
-    }
 }
 
 fn run() -> Result<u8, Failure> {
@@ -90,6 +83,7 @@ fn dispatch(
         "table" => table::run(matches, registry, global),
         "sql" => sql::run(&parsed(matches)?, global),
         "analyze" => analyze::run(&parsed(matches)?, registry, global),
+        "report" => report::run(&parsed(matches)?, registry, global),
         "convert" => convert::run(&parsed(matches)?, global),
         "scan" => scan::run(&parsed(matches)?, global),
         "plan" => plan::run(&parsed(matches)?, global),
@@ -125,6 +119,7 @@ pub fn command(registry: &Registry) -> Command {
         .subcommand(table::command(registry))
         .subcommand(sql::SqlArguments::augment_args(Command::new("sql")))
         .subcommand(analyze::AnalyzeArguments::augment_args(Command::new("analyze")))
+        .subcommand(report::ReportArguments::augment_args(Command::new("report")))
         .subcommand(convert::ConvertArguments::augment_args(Command::new("convert")))
         .subcommand(scan::ScanArguments::augment_args(Command::new("scan")))
         .subcommand(plan::PlanArguments::augment_args(Command::new("plan")))

@@ -43,6 +43,23 @@ impl Progress {
         Self::of_steps("files", 0, global)
     }
 
+    /// Begins to watch the making of so many documents.
+    pub fn of_runs(runs: usize, global: &GlobalArguments) -> Self {
+        Self::of_steps("runs", runs as u64, global)
+    }
+
+    /// Nothing is told.
+    pub fn hidden() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        Self { bar, tables: 0, reporter: Mutex::new(None) }
+    }
+
+    /// A document was made, or could not be.
+    pub fn made(&self, name: &str) {
+        self.bar.set_message(name.to_owned());
+        self.bar.inc(1);
+    }
+
     fn of_steps(of: &'static str, steps: u64, global: &GlobalArguments) -> Self {
         let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:30}} {{pos}}/{{len}} {of} {{msg}} {{eta}}")) {

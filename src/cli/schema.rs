@@ -10,7 +10,7 @@ use super::{pages, rule_pages, verb_pages};
 use crate::engine::Registry;
 use crate::export::documentation;
 use crate::findings::RuleBook;
-use crate::report::json;
+use crate::report::{batch, json};
 
 /// What to describe.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -28,6 +28,8 @@ pub enum Topic {
     Rules,
     /// JSON documents of analyses, as JSON Schema
     Document,
+    /// The index of the documents of many runs, as JSON Schema
+    Index,
 }
 
 /// Describe the canonical tables, the queries, the verbs, the metrics or the rules in Markdown, documents in JSON Schema
@@ -40,7 +42,7 @@ pub struct SchemaArguments {
     /// What to describe
     #[arg(value_enum, default_value_t)]
     topic: Topic,
-    /// Directory for the pages: tables.md, queries.md, metrics.md, document.json, or one per verb
+    /// Directory for the pages: tables.md, queries.md, metrics.md, document.json, index.json, or one per verb
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -59,6 +61,7 @@ pub fn run(arguments: &SchemaArguments, registry: &Registry, command: &Command) 
             let book = RuleBook::builtin().map_err(anyhow::Error::from)?;
             vec![("rules.md".to_owned(), rule_pages::page(&book).into_bytes())]
         }
+        Topic::Index => vec![("index.json".to_owned(), batch::SCHEMA.as_bytes().to_vec())],
         Topic::Document => vec![("document.json".to_owned(), json::SCHEMA.as_bytes().to_vec())],
     };
     match &arguments.output {

@@ -129,7 +129,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     let source = SourceArguments::of(matches).open(global)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
     let request = mentioned(&statement);
-    let opening = Opening { subject, request: Some(&request), cache: Some(&cache), exclude: None };
+    let opening = Opening { subject, request: Some(&request), cache: Some(&cache), ..Opening::default() };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
     let trace = alignment.apply(trace, &request, global)?;

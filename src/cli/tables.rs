@@ -81,7 +81,7 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
     let requests: Vec<_> = statements.iter().map(|sql| mentioned(sql)).collect();
     let (subject, request) = (subject.and_then(|name| schema::table(name)), united(&requests));
-    let opening = Opening { subject, request: Some(&request), cache: Some(&cache), exclude: None };
+    let opening = Opening { subject, request: Some(&request), cache: Some(&cache), ..Opening::default() };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
     let trace = alignment.apply(trace, &request, global)?;

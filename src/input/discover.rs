@@ -30,27 +30,35 @@ pub const UNFINISHED: &str = ".wavesieve-";
 pub fn discover(inputs: &[String], exclude: Option<&Path>) -> Result<Vec<Candidate>, InputError> {
     let mut candidates = Vec::new();
     let exclude = exclude.and_then(|path| path.canonicalize().ok());
-    for input in inputs {
-        let path = Path::new(input);
-        if path.exists() {
-            collect(path, true, exclude.as_deref(), &mut candidates)?;
-            continue;
-        }
-        let mut matched = false;
-        let pattern = glob::glob(input).map_err(|_| InputError::NoSuchFile { path: input.clone() })?;
-        for path in pattern.flatten() {
-            matched = true;
-            collect(&path, true, exclude.as_deref(), &mut candidates)?;
-        }
-        if !matched {
-            return Err(InputError::NoSuchFile { path: input.clone() });
-        }
+    for path in named(inputs)? {
+        collect(&path, true, exclude.as_deref(), &mut candidates)?;
     }
     let mut seen = BTreeSet::new();
     candidates.sort_by_cached_key(|candidate| (natural_key(&candidate.path.to_string_lossy()), !candidate.named));
     candidates
         .retain(|candidate| seen.insert(fs::canonicalize(&candidate.path).unwrap_or_else(|_| candidate.path.clone())));
     Ok(candidates)
+}
+
+/// The files and directories that inputs name: themselves, or what matches them as patterns.
+///
+/// # Errors
+/// [`InputError::NoSuchFile`] for an input that matches nothing.
+pub fn named(inputs: &[String]) -> Result<Vec<PathBuf>, InputError> {
+    let mut paths = Vec::new();
+    for input in inputs {
+        let nothing = || InputError::NoSuchFile { path: input.clone() };
+        if Path::new(input).exists() {
+            paths.push(PathBuf::from(input));
+            continue;
+        }
+        let matches: Vec<PathBuf> = glob::glob(input).map_err(|_| nothing())?.flatten().collect();
+        if matches.is_empty() {
+            return Err(nothing());
+        }
+        paths.extend(matches);
+    }
+    Ok(paths)
 }
 
 fn collect(path: &Path, named: bool, exclude: Option<&Path>, candidates: &mut Vec<Candidate>) -> Result<()> {

@@ -27,6 +27,9 @@ use crate::trace::{Member, Request, Trace};
 /// Format of rocpd databases in [`ProcessFacts`].
 const ROCPD: &str = "rocpd";
 
+/// How files of traces are named that are one capture by themselves.
+pub(super) const ENDINGS: [&str; 6] = [".db", ".db.gz", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"];
+
 /// What is said of a directory in which nothing was found.
 const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \
      --att, counters of rocprofiler-compute, or a dataset";
@@ -225,6 +228,19 @@ pub fn load(inputs: &[String], options: LoadOptions) -> Result<Trace, InputError
 /// # Errors
 /// See [`InputError`].
 pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace, Vec<Miss>), InputError> {
+    let candidates = discover(inputs, options.exclude.as_deref())?;
+    load_candidates(inputs, candidates, options)
+}
+
+/// As [`load_with_cache`], of files that were found already.
+///
+/// # Errors
+/// See [`InputError`].
+pub fn load_candidates(
+    inputs: &[String],
+    candidates: Vec<Candidate>,
+    options: LoadOptions,
+) -> Result<(Trace, Vec<Miss>), InputError> {
     let mut misses: Vec<Miss> = Vec::new();
     let mut found: Vec<Located> = Vec::new();
     let mut notes: Vec<Anomaly> = Vec::new();
@@ -237,7 +253,6 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
     let mut csv_files: Vec<CsvFile> = Vec::new();
     let mut compute_files: Vec<CsvFile> = Vec::new();
     let mut systems: Vec<(PathBuf, String, String)> = Vec::new();
-    let candidates = discover(inputs, options.exclude.as_deref())?;
     let (spools, events) = (Spools::default(), Arc::<rocpd::EventCache>::default());
     let looked: Vec<Looked> = options.jobs.run(
         &candidates,
@@ -267,8 +282,7 @@ pub fn load_with_cache(inputs: &[String], options: LoadOptions) -> Result<(Trace
                 others.push((shown.clone(), reason))
             }
             Recognised::Lost(reason) => {
-                let endings = [".db", ".db.gz", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"];
-                if is_named_like(&candidate, &endings) || rocprofv3_csv::is_named_like_capture(&file_name(&candidate)) {
+                if is_named_like(&candidate, &ENDINGS) || rocprofv3_csv::is_named_like_capture(&file_name(&candidate)) {
                     lost.push((shown.clone(), reason));
                 }
             }
@@ -407,7 +421,7 @@ fn note_selection(path: &str, selection: &[String]) -> Option<Anomaly> {
 }
 
 /// Whether a file in a directory was meant to be a trace: one that holds none may be a rank that was lost.
-fn is_named_like(candidate: &Candidate, endings: &[&str]) -> bool {
+pub(super) fn is_named_like(candidate: &Candidate, endings: &[&str]) -> bool {
     let name = file_name(candidate);
     endings.iter().any(|ending| name.ends_with(ending))
 }
@@ -420,7 +434,7 @@ fn is_packed_trace(candidate: &Candidate) -> bool {
     packed.into_iter().any(|name| [".db", ".rpd", "_results.json"].iter().any(|ending| name.ends_with(ending)))
 }
 
-fn file_name(candidate: &Candidate) -> String {
+pub(super) fn file_name(candidate: &Candidate) -> String {
     candidate.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 

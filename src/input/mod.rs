@@ -3,6 +3,8 @@
 mod att;
 #[cfg(feature = "tables")]
 mod cache;
+#[cfg(feature = "tables")]
+mod captures;
 mod common;
 #[cfg(feature = "tables")]
 mod dataset;
@@ -37,11 +39,13 @@ mod twins;
 #[cfg(feature = "tables")]
 pub use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
 #[cfg(feature = "tables")]
+pub use captures::is_capture;
+#[cfg(feature = "tables")]
 pub use common::sqlite::Reader;
 #[cfg(feature = "tables")]
 pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
 #[cfg(feature = "tables")]
-pub use discover::UNFINISHED;
+pub use discover::{Candidate, UNFINISHED, discover, named};
 #[cfg(feature = "tables")]
 pub use error::InputError;
 #[cfg(feature = "tables")]
@@ -49,6 +53,6 @@ pub use files::FileIdentity;
 #[cfg(feature = "tables")]
 use load::Opened;
 #[cfg(feature = "tables")]
-pub use load::{Found, LoadOptions, load, load_with_cache};
+pub use load::{Found, LoadOptions, load, load_candidates, load_with_cache};
 #[cfg(feature = "tables")]
 pub use machine_memory::available_bytes;

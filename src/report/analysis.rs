@@ -26,6 +26,8 @@ pub struct AnalysisOptions {
     pub questions: Vec<Question>,
     /// What the user wants to know, in words.
     pub prompt: Option<String>,
+    /// Heading of the document, where it is not the usual one.
+    pub title: Option<String>,
 }
 
 /// A trace with what was found in it.
@@ -52,6 +54,7 @@ impl AnalysisOptions {
             rows: 10,
             questions: Vec::new(),
             prompt: None,
+            title: None,
         })
     }
 }
@@ -84,7 +87,7 @@ impl Trace {
         let answers = ask(self, &options.registry, &asked, options.name)?;
         let collected = Collected::of(self, &answers, options.name);
         let findings = judge(&answers, &options.registry, &options.rules, &collected)?;
-        let document = document(Sources {
+        let mut document = document(Sources {
             trace: self,
             registry: &options.registry,
             answers: &answers,
@@ -93,6 +96,9 @@ impl Trace {
             ranks: ranks.len(),
             rows: options.rows,
         })?;
+        if let Some(title) = &options.title {
+            document.title.clone_from(title);
+        }
         Ok(Analysis { document, answers, prompt: options.prompt.clone() })
     }
 }

@@ -3,6 +3,8 @@
 #[cfg(feature = "tables")]
 pub mod analysis;
 #[cfg(feature = "tables")]
+pub mod batch;
+#[cfg(feature = "tables")]
 pub mod charts;
 #[cfg(feature = "tables")]
 pub mod compat;

@@ -25,7 +25,8 @@
       this.count = block.querySelector(".count");
       this.unfold = block.querySelector(".unfold");
       this.texts = null;
-      this.isFolded = this.rows.length > FIRST_ROWS + 2;
+      this.canFold = this.rows.length > FIRST_ROWS + 2 && !("unfolded" in block.dataset);
+      this.isFolded = this.canFold;
       this.title = block.querySelector("h3, h4").textContent;
       this.table.tHead.addEventListener("click", (event) => {
         const button = event.target.closest("button.sort");
@@ -98,7 +99,7 @@
       const total = Number(this.table.dataset.total);
       this.block.classList.toggle("folded", isFolded);
       this.block.classList.toggle("without-match", matches === 0);
-      this.unfold.hidden = this.rows.length <= FIRST_ROWS + 2 || matches !== null;
+      this.unfold.hidden = !this.canFold || matches !== null;
       this.unfold.textContent = this.isFolded ? `Show all ${this.rows.length} rows of this page` : `Show the first ${FIRST_ROWS}`;
       const shown = matches ?? (isFolded ? FIRST_ROWS : this.rows.length);
       const of = matches === null ? total : this.rows.length;
@@ -135,7 +136,8 @@
       section.classList.toggle("without-match", words.length > 0 && blocks.every((block) => block.classList.contains("without-match")));
     }
     const findings = filterFindings(words);
-    const text = words.length > 0 ? `${rows} rows in ${found} tables, ${findings} findings` : "";
+    const ofFindings = document.getElementById("findings") ? `, ${findings} findings` : "";
+    const text = words.length > 0 ? `${rows} rows in ${found} tables${ofFindings}` : "";
     document.getElementById("filter-all-count").textContent = text;
     document.documentElement.classList.toggle("filtered", words.length > 0);
     announce(text || "No filter");

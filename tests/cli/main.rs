@@ -40,6 +40,7 @@ mod queries;
 mod ranges;
 mod ranks;
 mod readers;
+mod report;
 mod resume;
 mod rocinsight_facts;
 mod rocprof_compute;

@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "./browser.mjs";
+import { checkIndex } from "./index.mjs";
 import { checkContent } from "./content.mjs";
 import { checkUse } from "./use.mjs";
 import { checkManners } from "./manners.mjs";
@@ -24,6 +25,8 @@ try {
     const check = checker(`two_nodes.html, ${part.name}`);
     await part(browser, join(folder, "two_nodes.html"), check).catch((error) => check(error.stack, false));
   }
+  const check = checker("batch/index.html");
+  await checkIndex(browser, join(folder, "batch", "index.html"), check).catch((error) => check(error.stack, false));
 } finally {
   await browser.close();
 }

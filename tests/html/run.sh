@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Opens pages of `analyze --format html` in a browser and uses them: run.sh BINARY
+# Opens pages of `analyze --format html` and of `report` in a browser and uses them: run.sh BINARY
 # The first call installs what it needs: node, a browser, poppler; libraries go to the cache.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
@@ -55,6 +55,14 @@ if [ -d "$data" ]; then
 else
   echo "WARNING: $data is absent: pages are made of the fixtures only (set WAVESIEVE_DATA)" >&2
 fi
+# Runs with hostile names, of which one is damaged and one has written nothing.
+mkdir -p "$pages/runs/<b onclick=alert(1)>&\"'" "$pages/runs/damaged" "$pages/runs/empty" "$pages/runs/two nodes"
+cp fixtures/merged/merged.db "$pages/runs/<b onclick=alert(1)>&\"'"
+cp fixtures/two_nodes/node0/4100_results.db "$pages/runs/two nodes"
+head -c 3000 fixtures/two_nodes/node0/4140_results.db >"$pages/runs/damaged/4140_results.db"
+code=0
+"$binary" report "$pages/runs" --group-by folder --quiet --dir "$pages/batch" 2>"$pages/batch.log" || code=$?
+[ "$code" -eq 6 ] || { echo "error: report ended with $code" >&2; cat "$pages/batch.log" >&2; exit 1; }
 POLARS_MAX_THREADS=1 RAYON_NUM_THREADS=1 "$binary" analyze fixtures/two_nodes --format webview --quiet >"$pages/again"
 cmp "$pages/again" "$pages/two_nodes.html" || { echo "error: the same input gives different pages" >&2; exit 1; }
 

@@ -67,6 +67,14 @@ pub struct TableLayout {
 #[error("the layout of documents is wrong: {0}")]
 pub struct LayoutError(#[from] toml::de::Error);
 
+/// A section that documents do not have.
+#[derive(Debug, Error)]
+#[error("{id} is no section; choose among {}", known.join(", "))]
+pub struct UnknownSection {
+    id: String,
+    known: Vec<String>,
+}
+
 impl Layout {
     /// That of the binary.
     ///
@@ -82,6 +90,34 @@ impl Layout {
         let charts = self.sections.iter().flat_map(|section| &section.charts);
         let of_tables = tables.filter(|table| table.least_ranks <= ranks).map(TableLayout::question);
         of_tables.chain(charts.filter(|chart| chart.least_ranks <= ranks).map(ChartLayout::question)).collect()
+    }
+
+    /// The same with the sections of these ids only, in the same order.
+    ///
+    /// # Errors
+    /// [`UnknownSection`] for an id that no section has.
+    pub fn only(mut self, ids: &[String]) -> Result<Self, UnknownSection> {
+        self.know(ids)?;
+        self.sections.retain(|section| ids.contains(&section.id));
+        Ok(self)
+    }
+
+    /// The same without the sections of these ids.
+    ///
+    /// # Errors
+    /// [`UnknownSection`] for an id that no section has.
+    pub fn without(mut self, ids: &[String]) -> Result<Self, UnknownSection> {
+        self.know(ids)?;
+        self.sections.retain(|section| !ids.contains(&section.id));
+        Ok(self)
+    }
+
+    fn know(&self, ids: &[String]) -> Result<(), UnknownSection> {
+        let known = || self.sections.iter().map(|section| section.id.clone());
+        match ids.iter().find(|id| known().all(|known| known != **id)) {
+            Some(id) => Err(UnknownSection { id: id.clone(), known: known().collect() }),
+            None => Ok(()),
+        }
     }
 
     /// The same without charts, for documents that show none.

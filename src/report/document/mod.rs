@@ -8,5 +8,5 @@ mod model;
 
 pub use build::{Sources, document};
 pub use chart_layout::ChartLayout;
-pub use layout::{Layout, LayoutError};
+pub use layout::{Layout, LayoutError, UnknownSection};
 pub use model::{Block, Document, Drawn, Figure, Input, Note, Provenance, Section, Status, Table};

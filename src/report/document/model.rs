@@ -28,6 +28,20 @@ pub struct Document {
     pub provenance: Provenance,
 }
 
+impl Document {
+    /// Takes the charts out, for formats that have no place for them; sections that have nothing else are left out.
+    pub fn drop_charts(&mut self) {
+        for section in &mut self.sections {
+            section.blocks.retain(|block| !matches!(block, Block::Chart(_)));
+        }
+        let (kept, empty): (Vec<Section>, Vec<Section>) =
+            self.sections.drain(..).partition(|section| !section.blocks.is_empty());
+        self.sections = kept;
+        let left_out = empty.into_iter().map(|section| (section.title, "only charts to show".to_owned()));
+        self.provenance.left_out.extend(left_out);
+    }
+}
+
 /// A part of a document.
 #[derive(Clone, Debug)]
 pub struct Section {

@@ -5,8 +5,13 @@ mod appendix_view;
 mod finding_view;
 mod page;
 mod section_view;
+mod shell;
 mod table_view;
 mod visible;
 mod words;
 
+pub(in crate::report) use anchors::anchor;
+pub(in crate::report) use finding_view::{Piece, text};
 pub use page::write;
+pub(in crate::report) use shell::{Shell, render};
+pub(in crate::report) use table_view::{grouped, halves};

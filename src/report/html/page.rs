@@ -3,56 +3,18 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use anyhow::{Context, Result};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Serde, Value};
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, escape_formatter};
+use anyhow::Result;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use super::appendix_view::AppendixView;
 use super::finding_view::{Badge, FindingView, Piece, badges, text};
 use super::section_view::SectionView;
+use super::shell::{Shell, render};
 use super::table_view::grouped;
-use super::visible::visible;
 use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
-use crate::report::charts::style_sheet;
 use crate::report::document::{Document, Figure, Status};
 use crate::report::json;
-
-const TEMPLATES: [(&str, &str); 7] = [
-    ("page.html", include_str!("../../../templates/report/page.html")),
-    ("parts.html", include_str!("../../../templates/report/parts.html")),
-    ("icons.html", include_str!("../../../templates/report/icons.html")),
-    ("overview.html", include_str!("../../../templates/report/overview.html")),
-    ("findings.html", include_str!("../../../templates/report/findings.html")),
-    ("sections.html", include_str!("../../../templates/report/sections.html")),
-    ("appendix.html", include_str!("../../../templates/report/appendix.html")),
-];
-
-/// In the order of the cascade; the rules of charts come before those that change them on paper.
-const STYLES: [&str; 5] = [
-    include_str!("../../../templates/report/base.css"),
-    include_str!("../../../templates/report/layout.css"),
-    include_str!("../../../templates/report/tables.css"),
-    include_str!("../../../templates/report/findings.css"),
-    include_str!("../../../templates/report/print.css"),
-];
-
-/// What must be done before anything is seen.
-const EARLY_SCRIPT: &str = include_str!("../../../templates/report/theme.js");
-
-const SCRIPTS: [&str; 6] = [
-    include_str!("../../../templates/report/copy.js"),
-    include_str!("../../../templates/report/tables.js"),
-    include_str!("../../../templates/report/findings.js"),
-    include_str!("../../../templates/report/tooltips.js"),
-    include_str!("../../../templates/report/navigation.js"),
-    include_str!("../../../templates/report/print.js"),
-];
 
 /// What the templates are given.
 #[derive(Serialize)]
@@ -67,10 +29,7 @@ struct Page {
     findings: Vec<FindingView>,
     sections: Vec<SectionView>,
     appendix: AppendixView,
-    policy: String,
-    style: String,
-    early_script: &'static str,
-    script: String,
+    shell: Shell,
     json: String,
 }
 
@@ -100,37 +59,11 @@ struct PartView {
 /// When a chart cannot be drawn, or writing fails.
 pub fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
     let page = page(document)?;
-    let environment = environment()?;
-    let template = environment.get_template("page.html").context("internal: the page has no template")?;
-    template.render_captured_to(Serde(&page), &mut *out).context("cannot write the page")?;
-    Ok(())
-}
-
-fn environment() -> Result<Environment<'static>> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-    environment.set_syntax(syntax.context("internal: the syntax of templates is wrong")?);
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
-        Some(text) => escape_formatter(out, state, &Value::from(visible(text).as_ref())),
-        None => escape_formatter(out, state, value),
-    });
-    environment.add_filter("plural", |count: u64, word: String| match count {
-        1 => format!("1 {word}"),
-        _ => format!("{} {word}s", grouped(&count.to_string())),
-    });
-    for (name, source) in TEMPLATES {
-        environment.add_template(name, source).with_context(|| format!("internal: the template {name} is wrong"))?;
-    }
-    Ok(environment)
+    render("page.html", &page, out)
 }
 
 fn page(document: &Document) -> Result<Page> {
     let sections = document.sections.iter().map(SectionView::of).collect::<Result<Vec<SectionView>>>()?;
-    let [base, rest @ ..] = STYLES;
-    let style = [base, style_sheet()].into_iter().chain(rest).collect::<String>();
-    let script = SCRIPTS.concat();
     let (facts, cards): (Vec<&Figure>, Vec<&Figure>) =
         document.figures.iter().partition(|figure| figure.unit == ColumnUnit::Count);
     let gpus: BTreeSet<&str> =
@@ -152,21 +85,9 @@ fn page(document: &Document) -> Result<Page> {
             .collect(),
         appendix: AppendixView::of(document, &sections),
         sections,
-        policy: policy(&[EARLY_SCRIPT, &script]),
-        style,
-        early_script: EARLY_SCRIPT,
-        script,
+        shell: Shell::new("Filter all tables and findings"),
         json: embedded(document)?,
     })
-}
-
-/// What a browser may do with the page: run these scripts and none else, load nothing.
-fn policy(scripts: &[&str]) -> String {
-    let hash = |script: &&str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())));
-    let hashes = scripts.iter().map(hash).collect::<Vec<String>>().join(" ");
-    format!(
-        "default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-    )
 }
 
 /// The whole document as JSON that can stand in an element: nothing in it ends the element.

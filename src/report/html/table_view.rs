@@ -189,7 +189,7 @@ fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<Cel
 }
 
 /// A long text in two: the end is always seen.
-fn halves(text: String) -> (String, Option<String>) {
+pub fn halves(text: String) -> (String, Option<String>) {
     let count = text.chars().count();
     if count <= LONG {
         return (text, None);

@@ -1,0 +1,179 @@
+//! What verbs that show an analysis ask for, and how they end.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::arguments::{GlobalArguments, InputArguments};
+use super::document_output::DocumentFormat;
+use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
+use super::filters::explain_unmatched;
+use super::{messages, plot};
+use crate::engine::{NameForm, Registry};
+use crate::findings::{Finding, Priority, RuleBook, RuleBookError};
+use crate::report::analysis::AnalysisOptions;
+use crate::report::document::{Block, Document, Layout};
+use crate::trace::Trace;
+
+/// Options of verbs that show an analysis.
+#[derive(Args, Clone, Debug)]
+pub struct DocumentArguments {
+    /// Form of kernel names to show and group by
+    #[arg(long, value_enum, default_value_t, help_heading = "Analysis")]
+    name: NameForm,
+    /// Set a threshold of a rule; may be given several times
+    #[arg(long, value_name = "RULE.THRESHOLD=NUMBER", help_heading = "Analysis")]
+    set: Vec<String>,
+    /// Thresholds of rules: a TOML file with a table of numbers for each rule
+    #[arg(long, value_name = "FILE", help_heading = "Analysis")]
+    rules: Option<PathBuf>,
+    /// Exit with 4 when a finding has this priority or a higher one
+    #[arg(long, value_enum, value_name = "PRIORITY", help_heading = "Analysis")]
+    fail_on: Option<FailOn>,
+    /// Heading of the document
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    pub title: Option<String>,
+    /// Show these sections only, such as time,hotspots
+    #[arg(long, value_name = "SECTION,…", value_delimiter = ',', help_heading = "Output")]
+    sections: Vec<String>,
+    /// Leave these sections out
+    #[arg(long, value_name = "SECTION,…", value_delimiter = ',', help_heading = "Output")]
+    without: Vec<String>,
+    /// Write the charts of the document as SECTION-QUERY.svg and .png into a directory too, whatever its format
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub charts: Option<PathBuf>,
+}
+
+/// The least priority that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// Only high
+    High,
+    /// High and medium
+    Medium,
+    /// All but what is only good to know
+    Low,
+    /// Any
+    Info,
+}
+
+impl FailOn {
+    fn priority(self) -> Priority {
+        match self {
+            Self::High => Priority::High,
+            Self::Medium => Priority::Medium,
+            Self::Low => Priority::Low,
+            Self::Info => Priority::Info,
+        }
+    }
+}
+
+impl DocumentArguments {
+    /// What the analysis is to show, in a document of this format.
+    ///
+    /// # Errors
+    /// When a threshold or a section is not known, or a file cannot be read; when charts cannot be written where they are to be.
+    pub fn options(
+        &self,
+        registry: &Registry,
+        input: &InputArguments,
+        format: DocumentFormat,
+        rows: usize,
+    ) -> Result<AnalysisOptions, Failure> {
+        if let Some(directory) = &self.charts {
+            plot::check_directory(directory, input)?;
+        }
+        let layout = self.layout()?;
+        let has_charts = format.has_charts() || self.charts.is_some();
+        Ok(AnalysisOptions {
+            registry: registry.clone(),
+            rules: self.rule_book()?,
+            layout: if has_charts { layout } else { layout.without_charts() },
+            name: self.name,
+            rows,
+            questions: Vec::new(),
+            prompt: None,
+            title: self.title.clone(),
+        })
+    }
+
+    /// Whether a finding is what `--fail-on` names.
+    pub fn fails(&self, findings: &[Finding]) -> bool {
+        self.fail_on.is_some_and(|least| findings.iter().any(|finding| finding.priority <= least.priority()))
+    }
+
+    /// Writes the charts that were asked for into the directory, or one of this name in it, and says where. A document whose
+    /// format has no place for charts has none after that.
+    ///
+    /// # Errors
+    /// When they cannot be drawn or written.
+    pub fn take_charts(
+        &self,
+        document: &mut Document,
+        format: DocumentFormat,
+        run: Option<&OsStr>,
+        global: &GlobalArguments,
+    ) -> Result<(), Failure> {
+        let Some(directory) = &self.charts else { return Ok(()) };
+        let directory = run.map_or_else(|| directory.clone(), |run| directory.join(run));
+        let written = write_charts(document, &directory)?;
+        if !format.has_charts() {
+            document.drop_charts();
+        }
+        if !global.quiet {
+            messages::say(format_args!("wrote {written} charts to {}", directory.display()));
+        }
+        Ok(())
+    }
+
+    /// The exit code, when the document of a trace is written; says what is missing.
+    ///
+    /// # Errors
+    /// When the trace cannot be asked what filters left.
+    pub fn end(&self, trace: &Trace, document: &Document, global: &GlobalArguments) -> Result<u8, Failure> {
+        if messages::report_damage(trace, global) {
+            return Ok(PARTIAL);
+        }
+        if explain_unmatched(trace, document.sections.is_empty(), global)? {
+            return Ok(NO_DATA);
+        }
+        Ok(if self.fails(&document.findings) { EXCEEDED } else { DONE })
+    }
+
+    fn layout(&self) -> Result<Layout, Failure> {
+        let named = |ids: &[String]| -> Vec<String> { ids.iter().filter(|id| !id.is_empty()).cloned().collect() };
+        let layout = Layout::builtin().map_err(anyhow::Error::from)?;
+        let without = layout.without(&named(&self.without));
+        let layout = without.map_err(|error| Failure::Usage(format!("--without {error}")))?;
+        match named(&self.sections) {
+            none if none.is_empty() => Ok(layout),
+            ids => layout.only(&ids).map_err(|error| Failure::Usage(format!("--sections {error}"))),
+        }
+    }
+
+    fn rule_book(&self) -> Result<RuleBook, Failure> {
+        let usage = |error: RuleBookError| Failure::Usage(error.to_string());
+        let mut book = RuleBook::builtin().map_err(anyhow::Error::from)?;
+        if let Some(file) = &self.rules {
+            let shown = file.display().to_string();
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| Failure::Usage(format!("cannot read {shown}: {error}; name a readable file")))?;
+            book = book.with_file(&shown, &text).map_err(usage)?;
+        }
+        self.set.iter().try_fold(book, |book, text| book.with_assignment(text)).map_err(usage)
+    }
+}
+
+/// Writes the charts of a document into a directory, and gives how many there are.
+fn write_charts(document: &Document, directory: &Path) -> Result<usize, Failure> {
+    let mut written = 0;
+    for section in &document.sections {
+        for block in &section.blocks {
+            let Block::Chart(drawn) = block else { continue };
+            plot::write_chart(&drawn.chart, directory, &format!("{}-{}", section.id, drawn.id))?;
+            written += 1;
+        }
+    }
+    Ok(written)
+}

@@ -1,0 +1,118 @@
+//! `report INPUT…`: documents to send around, one of all inputs or one of each run.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use regex::Regex;
+
+use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening};
+use super::document_arguments::DocumentArguments;
+use super::document_output::{DocumentFormat, DocumentOutput};
+use super::exit::Failure;
+use super::messages;
+use super::report_batch::{self, Batch};
+use crate::engine::Registry;
+use crate::report::batch::Grouping;
+
+/// Name of the file where none is given.
+const STEM: &str = "report";
+
+/// Write documents to send around: one of all inputs, or one of each run with an index that compares them
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Without -o and -d the file is report.html here, with --group-by the directory is reports/. A run that cannot be read does not
+stop the others: the index tells why, and the exit code is 6; where all fail, it is that of the first.
+
+Examples:
+  wavesieve report traces/
+  wavesieve report traces/ --title 'Nightly run' --without gaps,launches -o nightly.html --charts charts/
+  wavesieve report traces/ --group-by folder -d reports
+  wavesieve report fixtures/ --group-by 'fixtures/(two_nodes[^/]*)/' --baseline two_nodes -d reports"
+)]
+pub struct ReportArguments {
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    cache: CacheArguments,
+    #[command(flatten)]
+    output: DocumentOutput,
+    #[command(flatten)]
+    document: DocumentArguments,
+    /// One document of each run: what is in the same folder (a dataset is a run by itself), what was found in the same
+    /// input, or what has the same text in its path by a regular expression, of its first group or else the whole match
+    #[arg(long, value_name = "folder|input|REGEX", value_parser = grouping, help_heading = "Runs")]
+    group_by: Option<Grouping>,
+    /// The run that the index compares the others to, by its name [default: the first]
+    #[arg(long, value_name = "RUN", requires = "group_by", help_heading = "Runs")]
+    baseline: Option<String>,
+}
+
+fn grouping(text: &str) -> Result<Grouping, String> {
+    match text {
+        "folder" => Ok(Grouping::Folder),
+        "input" => Ok(Grouping::Input),
+        pattern => Regex::new(pattern).map(Grouping::Pattern).map_err(|error| {
+            let reason = error.to_string();
+            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            format!("it is neither folder nor input, and no regular expression ({reason})")
+        }),
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs, the options or the output cannot be used, or no document could be made.
+pub fn run(arguments: &ReportArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let format = arguments.output.format().unwrap_or(DocumentFormat::Html);
+    match &arguments.group_by {
+        Some(grouping) => report_batch::run(
+            &Batch {
+                input: &arguments.input,
+                cache: &arguments.cache,
+                output: &arguments.output,
+                document: &arguments.document,
+                grouping,
+                baseline: arguments.baseline.as_deref(),
+                format,
+            },
+            registry,
+            global,
+        ),
+        None => one(arguments, format, registry, global),
+    }
+}
+
+fn one(
+    arguments: &ReportArguments,
+    format: DocumentFormat,
+    registry: &Registry,
+    global: &GlobalArguments,
+) -> Result<u8, Failure> {
+    let mut output = arguments.output.clone();
+    if output.output.is_none() && output.directory.is_none() {
+        output.output = Some(PathBuf::from(STEM));
+    }
+    let options = arguments.document.options(registry, &arguments.input, format, output.rows(format))?;
+    let path = output.file(&arguments.input, format, STEM)?;
+    let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
+    messages::warn(&trace, global);
+    let mut analysis = trace.analyze(&options)?;
+    arguments.document.take_charts(&mut analysis.document, format, None, global)?;
+    match &path {
+        Some(path) => {
+            output.make_directory(path)?;
+            output.write_to(&analysis, format, path)?;
+            if !global.quiet {
+                messages::say(format_args!("wrote {}", path.display()));
+            }
+        }
+        None => {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            output.write(&analysis.document, format, Some(global), &mut out)?;
+            out.flush()?;
+        }
+    }
+    arguments.document.end(&trace, &analysis.document, global)
+}

@@ -1,0 +1,175 @@
+//! `report --group-by`: a document of each run, and an index of them.
+
+use std::convert::Infallible;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening};
+use super::document_arguments::DocumentArguments;
+use super::document_output::{DocumentFormat, DocumentOutput};
+use super::exit::{DONE, EXCEEDED, Failure, PARTIAL, SOME_FAILED};
+use super::filters::explain_unmatched;
+use super::messages;
+use super::progress::Progress;
+use super::report_outputs::Outputs;
+use crate::engine::Registry;
+use crate::export::atomic::write_file;
+use crate::input::InputError;
+use crate::report::analysis::AnalysisOptions;
+use crate::report::batch::{Entry, Grouping, Index, Outcome, Run, RunFigures, index_questions, runs};
+use crate::report::batch::{write_json, write_page};
+use crate::trace::jobs::Jobs;
+
+/// Directory where none is given.
+const DIRECTORY: &str = "reports";
+/// Heading of the index, and begin of those of documents, where none is given.
+const TITLE: &str = "GPU trace analysis";
+
+/// What is asked for.
+pub struct Batch<'a> {
+    /// Where the traces are.
+    pub input: &'a InputArguments,
+    /// Where converted files are kept.
+    pub cache: &'a CacheArguments,
+    /// Where and how documents are written.
+    pub output: &'a DocumentOutput,
+    /// What they show.
+    pub document: &'a DocumentArguments,
+    /// What a run is.
+    pub grouping: &'a Grouping,
+    /// Name of the run that the others are compared to.
+    pub baseline: Option<&'a str>,
+    /// Format of the documents.
+    pub format: DocumentFormat,
+}
+
+/// What became of a run.
+struct Made {
+    outcome: Outcome,
+    code: u8,
+}
+
+/// Writes the documents and the index.
+///
+/// # Errors
+/// When the options or the output cannot be used, no run is found, or the index cannot be written.
+pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    if batch.output.output.is_some() {
+        return Err(Failure::Usage(
+            "-o names one file, but --group-by writes one of each run; name their directory with -d, and the format with -f"
+                .to_owned(),
+        ));
+    }
+    let directory = batch.output.directory.clone().unwrap_or_else(|| PathBuf::from(DIRECTORY));
+    let rows = batch.output.rows(batch.format);
+    let mut options = batch.document.options(registry, batch.input, batch.format, rows)?;
+    options.questions.extend(index_questions());
+    let inputs = batch.input.named()?;
+    let grouped = runs(&inputs, Some(&directory), batch.grouping)?;
+    for path in grouped.unmatched.iter().filter(|_| !global.quiet) {
+        messages::say(format_args!("warning: {}: belongs to no run and is left out", path.display()));
+    }
+    if grouped.runs.is_empty() {
+        return Err(InputError::NoTrace { reasons: Vec::new() }.into());
+    }
+    if let Some(name) = batch.baseline.filter(|name| grouped.runs.iter().all(|run| run.name != **name)) {
+        let names: Vec<&str> = grouped.runs.iter().map(|run| run.name.as_str()).collect();
+        return Err(Failure::Usage(format!("--baseline {name} is no run; choose among {}", names.join(", "))));
+    }
+    let outputs = Outputs::of(&directory, &grouped.runs, batch.format)?;
+    fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let made = make_all(batch, &grouped.runs, &outputs, &options, global);
+    let entries: Vec<Entry> = grouped.runs.iter().zip(&made).map(|(run, made)| entry(run, made)).collect();
+    let title = batch.document.title.clone().unwrap_or_else(|| match made.len() {
+        1 => format!("{TITLE} of 1 run"),
+        runs => format!("{TITLE} of {runs} runs"),
+    });
+    let index = Index::new(title, entries, batch.baseline);
+    write_file(&outputs.index_json, |out| write_json(&index, out))?;
+    write_file(&outputs.index_page, |out| write_page(&index, out))?;
+    let failed = index.failed().count();
+    if !global.quiet {
+        let documents = grouped.runs.len() - failed;
+        messages::say(format_args!("wrote {}: {documents} of {} runs", outputs.index_page.display(), made.len()));
+    }
+    Ok(code(&made, failed))
+}
+
+/// That of the first run where all failed; else the one that matters most.
+fn code(made: &[Made], failed: usize) -> u8 {
+    let has = |code: u8| made.iter().any(|made| made.code == code);
+    match made.first() {
+        Some(first) if failed == made.len() => first.code,
+        _ if failed > 0 => SOME_FAILED,
+        _ if has(PARTIAL) => PARTIAL,
+        _ if has(EXCEEDED) => EXCEEDED,
+        _ => DONE,
+    }
+}
+
+fn entry(run: &Run, made: &Made) -> Entry {
+    Entry { name: run.name.clone(), places: run.places.clone(), outcome: made.outcome.clone() }
+}
+
+/// Makes the documents, several at a time; what jobs and memory there are is divided among them.
+fn make_all(
+    batch: &Batch<'_>,
+    runs: &[Run],
+    outputs: &Outputs,
+    options: &AnalysisOptions,
+    global: &GlobalArguments,
+) -> Vec<Made> {
+    let all = global.jobs();
+    let at_once = all.count.clamp(1, runs.len().max(1));
+    let each = Jobs { count: (all.count / at_once).max(1), memory_bytes: all.memory_bytes / at_once as u64 };
+    let progress = Progress::of_runs(runs.len(), global);
+    let items: Vec<(&Run, &PathBuf)> = runs.iter().zip(&outputs.documents).collect();
+    let work = |(run, path): &(&Run, &PathBuf)| -> Result<Made, Infallible> {
+        let made = make(batch, run, path, options, each, global).unwrap_or_else(|failure| {
+            messages::say(format_args!("error: {}: {}", run.name, failure.message()));
+            Made { outcome: Outcome::Failed { reason: failure.message() }, code: failure.exit_code() }
+        });
+        progress.made(&run.name);
+        Ok(made)
+    };
+    let Ok(made) = Jobs { count: at_once, memory_bytes: u64::MAX }.run(&items, |_| 0, work);
+    progress.finish();
+    made
+}
+
+/// Makes the document of a run.
+fn make(
+    batch: &Batch<'_>,
+    run: &Run,
+    path: &Path,
+    options: &AnalysisOptions,
+    jobs: Jobs,
+    global: &GlobalArguments,
+) -> Result<Made, Failure> {
+    let opening = Opening { cache: Some(batch.cache), run: Some(run), jobs: Some(jobs), ..Opening::default() };
+    let trace = batch.input.open(global, &opening)?;
+    messages::warn(&trace, global);
+    let title = options.title.as_deref().unwrap_or(TITLE);
+    let mut analysis =
+        trace.analyze(&AnalysisOptions { title: Some(format!("{title}: {}", run.name)), ..options.clone() })?;
+    let is_damaged = messages::report_damage(&trace, global);
+    let is_empty = analysis.document.sections.is_empty();
+    if explain_unmatched(&trace, is_empty, global)? && is_empty {
+        let reason = (run.name.clone(), "nothing is left by the filters".to_owned());
+        return Err(InputError::NoTrace { reasons: vec![reason] }.into());
+    }
+    batch.document.take_charts(&mut analysis.document, batch.format, path.file_stem(), global)?;
+    batch.output.write_to(&analysis, batch.format, path)?;
+    if !global.quiet {
+        messages::say(format_args!("wrote {}", path.display()));
+    }
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let code = match (is_damaged, batch.document.fails(&analysis.document.findings)) {
+        (true, _) => PARTIAL,
+        (false, true) => EXCEEDED,
+        (false, false) => DONE,
+    };
+    Ok(Made { outcome: Outcome::Done { file, figures: Box::new(RunFigures::of(&analysis)) }, code })
+}

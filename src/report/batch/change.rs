@@ -1,0 +1,118 @@
+//! Differences between a run and the baseline.
+
+use super::entry::RunFigures;
+use crate::engine::{ColumnUnit, round_significant};
+use crate::report::html::grouped;
+
+/// Smaller changes, in percent or percentage points, are neither better nor worse to the eye.
+const NOTABLE: f64 = 1.0;
+
+/// From here on nobody reads decimals.
+const MANY: f64 = 1000.0;
+
+/// How a figure differs from that of the baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Id of the figure.
+    pub figure: &'static str,
+    /// Of times in percent of the baseline; of shares in percentage points.
+    pub amount: f64,
+    /// Whether the figure is a share, so that the amount is in percentage points.
+    pub is_points: bool,
+    /// What the change means.
+    pub verdict: Verdict,
+}
+
+/// What a change means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Less time, or a GPU that is used better.
+    Better,
+    /// More time, or a GPU that is used worse.
+    Worse,
+    /// Too little to tell.
+    Same,
+}
+
+impl Verdict {
+    /// Its name in machine-readable output.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::Same => "same",
+        }
+    }
+}
+
+impl Change {
+    /// As people write it: `+12.3 %`, `−4.0 pp`.
+    pub fn shown(&self) -> String {
+        let unit = if self.is_points { "pp" } else { "%" };
+        let amount = self.amount.abs();
+        let digits = if amount < MANY { format!("{amount:.1}") } else { grouped(&format!("{amount:.0}")) };
+        match digits.as_str() {
+            "0.0" => format!("±0 {unit}"),
+            digits => format!("{}{digits} {unit}", if self.amount < 0.0 { '−' } else { '+' }),
+        }
+    }
+}
+
+/// The changes of the figures that both have; of times to a baseline of 0 there is no percentage.
+pub fn changes(baseline: &RunFigures, run: &RunFigures) -> Vec<Change> {
+    let pairs = baseline.compared().into_iter().zip(run.compared());
+    let change =
+        |((figure, before, unit), (_, now, _)): ((&'static str, Option<f64>, ColumnUnit), (_, Option<f64>, _))| {
+            let (before, now) = (before?, now?);
+            let is_points = unit == ColumnUnit::Percent;
+            let amount = match is_points {
+                true => now - before,
+                false if before > 0.0 => (now - before) / before * 100.0,
+                false => return None,
+            };
+            // More is better of nothing but busy GPUs.
+            let gain = if figure == "busy_pct" { amount } else { -amount };
+            let verdict = match gain {
+                gain if gain >= NOTABLE => Verdict::Better,
+                gain if gain <= -NOTABLE => Verdict::Worse,
+                _ => Verdict::Same,
+            };
+            Some(Change { figure, amount: round_significant(amount), is_points, verdict })
+        };
+    pairs.filter_map(change).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_have_signs_and_directions() {
+        let baseline = RunFigures {
+            span_ns: Some(1000),
+            kernel_time_ns: Some(0),
+            busy_pct: Some(50.0),
+            exposed_comm_pct: Some(10.0),
+            ..RunFigures::default()
+        };
+        let run = RunFigures {
+            span_ns: Some(1125),
+            kernel_time_ns: Some(7),
+            busy_pct: Some(53.5),
+            exposed_comm_pct: Some(10.04),
+            ..RunFigures::default()
+        };
+        let told = |baseline: &RunFigures, run: &RunFigures| -> Vec<String> {
+            let tell = |change: &Change| format!("{} {} {}", change.figure, change.shown(), change.verdict.word());
+            changes(baseline, run).iter().map(tell).collect()
+        };
+        assert_eq!(
+            told(&baseline, &run),
+            ["span_ns +12.5 % worse", "busy_pct +3.5 pp better", "exposed_comm_pct ±0 pp same"]
+        );
+        assert_eq!(told(&run, &baseline).first().unwrap(), "span_ns −11.1 % better");
+        let long = RunFigures { span_ns: Some(12_345_000), ..RunFigures::default() };
+        assert_eq!(told(&baseline, &long), ["span_ns +1,234,400 % worse"]);
+        assert!(told(&run, &run).iter().all(|change| change.ends_with(" same")));
+    }
+}

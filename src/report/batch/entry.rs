@@ -1,0 +1,169 @@
+//! What the index tells of a run.
+
+use crate::engine::ColumnUnit;
+use crate::export::cell::Cell;
+use crate::findings::{Priority, Question, Rows, time_question};
+use crate::report::analysis::Analysis;
+
+/// A run in the index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Name of the run.
+    pub name: String,
+    /// Where its traces are.
+    pub places: Vec<String>,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It has a document.
+    Done {
+        /// The document, relative to the index.
+        file: String,
+        /// What is compared.
+        figures: Box<RunFigures>,
+    },
+    /// It has none.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What is compared between runs; `None` for what was not recorded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunFigures {
+    /// Ranks with a trace.
+    pub ranks: Option<i64>,
+    /// GPUs that worked, of every process.
+    pub gpus: Option<i64>,
+    /// Longest span of the GPU activity of a process.
+    pub span_ns: Option<i64>,
+    /// Durations of all kernels added up.
+    pub kernel_time_ns: Option<i64>,
+    /// Share of the spans in which a GPU was busy.
+    pub busy_pct: Option<f64>,
+    /// Share of the spans in which GPUs computed.
+    pub compute_pct: Option<f64>,
+    /// Share of the spans in which GPUs communicated and computed nothing.
+    pub exposed_comm_pct: Option<f64>,
+    /// Share of the spans in which only copies ran.
+    pub exposed_copy_pct: Option<f64>,
+    /// Share of the spans in which nothing ran.
+    pub idle_pct: Option<f64>,
+    /// The kernel with the most time.
+    pub top_kernel: Option<TopKernel>,
+    /// How many findings there are of each priority, in the order of [`Priority::ALL`].
+    pub findings: [usize; 4],
+    /// The most important finding.
+    pub top_finding: Option<TopFinding>,
+    /// What was recorded oddly.
+    pub health: Health,
+}
+
+/// The kernel with the most time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopKernel {
+    /// Its name.
+    pub name: String,
+    /// Durations of its dispatches added up.
+    pub total_ns: Option<i64>,
+    /// Its share of all kernel time.
+    pub pct: Option<f64>,
+}
+
+/// The most important finding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopFinding {
+    /// Its id, as in the document.
+    pub id: String,
+    /// How much it matters.
+    pub priority: Priority,
+    /// What it says.
+    pub title: String,
+}
+
+/// What was recorded oddly or could not be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// Kinds of anomalies that make numbers wrong.
+    pub errors: usize,
+    /// Kinds of anomalies that may.
+    pub warnings: usize,
+    /// Parts of the inputs that could not be read.
+    pub damage: usize,
+}
+
+/// What must be asked for the index, whatever the document shows.
+pub fn index_questions() -> Vec<Question> {
+    vec![time_question(), kernels(), health()]
+}
+
+fn kernels() -> Question {
+    Question::of("kernel_summary")
+}
+
+fn health() -> Question {
+    Question::of("trace_health")
+}
+
+impl RunFigures {
+    /// Those of an analysis in which [`index_questions`] were asked.
+    pub fn of(analysis: &Analysis) -> Self {
+        let document = &analysis.document;
+        let value = |id: &str| document.figures.iter().find(|figure| figure.id == id).map(|figure| &figure.value);
+        let integer = |id: &str| match value(id) {
+            Some(Cell::Integer(value)) => Some(*value),
+            _ => None,
+        };
+        let number = |id: &str| match value(id) {
+            Some(Cell::Float(value)) if value.is_finite() => Some(*value),
+            _ => None,
+        };
+        let kernels = Rows::over(analysis.answers.get(&kernels()));
+        let health = Rows::over(analysis.answers.get(&health()));
+        let kinds = |severity: &str| health.matching(|rows, row| rows.text(row, "severity") == Some(severity)).len();
+        let count = |priority| document.findings.iter().filter(|finding| finding.priority == priority).count();
+        Self {
+            ranks: integer("ranks"),
+            gpus: integer("gpus"),
+            span_ns: integer("span_ns"),
+            kernel_time_ns: (!kernels.is_empty()).then(|| kernels.sum(kernels.places(), "total_ns")),
+            busy_pct: number("busy_pct"),
+            compute_pct: number("compute_pct"),
+            exposed_comm_pct: number("exposed_comm_pct"),
+            exposed_copy_pct: number("exposed_copy_pct"),
+            idle_pct: number("idle_pct"),
+            top_kernel: kernels.text(0, "kernel_name").map(|name| TopKernel {
+                name: name.to_owned(),
+                total_ns: kernels.integer(0, "total_ns"),
+                pct: kernels.number(0, "pct"),
+            }),
+            findings: Priority::ALL.map(count),
+            top_finding: document.findings.first().map(|finding| TopFinding {
+                id: finding.id.clone(),
+                priority: finding.priority,
+                title: finding.title.clone(),
+            }),
+            health: Health {
+                errors: kinds("error"),
+                warnings: kinds("warning"),
+                damage: document.provenance.damage.len(),
+            },
+        }
+    }
+
+    /// The figures that have numbers to compare, by id, with their units.
+    pub fn compared(&self) -> [(&'static str, Option<f64>, ColumnUnit); 4] {
+        let float = |value: Option<i64>| value.map(|value| value as f64);
+        [
+            ("span_ns", float(self.span_ns), ColumnUnit::Nanoseconds),
+            ("kernel_time_ns", float(self.kernel_time_ns), ColumnUnit::Nanoseconds),
+            ("busy_pct", self.busy_pct, ColumnUnit::Percent),
+            ("exposed_comm_pct", self.exposed_comm_pct, ColumnUnit::Percent),
+        ]
+    }
+}

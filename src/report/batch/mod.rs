@@ -1,0 +1,18 @@
+//! Documents of many runs: which inputs are a run, and the index that compares the runs.
+
+mod change;
+mod entry;
+mod grouping;
+mod index;
+mod json;
+mod names;
+mod page;
+mod page_view;
+
+pub use change::{Change, Verdict, changes};
+pub use entry::{Entry, Health, Outcome, RunFigures, TopFinding, TopKernel, index_questions};
+pub use grouping::{Grouped, Grouping, GroupingError, Run, runs};
+pub use index::Index;
+pub use json::{SCHEMA, SCHEMA_VERSION, is_index, listed_files, value, write as write_json};
+pub use names::file_stems;
+pub use page::write as write_page;

@@ -1,0 +1,113 @@
+//! What all pages share: templates, looks, scripts, and what a browser may do with them.
+
+use std::io::Write;
+
+use anyhow::{Context, Result};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, Value};
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, escape_formatter};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::table_view::grouped;
+use super::visible::visible;
+use crate::report::charts::style_sheet;
+
+const TEMPLATES: [(&str, &str); 9] = [
+    ("frame.html", include_str!("../../../templates/report/frame.html")),
+    ("index.html", include_str!("../../../templates/report/index.html")),
+    ("page.html", include_str!("../../../templates/report/page.html")),
+    ("parts.html", include_str!("../../../templates/report/parts.html")),
+    ("icons.html", include_str!("../../../templates/report/icons.html")),
+    ("overview.html", include_str!("../../../templates/report/overview.html")),
+    ("findings.html", include_str!("../../../templates/report/findings.html")),
+    ("sections.html", include_str!("../../../templates/report/sections.html")),
+    ("appendix.html", include_str!("../../../templates/report/appendix.html")),
+];
+
+/// In the order of the cascade; the rules of charts come before those that change them on paper.
+const STYLES: [&str; 6] = [
+    include_str!("../../../templates/report/base.css"),
+    include_str!("../../../templates/report/layout.css"),
+    include_str!("../../../templates/report/tables.css"),
+    include_str!("../../../templates/report/findings.css"),
+    include_str!("../../../templates/report/index.css"),
+    include_str!("../../../templates/report/print.css"),
+];
+
+/// What must be done before anything is seen.
+const EARLY_SCRIPT: &str = include_str!("../../../templates/report/theme.js");
+
+const SCRIPTS: [&str; 6] = [
+    include_str!("../../../templates/report/copy.js"),
+    include_str!("../../../templates/report/tables.js"),
+    include_str!("../../../templates/report/findings.js"),
+    include_str!("../../../templates/report/tooltips.js"),
+    include_str!("../../../templates/report/navigation.js"),
+    include_str!("../../../templates/report/print.js"),
+];
+
+/// What is around the content of every page.
+#[derive(Serialize)]
+pub struct Shell {
+    version: &'static str,
+    /// What the filter in the bar says.
+    filter: &'static str,
+    policy: String,
+    style: String,
+    early_script: &'static str,
+    script: String,
+}
+
+impl Shell {
+    /// Around a page whose filter says this.
+    pub fn new(filter: &'static str) -> Self {
+        let [base, rest @ ..] = STYLES;
+        let style = [base, style_sheet()].into_iter().chain(rest).collect::<String>();
+        let script = SCRIPTS.concat();
+        let policy = policy(&[EARLY_SCRIPT, &script]);
+        Self { version: env!("CARGO_PKG_VERSION"), filter, policy, style, early_script: EARLY_SCRIPT, script }
+    }
+}
+
+/// Writes a page by its template.
+///
+/// # Errors
+/// When writing fails.
+pub fn render(template: &str, page: &impl Serialize, out: &mut dyn Write) -> Result<()> {
+    let environment = environment()?;
+    let template = environment.get_template(template).context("internal: the page has no template")?;
+    template.render_captured_to(Serde(page), &mut *out).context("cannot write the page")?;
+    Ok(())
+}
+
+fn environment() -> Result<Environment<'static>> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.context("internal: the syntax of templates is wrong")?);
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
+        Some(text) => escape_formatter(out, state, &Value::from(visible(text).as_ref())),
+        None => escape_formatter(out, state, value),
+    });
+    environment.add_filter("plural", |count: u64, word: String| match count {
+        1 => format!("1 {word}"),
+        _ => format!("{} {word}s", grouped(&count.to_string())),
+    });
+    for (name, source) in TEMPLATES {
+        environment.add_template(name, source).with_context(|| format!("internal: the template {name} is wrong"))?;
+    }
+    Ok(environment)
+}
+
+/// What a browser may do with the page: run these scripts and none else, load nothing.
+fn policy(scripts: &[&str]) -> String {
+    let hash = |script: &&str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())));
+    let hashes = scripts.iter().map(hash).collect::<Vec<String>>().join(" ");
+    format!(
+        "default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+}
