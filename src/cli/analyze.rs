@@ -28,6 +28,8 @@ Examples:
   wavesieve analyze traces/
   wavesieve analyze traces/ --format json -o findings.json
   wavesieve analyze traces/ --format html -o report.html
+  wavesieve analyze traces/ -o report.xlsx --kernel-details
+  wavesieve analyze traces/ --format parquet -o tables
   wavesieve analyze traces/ --set host_bound_idle.high_pct=40 --fail-on high")]
 pub struct AnalyzeArguments {
     #[command(flatten)]
@@ -135,13 +137,14 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
     let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
     let layout = Layout::builtin().map_err(anyhow::Error::from)?;
+    let of_compatibility = arguments.json_compat.map(|_| rocinsight::questions()).unwrap_or_default();
     let options = AnalysisOptions {
         registry: registry.clone(),
         rules: arguments.rule_book()?,
         layout: if format.has_charts() { layout } else { layout.without_charts() },
         name: arguments.name,
         rows: output.rows(format),
-        questions: arguments.json_compat.map(|_| rocinsight::questions()).unwrap_or_default(),
+        questions: [of_compatibility, output.questions(format)?].concat(),
         prompt: arguments.prompt.clone(),
     };
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
@@ -158,7 +161,7 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
             serde_json::to_writer_pretty(&mut *out, &value)?;
             Ok(writeln!(out)?)
         }
-        None => output.write(document, format, terminal, out),
+        None => output.write(&analysis, format, terminal, out),
     };
     match &path {
         Some(path) => {

@@ -52,3 +52,4 @@ mod settings;
 mod tables;
 mod thread_traces;
 mod two_sources;
+mod workbooks;
