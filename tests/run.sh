@@ -77,6 +77,9 @@ python3 tests/hostile/mutations.py --binary "$binary" --generator "$generator" |
 "$venv/bin/python" tests/documents/validate.py --binary "$binary" \
   --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} || status=1
 bash tests/html/run.sh "$binary" || status=1
+"$venv/bin/python" tests/documents/xlsx_check.py --binary "$binary" \
+  --inputs fixtures/{two_nodes,hostile,counters,thread_trace} \
+  --json "$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz" --answers "$WAVESIEVE_DATA/tracelens-908" || status=1
 "$venv/bin/python" tests/oracle/sqlite_check.py --binary "$binary" --inputs "${inputs[@]}" || status=1
 filtered=(fixtures/two_nodes_json fixtures/hostile fixtures/merged fixtures/counters)
 if [ -d "$WAVESIEVE_DATA" ]; then

@@ -23,7 +23,9 @@
 -- column: grid_z count -- work-items of the grid in z
 -- column: lds_bytes bytes -- LDS of a workgroup
 -- column: scratch_bytes bytes -- scratch of a work-item
-{%- set details = ['category', 'rank', 'process', 'gpu', 'queue_id', 'stream_id', 'dispatch_id', 'start_ns', 'duration_ns', 'workgroup_x', 'workgroup_y', 'workgroup_z', 'grid_x', 'grid_y', 'grid_z', 'lds_bytes', 'scratch_bytes'] %}
+-- column: agent_id id -- GPU as the profiler numbers agents
+-- column: tid id -- thread that launched it
+{%- set details = ['category', 'rank', 'process', 'gpu', 'queue_id', 'stream_id', 'dispatch_id', 'start_ns', 'duration_ns', 'workgroup_x', 'workgroup_y', 'workgroup_z', 'grid_x', 'grid_y', 'grid_z', 'lds_bytes', 'scratch_bytes', 'agent_id', 'tid'] %}
 WITH dispatches AS (
     SELECT
         {%- for column in by if column not in details %}

@@ -25,6 +25,8 @@ Examples:
   wavesieve analyze traces/
   wavesieve analyze traces/ --format json -o findings.json
   wavesieve analyze traces/ --format html -o report.html
+  wavesieve analyze traces/ -o report.xlsx --kernel-details
+  wavesieve analyze traces/ --format parquet -o tables
   wavesieve analyze traces/ --set host_bound_idle.high_pct=40 --fail-on high")]
 pub struct AnalyzeArguments {
     #[command(flatten)]
@@ -84,8 +86,9 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
     let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
     let rows = output.rows(format);
+    let of_compatibility = arguments.json_compat.map(|_| rocinsight::questions()).unwrap_or_default();
     let options = AnalysisOptions {
-        questions: arguments.json_compat.map(|_| rocinsight::questions()).unwrap_or_default(),
+        questions: [of_compatibility, output.questions(format)?].concat(),
         prompt: arguments.prompt.clone(),
         ..arguments.document.options(registry, &arguments.input, format, rows)?
     };
@@ -104,7 +107,7 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
             serde_json::to_writer_pretty(&mut *out, &value)?;
             Ok(writeln!(out)?)
         }
-        None => output.write(document, format, terminal, out),
+        None => output.write(&analysis, format, terminal, out),
     };
     match &path {
         Some(path) => {

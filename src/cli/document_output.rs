@@ -8,10 +8,14 @@ use clap::{Args, ValueEnum};
 
 use super::arguments::{GlobalArguments, InputArguments};
 use super::exit::Failure;
+use super::tracelens::TraceLensArguments;
 use crate::export::atomic::write_file;
 use crate::export::unit::TimeUnit;
+use crate::findings::Question;
 use crate::report::analysis::Analysis;
-use crate::report::document::Document;
+use crate::report::compat::tracelens;
+use crate::report::folder::{self, FolderFormat, FolderOptions, Place};
+use crate::report::xlsx::{self, WorkbookOptions};
 use crate::report::{html, json, markdown, text};
 
 /// Columns of text where the terminal does not say.
@@ -24,18 +28,22 @@ pub struct DocumentOutput {
     /// Format of the document; without it the extension of -o chooses
     #[arg(short, long, value_enum)]
     pub format: Option<DocumentFormat>,
-    /// File to write, - for standard output; the format's extension is added where it is missing
+    /// File to write, - for standard output; the format's extension is added where it is missing. Of csv and parquet the
+    /// folder
     #[arg(short, long, value_name = "NAME")]
     pub output: Option<PathBuf>,
-    /// Directory to write the file to, made where there is none; the file is named analysis unless -o names it
+    /// Directory to write the file to, made where there is none; the file is named analysis unless -o names it. Of csv and
+    /// parquet the folder itself, unless -o names one in it
     #[arg(short = 'd', long = "dir", value_name = "DIR")]
     pub directory: Option<PathBuf>,
-    /// Unit of times in text and Markdown
+    /// Unit of times in text, Markdown and workbooks; csv and parquet keep nanoseconds unless one is named
     #[arg(long, value_enum, default_value_t)]
     pub unit: TimeUnit,
-    /// Rows of each table, 0 for all [default: 10, 50 in pages]
+    /// Rows of each table, 0 for all [default: 10, 50 in pages, all in workbooks and folders]
     #[arg(long = "top-kernels", visible_alias = "top", value_name = "N")]
     pub top: Option<usize>,
+    #[command(flatten)]
+    pub tracelens: TraceLensArguments,
 }
 
 /// Format of a document.
@@ -52,6 +60,12 @@ pub enum DocumentFormat {
     /// For browsers: one file that needs no network, with charts, sorting and filters
     #[value(alias = "webview")]
     Html,
+    /// For spreadsheets: a workbook with a sheet for every table, and the sheets of TraceLens
+    Xlsx,
+    /// For other programs: a folder with a file for every table, and the JSON document
+    Csv,
+    /// The same as Parquet files
+    Parquet,
 }
 
 impl DocumentFormat {
@@ -62,7 +76,29 @@ impl DocumentFormat {
             Self::Json => "json",
             Self::Markdown => "md",
             Self::Html => "html",
+            Self::Xlsx => "xlsx",
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
         }
+    }
+
+    /// Whether a document is a folder.
+    pub fn is_folder(self) -> bool {
+        self.of_folder().is_some()
+    }
+
+    /// The format of the tables of a folder.
+    fn of_folder(self) -> Option<FolderFormat> {
+        match self {
+            Self::Csv => Some(FolderFormat::Csv),
+            Self::Parquet => Some(FolderFormat::Parquet),
+            _ => None,
+        }
+    }
+
+    /// Whether it holds whole tables, and those of TraceLens.
+    fn is_of_tables(self) -> bool {
+        self == Self::Xlsx || self.of_folder().is_some()
     }
 
     /// Rows of tables where none are asked for: a page shows ten of them until it is asked for more.
@@ -77,7 +113,8 @@ impl DocumentFormat {
 
     fn of_extension(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_lowercase();
-        Self::value_variants().iter().copied().find(|format| format.extension() == extension)
+        let is_named = |format: &Self| format.of_folder().is_none() && format.extension() == extension;
+        Self::value_variants().iter().copied().find(is_named)
     }
 }
 
@@ -92,7 +129,22 @@ impl DocumentOutput {
         self.top.unwrap_or(format.rows())
     }
 
-    /// The file to write, which is named `stem` where only a directory is given; `None` for standard output.
+    /// What is asked for the format alone.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] when an option is given that the format has no place for.
+    pub fn questions(&self, format: DocumentFormat) -> Result<Vec<Question>, Failure> {
+        match self.tracelens.given() {
+            _ if format.is_of_tables() => Ok(tracelens::questions(&self.tracelens.options())),
+            Some(option) => {
+                let reason = "is for workbooks and folders; choose one with --format xlsx, csv or parquet";
+                Err(Failure::Usage(format!("{option} {reason}")))
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The file or folder to write, which is named `stem` where only a directory is given; `None` for standard output.
     ///
     /// # Errors
     /// [`Failure::Usage`] when the file or its directory cannot be what was named, or when the file is an input.
@@ -101,11 +153,12 @@ impl DocumentOutput {
         if self.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
             return match &self.directory {
                 Some(directory) => refuse(directory, "takes no standard output; leave out -d, or name a file with -o"),
-                None => Ok(None),
+                None => check_stream(format),
             };
         }
         let mut path = match (&self.directory, &self.output) {
-            (None, None) => return Ok(None),
+            (None, None) => return check_stream(format),
+            (Some(directory), None) if format.of_folder().is_some() => return check_folder(directory, input),
             (Some(directory), _) if directory.exists() && !directory.is_dir() => {
                 return refuse(directory, "is no directory; name one with -d, or the file with -o");
             }
@@ -115,6 +168,20 @@ impl DocumentOutput {
             (Some(directory), output) => directory.join(output.as_deref().unwrap_or(Path::new(stem))),
             (None, Some(output)) => output.clone(),
         };
+        let missing = |parent: &Path| !parent.as_os_str().is_empty() && !parent.is_dir();
+        let is_nowhere = self.directory.is_none() && path.parent().is_some_and(missing);
+        let nowhere = "is in a directory that does not exist; create it, or name it with -d";
+        if format.of_folder().is_some() {
+            return if is_nowhere { refuse(&path, nowhere) } else { check_folder(&path, input) };
+        }
+        if self.format.is_none()
+            && path.extension().is_some_and(|extension| extension == "csv" || extension == "parquet")
+        {
+            return refuse(
+                &path,
+                "would be a folder as a document; name a folder with -o, and --format csv or parquet",
+            );
+        }
         if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return refuse(&path, "is a directory; name it with -d, or a file in it with -o");
         }
@@ -124,9 +191,8 @@ impl DocumentOutput {
         if path.is_dir() {
             return refuse(&path, "is a directory; name another file with -o");
         }
-        let missing = |parent: &Path| !parent.as_os_str().is_empty() && !parent.is_dir();
-        if self.directory.is_none() && path.parent().is_some_and(missing) {
-            return refuse(&path, "is in a directory that does not exist; create it, or name it with -d");
+        if is_nowhere {
+            return refuse(&path, nowhere);
         }
         if path.exists() && input.contain(&path) {
             return refuse(&path, "is an input, which is never written; name another file with -o");
@@ -147,26 +213,36 @@ impl DocumentOutput {
         }
     }
 
-    /// Writes what an analysis shows to a file.
+    /// Writes what an analysis shows to a file or a folder.
     ///
     /// # Errors
     /// When writing fails.
     pub fn write_to(&self, analysis: &Analysis, format: DocumentFormat, path: &Path) -> anyhow::Result<()> {
-        write_file(path, |out| self.write(&analysis.document, format, None, out))
+        let Some(format) = format.of_folder() else {
+            return write_file(path, |out| self.write(analysis, format, None, out));
+        };
+        let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
+        folder::write(analysis, &FolderOptions { format, unit, rows, tracelens }, path)
     }
 
-    /// Writes the document; for a terminal with its width and colours.
+    /// Writes what an analysis shows; for a terminal with its width and colours.
     ///
     /// # Errors
     /// When writing fails.
     pub fn write(
         &self,
-        document: &Document,
+        analysis: &Analysis,
         format: DocumentFormat,
         terminal: Option<&GlobalArguments>,
         out: &mut dyn Write,
     ) -> anyhow::Result<()> {
+        let document = &analysis.document;
         match format {
+            DocumentFormat::Csv | DocumentFormat::Parquet => anyhow::bail!("a folder cannot be written to a stream"),
+            DocumentFormat::Xlsx => {
+                let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
+                xlsx::write(analysis, &WorkbookOptions { unit, rows, tracelens }, out)
+            }
             DocumentFormat::Json => json::write(document, out),
             DocumentFormat::Html => html::write(document, out),
             DocumentFormat::Markdown => markdown::write(document, self.unit, out),
@@ -178,5 +254,36 @@ impl DocumentOutput {
                 text::write(document, style, out)
             }
         }
+    }
+}
+
+/// Refuses standard output where the format cannot go there.
+fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
+    if format.of_folder().is_some() {
+        let word = format.extension();
+        return Err(Failure::Usage(format!("a document in {word} is a folder with several files; name one with -o")));
+    }
+    if format == DocumentFormat::Xlsx && io::stdout().is_terminal() {
+        return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
+    }
+    Ok(None)
+}
+
+/// Refuses a folder that holds what was not written here, or that is an input.
+fn check_folder(path: &Path, input: &InputArguments) -> Result<Option<PathBuf>, Failure> {
+    let shown = path.display();
+    if path.exists() && input.contain(path) {
+        return Err(Failure::Usage(format!(
+            "{shown} is an input, which is never written; name another folder with -o"
+        )));
+    }
+    match folder::place(path).with_context(|| format!("cannot read {shown}"))? {
+        Place::Free | Place::Ours => Ok(Some(path.to_owned())),
+        Place::Foreign(None) => {
+            Err(Failure::Usage(format!("{shown} is a file, and the document a folder; name another with -o")))
+        }
+        Place::Foreign(Some(name)) => Err(Failure::Usage(format!(
+            "{shown} holds {name}, which is not from an earlier analysis; name a new or an empty folder with -o"
+        ))),
     }
 }

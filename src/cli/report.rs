@@ -94,7 +94,8 @@ fn one(
     if output.output.is_none() && output.directory.is_none() {
         output.output = Some(PathBuf::from(STEM));
     }
-    let options = arguments.document.options(registry, &arguments.input, format, output.rows(format))?;
+    let mut options = arguments.document.options(registry, &arguments.input, format, output.rows(format))?;
+    options.questions.extend(output.questions(format)?);
     let path = output.file(&arguments.input, format, STEM)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
@@ -110,7 +111,7 @@ fn one(
         }
         None => {
             let mut out = io::BufWriter::new(io::stdout().lock());
-            output.write(&analysis.document, format, Some(global), &mut out)?;
+            output.write(&analysis, format, Some(global), &mut out)?;
             out.flush()?;
         }
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::document_output::DocumentFormat;
 use super::exit::Failure;
 use crate::report::batch::{Run, file_stems, listed_files};
+use crate::report::folder::{self, Place};
 
 /// How every page of this program says where it is from.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"wavesieve ";
@@ -36,7 +37,9 @@ impl Outputs {
             return refuse(directory, "is no directory; name another one with -d");
         }
         let stems = file_stems(runs.iter().map(|run| run.name.as_str()));
-        let name = |stem: &String| directory.join(format!("{stem}.{}", format.extension()));
+        let name = |stem: &String| {
+            directory.join(if format.is_folder() { stem.clone() } else { format!("{stem}.{}", format.extension()) })
+        };
         let outputs = Self {
             index_page: directory.join("index.html"),
             index_json: directory.join("index.json"),
@@ -52,7 +55,11 @@ impl Outputs {
             if path.canonicalize().is_ok_and(|path| inputs.iter().any(|input| input.starts_with(&path))) {
                 return refuse(path, "is an input, which is never written; name another directory with -d");
             }
-            let is_own = if *path == outputs.index_json { has_index } else { listed.contains(path) || is_page(path) };
+            let is_own = match path {
+                path if *path == outputs.index_json => has_index,
+                path if path.is_dir() => folder::place(path).is_ok_and(|place| !matches!(place, Place::Foreign(_))),
+                path => listed.contains(path) || is_page(path),
+            };
             if path.exists() && !is_own {
                 return refuse(path, "is there and no earlier report; move it away, or name another directory with -d");
             }

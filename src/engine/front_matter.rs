@@ -84,7 +84,8 @@ pub enum ColumnUnit {
 }
 
 impl ColumnUnit {
-    fn parse(word: &str) -> Option<Self> {
+    /// The unit of a word that front matter and data files have for it.
+    pub fn parse(word: &str) -> Option<Self> {
         Some(match word {
             "ns" => Self::Nanoseconds,
             "us" => Self::Microseconds,

@@ -76,6 +76,34 @@ pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> 
         .collect()
 }
 
+/// How to show each column where the times of a table are to be compared with one another: where the unit is not named, all
+/// have the one that suits most of its columns. Points in time keep theirs.
+pub fn displays_alike(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
+    let mut displays = displays(frame, columns, unit);
+    if unit.scale().is_some() {
+        return displays;
+    }
+    let is_time = |declared: &OutputColumn| declared.unit == ColumnUnit::Nanoseconds && !is_point(&declared.name);
+    let says = |column: &Column| column.null_count() < column.len();
+    let times = columns.iter().zip(frame.columns()).zip(&displays);
+    let times = times.filter(|((declared, column), _)| is_time(declared) && says(column));
+    let mut scales: Vec<Display> = times.map(|(_, display)| display.clone()).collect();
+    scales.sort_by(|one, other| one.divisor.total_cmp(&other.divisor));
+    let Some(shared) = scales.get(scales.len() / 2) else { return displays };
+    for (display, declared) in displays.iter_mut().zip(columns) {
+        if is_time(declared) {
+            let decimals = if shared.divisor == 1.0 { display.decimals } else { shared.decimals };
+            *display = Display { decimals, ..shared.clone() };
+        }
+    }
+    displays
+}
+
+/// Whether a column has points in time, which on a raw clock are only of use in full.
+fn is_point(name: &str) -> bool {
+    matches!(name, "start_ns" | "end_ns" | "time_ns")
+}
+
 fn plain_decimals(column: &Column) -> usize {
     if *column.dtype() == DataType::Float64 { 3 } else { 0 }
 }
@@ -86,8 +114,7 @@ fn is_whole(column: &Column) -> bool {
 }
 
 fn time(column: &Column, unit: TimeUnit) -> Display {
-    // A point in time on a raw clock is only of use in full.
-    let is_point = matches!(column.name().as_str(), "start_ns" | "end_ns" | "time_ns");
+    let is_point = is_point(column.name());
     match unit.scale() {
         Some((1.0, _)) => Display { suffix: "ns", replaces: "_ns", ..PLAIN },
         Some((divisor, suffix)) => Display { divisor, suffix, decimals: 3, replaces: "_ns", ..PLAIN },
@@ -113,6 +140,16 @@ fn scaled(column: &Column, scales: &[(f64, &'static str)], replaces: &'static st
 }
 
 impl Display {
+    /// What values are divided by.
+    pub fn divisor(&self) -> f64 {
+        self.divisor
+    }
+
+    /// Digits behind the point.
+    pub fn decimals(&self) -> usize {
+        self.decimals
+    }
+
     /// The column's heading with the unit in place of the one in its name.
     pub fn header(&self, name: &str) -> String {
         if self.suffix.is_empty() {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use clap::ValueEnum;
+
 use crate::analysis::quoted;
 use crate::engine::{NameForm, QueryOptions};
 
@@ -14,12 +16,14 @@ pub struct Question {
     pub by: Option<Vec<String>>,
     /// Values of parameters by name.
     pub parameters: BTreeMap<String, String>,
+    /// Form of kernel names, where it is not that of the whole analysis.
+    pub name: Option<NameForm>,
 }
 
 impl Question {
     /// A query as it is asked without options.
     pub fn of(query: &str) -> Self {
-        Self { query: query.to_owned(), by: None, parameters: BTreeMap::new() }
+        Self { query: query.to_owned(), by: None, parameters: BTreeMap::new(), name: None }
     }
 
     /// The same grouped by other columns.
@@ -36,8 +40,16 @@ impl Question {
         self
     }
 
-    /// What the engine is told.
+    /// The same with a form of kernel names of its own.
+    #[must_use]
+    pub fn named(mut self, name: NameForm) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// What the engine is told; `name` is the form of kernel names of the whole analysis.
     pub fn options(&self, name: NameForm) -> QueryOptions {
+        let name = self.name.unwrap_or(name);
         QueryOptions { by: self.by.clone(), name, columns: None, parameters: self.parameters.clone() }
     }
 
@@ -49,6 +61,9 @@ impl Question {
         }
         for (parameter, value) in &self.parameters {
             words.extend([format!("--{}", parameter.replace('_', "-")), quoted(value)]);
+        }
+        if let Some(name) = self.name.and_then(|name| name.to_possible_value()) {
+            words.extend(["--name".to_owned(), name.get_name().to_owned()]);
         }
         words.join(" ")
     }

@@ -11,6 +11,10 @@ pub mod compat;
 #[cfg(feature = "tables")]
 pub mod document;
 #[cfg(feature = "tables")]
+pub mod folder;
+#[cfg(feature = "tables")]
+pub mod full_tables;
+#[cfg(feature = "tables")]
 pub mod html;
 #[cfg(feature = "tables")]
 pub mod json;
@@ -22,6 +26,8 @@ pub mod source_document;
 pub mod text;
 #[cfg(feature = "tables")]
 mod text_roofline;
+#[cfg(feature = "tables")]
+pub mod xlsx;
 
 #[cfg(feature = "tables")]
 pub use text_roofline::text_roofline;

@@ -54,3 +54,4 @@ mod settings;
 mod tables;
 mod thread_traces;
 mod two_sources;
+mod workbooks;

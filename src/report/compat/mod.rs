@@ -1,3 +1,4 @@
 //! Documents of other programs.
 
 pub mod rocinsight;
+pub mod tracelens;

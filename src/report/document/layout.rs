@@ -133,7 +133,7 @@ impl Layout {
 impl TableLayout {
     /// What the table asks.
     pub fn question(&self) -> Question {
-        Question { query: self.query.clone(), by: self.by.clone(), parameters: self.parameters.clone() }
+        Question { query: self.query.clone(), by: self.by.clone(), parameters: self.parameters.clone(), name: None }
     }
 }
 

@@ -1,0 +1,51 @@
+//! What a folder holds, as JSON: every file with its columns, their units and what they mean.
+
+use serde_json::{Value, json};
+
+use crate::engine::ColumnUnit;
+use crate::export::unit::TimeUnit;
+use crate::report::full_tables::FullTable;
+
+/// Name of the file.
+pub const INDEX: &str = "tables.json";
+/// Name of the file with the whole document.
+pub const DOCUMENT: &str = "document.json";
+/// What tells the file from others.
+pub const SCHEMA: &str = "wavesieve-tables";
+/// Version of its schema: the first number changes when something is taken away or means something else.
+const SCHEMA_VERSION: &str = "1.0";
+
+/// The file of a table, as its path in the folder.
+pub fn file_of(table: &FullTable, extension: &str) -> String {
+    let name = format!("{}.{extension}", table.name);
+    if table.section.is_empty() { name } else { format!("{}/{name}", table.section) }
+}
+
+/// What the folder holds.
+pub fn index(tables: &[FullTable], extension: &str, unit: TimeUnit, has_document: bool) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "version": env!("CARGO_PKG_VERSION"),
+        "document": has_document.then_some(DOCUMENT),
+        "tables": tables.iter().map(|table| entry(table, extension, unit)).collect::<Vec<Value>>(),
+    })
+}
+
+fn entry(table: &FullTable, extension: &str, unit: TimeUnit) -> Value {
+    let columns = table.columns.iter().map(|column| {
+        let converted = unit.scale().map(|(_, suffix)| suffix).filter(|_| column.unit == ColumnUnit::Nanoseconds);
+        json!({ "name": column.name, "unit": converted.unwrap_or(column.unit.word()), "doc": column.doc })
+    });
+    json!({
+        "file": file_of(table, extension),
+        "section": table.section,
+        "name": table.name,
+        "title": table.title,
+        "about": table.about,
+        "command": table.question.as_ref().map(|question| question.command_line()),
+        "rows": table.frame.height(),
+        "total_rows": table.total_rows,
+        "columns": columns.collect::<Vec<Value>>(),
+    })
+}

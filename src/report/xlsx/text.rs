@@ -1,0 +1,60 @@
+//! Texts as cells can hold them.
+
+use std::borrow::Cow;
+
+/// UTF-16 units of the longest text of a cell.
+pub const MOST_UNITS: usize = 32_767;
+/// What a text ends with that was longer.
+const CUT: &str = "… (cut: longer than a cell)";
+
+/// The text without characters that XML forbids, as long as a cell can hold. Control characters become their pictures.
+pub fn cell_text(text: &str) -> Cow<'_, str> {
+    let is_plain = |character: char| visible(character) == character;
+    let text = if text.chars().all(is_plain) { Cow::Borrowed(text) } else { text.chars().map(visible).collect() };
+    if text.len() <= MOST_UNITS || text.encode_utf16().count() <= MOST_UNITS {
+        return text;
+    }
+    let mut left = MOST_UNITS - CUT.encode_utf16().count();
+    let fits = |character: &char| {
+        let units = character.len_utf16();
+        let fits = units <= left;
+        left = left.saturating_sub(units);
+        fits
+    };
+    let mut shortened: String = text.chars().take_while(fits).collect();
+    shortened.push_str(CUT);
+    Cow::Owned(shortened)
+}
+
+fn visible(character: char) -> char {
+    match character {
+        '\n' | '\t' => character,
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        '\x7f' => '␡',
+        '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        _ => character,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_UNITS, cell_text};
+
+    #[test]
+    fn what_xml_forbids_is_shown() {
+        assert_eq!(cell_text("a\0b\x1b[1m\r\n\tc\x7f\u{ffff}"), "a␀b␛[1m␍\n\tc␡\u{fffd}");
+        assert_eq!(cell_text("=1+1"), "=1+1");
+    }
+
+    #[test]
+    fn long_texts_end_with_a_mark() {
+        let fitting = "x".repeat(MOST_UNITS);
+        assert_eq!(cell_text(&fitting), fitting);
+        for long in ["x".repeat(MOST_UNITS + 1), "𝄞".repeat(MOST_UNITS), "é𝄞".repeat(MOST_UNITS)] {
+            let cut = cell_text(&long);
+            assert!(cut.ends_with("(cut: longer than a cell)"));
+            let units = cut.encode_utf16().count();
+            assert!((MOST_UNITS - 1..=MOST_UNITS).contains(&units), "{units}");
+        }
+    }
+}
