@@ -100,11 +100,13 @@ fn one(
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::warn(&trace, global);
     let mut analysis = trace.analyze(&options)?;
+    messages::detail(global, "analysed");
     arguments.document.take_charts(&mut analysis.document, format, None, global)?;
     match &path {
         Some(path) => {
             output.make_directory(path)?;
             output.write_to(&analysis, format, path)?;
+            messages::detail(global, "written");
             if !global.quiet {
                 messages::say(format_args!("wrote {}", path.display()));
             }

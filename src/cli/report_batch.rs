@@ -155,6 +155,7 @@ fn make(
     let title = options.title.as_deref().unwrap_or(TITLE);
     let mut analysis =
         trace.analyze(&AnalysisOptions { title: Some(format!("{title}: {}", run.name)), ..options.clone() })?;
+    messages::detail(global, format_args!("analysed {}", run.name));
     let is_damaged = messages::report_damage(&trace, global);
     let is_empty = analysis.document.sections.is_empty();
     if explain_unmatched(&trace, is_empty, global)? && is_empty {

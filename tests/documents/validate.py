@@ -103,6 +103,15 @@ def main():
     for schema in (own, other):
         jsonschema.Draft202012Validator.check_schema(schema)
     passed, failed = 0, 0
+    with tempfile.TemporaryDirectory() as directory:
+        index = json.loads(subprocess.run([options.binary, "schema", "index"], capture_output=True, check=True).stdout)
+        jsonschema.Draft202012Validator.check_schema(index)
+        batch = ["report", *options.inputs, "--group-by", "input", "--format", "json", "--quiet", "--dir", directory]
+        subprocess.run([options.binary, *batch], check=False, stderr=subprocess.DEVNULL)
+        found = list(problems(index, json.loads((Path(directory) / "index.json").read_text())))
+        passed, failed = passed + (not found), failed + bool(found)
+        for problem in found[:20]:
+            print(f"index: {problem}", file=sys.stderr)
     for source in options.inputs:
         found = []
         as_json = written(options.binary, source, "--format", "json")

@@ -268,15 +268,13 @@ impl Drawn<'_> {
             ordered.push("other".to_owned());
         }
         let mut rows: Vec<(String, BTreeMap<String, f64>)> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for (label, (text, value)) in self.labels("label")?.into_iter().zip(texts.iter().zip(values)) {
             let part = if others.contains(&text.as_str()) { "other" } else { text };
-            let row = match rows.iter().position(|(other, _)| *other == label) {
-                Some(row) => row,
-                None => {
-                    rows.push((label, BTreeMap::new()));
-                    rows.len() - 1
-                }
-            };
+            let row = *places.entry(label.clone()).or_insert_with(|| {
+                rows.push((label, BTreeMap::new()));
+                rows.len() - 1
+            });
             if let Some((_, values)) = rows.get_mut(row) {
                 *values.entry(part.to_owned()).or_default() += value.unwrap_or(0.0);
             }
