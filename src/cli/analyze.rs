@@ -10,12 +10,15 @@ use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::messages;
+use super::scan::conclude;
+use super::tiers::TierArguments;
 use crate::engine::{NameForm, Registry};
 use crate::export::atomic::write_file;
 use crate::findings::{Priority, RuleBook, RuleBookError};
-use crate::report::analysis::AnalysisOptions;
+use crate::report::analysis::{Analysis, AnalysisOptions};
 use crate::report::compat::rocinsight::{self, SchemaVersion};
 use crate::report::document::Layout;
+use crate::trace::Trace;
 
 /// Name of the file where only its directory is given.
 const STEM: &str = "analysis";
@@ -26,12 +29,14 @@ const STEM: &str = "analysis";
 
 Examples:
   wavesieve analyze traces/
-  wavesieve analyze traces/ --format json -o findings.json
   wavesieve analyze traces/ --format html -o report.html
+  wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace
   wavesieve analyze traces/ --set host_bound_idle.high_pct=40 --fail-on high")]
 pub struct AnalyzeArguments {
     #[command(flatten)]
     input: InputArguments,
+    #[command(flatten)]
+    tiers: TierArguments,
     #[command(flatten)]
     cache: CacheArguments,
     #[command(flatten)]
@@ -126,6 +131,23 @@ impl AnalyzeArguments {
     }
 }
 
+/// The analysis of the trace, of source code, or of both.
+fn analyzed(
+    trace: Option<&Trace>,
+    arguments: &AnalyzeArguments,
+    options: &AnalysisOptions,
+    global: &GlobalArguments,
+) -> Result<Analysis, Failure> {
+    let of_trace = trace.map(|trace| trace.analyze(options)).transpose()?;
+    let source = arguments.tiers.scan(of_trace.as_ref(), global)?;
+    Ok(match (of_trace, source) {
+        (Some(analysis), Some(tree)) => analysis.with_source(tree, options.rows)?,
+        (Some(analysis), None) => analysis,
+        (None, Some(tree)) => Analysis::of_source(tree, options.rows, options.prompt.clone())?,
+        (None, None) => return Err(anyhow::anyhow!("internal: there is nothing to analyse").into()),
+    })
+}
+
 /// Runs the verb.
 ///
 /// # Errors
@@ -147,14 +169,18 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
         return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
     }
-    let path = output.file(&arguments.input, format, STEM)?;
-    let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
-    messages::warn(&trace, global);
-    let analysis = trace.analyze(&options)?;
+    let inputs = arguments.tiers.inputs(&arguments.input, global)?;
+    let path = output.file(inputs.as_ref().unwrap_or(&arguments.input), format, STEM)?;
+    let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
+    let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
+    if let Some(trace) = &trace {
+        messages::warn(trace, global);
+    }
+    let analysis = analyzed(trace.as_ref(), arguments, &options, global)?;
     let document = &analysis.document;
     let write = |terminal: Option<&GlobalArguments>, out: &mut dyn Write| match arguments.json_compat {
         Some(program) => {
-            let value = rocinsight::value(&analysis, &trace, program.version(), options.rows);
+            let value = rocinsight::value(&analysis, trace.as_ref(), program.version(), options.rows);
             serde_json::to_writer_pretty(&mut *out, &value)?;
             Ok(writeln!(out)?)
         }
@@ -177,11 +203,13 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
             out.flush()?;
         }
     }
-    if messages::report_damage(&trace, global) {
-        return Ok(PARTIAL);
-    }
-    if explain_unmatched(&trace, document.sections.is_empty(), global)? {
-        return Ok(NO_DATA);
+    let of_source = analysis.source.as_ref().map_or(DONE, conclude);
+    let is_damaged = trace.as_ref().is_some_and(|trace| messages::report_damage(trace, global));
+    match &trace {
+        _ if is_damaged || of_source == PARTIAL => return Ok(PARTIAL),
+        None if of_source == NO_DATA => return Ok(NO_DATA),
+        Some(trace) if explain_unmatched(trace, document.sections.is_empty(), global)? => return Ok(NO_DATA),
+        _ => {}
     }
     let fails = |least: FailOn| document.findings.iter().any(|finding| finding.priority <= least.priority());
     Ok(if arguments.fail_on.is_some_and(fails) { EXCEEDED } else { DONE })

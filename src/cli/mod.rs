@@ -19,6 +19,7 @@ mod completions;
 mod config;
 #[cfg(feature = "tables")]
 mod convert;
+#[cfg(feature = "tables")]
 mod document_output;
 #[cfg(feature = "tables")]
 mod exit;
@@ -63,6 +64,8 @@ mod suggest;
 mod table;
 #[cfg(feature = "tables")]
 mod tables;
+#[cfg(feature = "tables")]
+mod tiers;
 #[cfg(feature = "tables")]
 mod verb_pages;
 
