@@ -75,7 +75,7 @@ python3 tests/hostile/metamorphic.py --binary "$binary" --generator "$generator"
 python3 tests/hostile/mutations.py --binary "$binary" --generator "$generator" || status=1
 "$venv/bin/python" tests/oracle/run.py --binary "$binary" --inputs "${inputs[@]}" "${documents[@]}" || status=1
 "$venv/bin/python" tests/documents/validate.py --binary "$binary" \
-  --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} || status=1
+  --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} --source-dir fixtures/source || status=1
 bash tests/html/run.sh "$binary" || status=1
 "$venv/bin/python" tests/documents/xlsx_check.py --binary "$binary" \
   --inputs fixtures/{two_nodes,hostile,counters,thread_trace} \

@@ -9,6 +9,7 @@ use super::document_arguments::DocumentArguments;
 use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::Failure;
 use super::messages;
+use super::tiers::TierArguments;
 use crate::engine::Registry;
 use crate::export::atomic::write_file;
 use crate::report::analysis::AnalysisOptions;
@@ -23,14 +24,16 @@ const STEM: &str = "analysis";
 
 Examples:
   wavesieve analyze traces/
-  wavesieve analyze traces/ --format json -o findings.json
   wavesieve analyze traces/ --format html -o report.html
   wavesieve analyze traces/ -o report.xlsx --kernel-details
   wavesieve analyze traces/ --format parquet -o tables
+  wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace
   wavesieve analyze traces/ --set host_bound_idle.high_pct=40 --fail-on high")]
 pub struct AnalyzeArguments {
     #[command(flatten)]
     input: InputArguments,
+    #[command(flatten)]
+    tiers: TierArguments,
     #[command(flatten)]
     cache: CacheArguments,
     #[command(flatten)]
@@ -95,15 +98,15 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
         return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
     }
-    let path = output.file(&arguments.input, format, STEM)?;
-    let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
-    messages::warn(&trace, global);
-    let mut analysis = trace.analyze(&options)?;
+    let inputs = arguments.tiers.inputs(&arguments.input, global)?;
+    let path = output.file(inputs.as_ref().unwrap_or(&arguments.input), format, STEM)?;
+    let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
+    let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
+    let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
     arguments.document.take_charts(&mut analysis.document, format, None, global)?;
-    let document = &analysis.document;
     let write = |terminal: Option<&GlobalArguments>, out: &mut dyn Write| match arguments.json_compat {
         Some(program) => {
-            let value = rocinsight::value(&analysis, &trace, program.version(), options.rows);
+            let value = rocinsight::value(&analysis, trace.as_ref(), program.version(), options.rows);
             serde_json::to_writer_pretty(&mut *out, &value)?;
             Ok(writeln!(out)?)
         }
@@ -126,5 +129,5 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
             out.flush()?;
         }
     }
-    arguments.document.end(&trace, document, global)
+    arguments.document.end(trace.as_ref(), &analysis, global)
 }

@@ -77,6 +77,19 @@ impl From<ReaderChoice> for Reader {
 }
 
 impl InputArguments {
+    /// Whether none is named.
+    pub fn is_empty(&self) -> bool {
+        self.inputs.is_empty() && self.more_inputs.is_empty()
+    }
+
+    /// The same with further files.
+    #[must_use]
+    pub fn with_more(&self, files: &[PathBuf]) -> Self {
+        let mut all = self.clone();
+        all.more_inputs.extend(files.iter().map(|file| file.to_string_lossy().into_owned()));
+        all
+    }
+
     /// Opens the trace with what the filters choose.
     ///
     /// # Errors

@@ -9,10 +9,11 @@ use super::arguments::{GlobalArguments, InputArguments};
 use super::document_output::DocumentFormat;
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
+use super::scan::conclude;
 use super::{messages, plot};
 use crate::engine::{NameForm, Registry};
 use crate::findings::{Finding, Priority, RuleBook, RuleBookError};
-use crate::report::analysis::AnalysisOptions;
+use crate::report::analysis::{Analysis, AnalysisOptions};
 use crate::report::document::{Block, Document, Layout};
 use crate::trace::Trace;
 
@@ -127,18 +128,22 @@ impl DocumentArguments {
         Ok(())
     }
 
-    /// The exit code, when the document of a trace is written; says what is missing.
+    /// The exit code, when the document is written; says what is missing.
     ///
     /// # Errors
     /// When the trace cannot be asked what filters left.
-    pub fn end(&self, trace: &Trace, document: &Document, global: &GlobalArguments) -> Result<u8, Failure> {
-        if messages::report_damage(trace, global) {
-            return Ok(PARTIAL);
+    pub fn end(&self, trace: Option<&Trace>, analysis: &Analysis, global: &GlobalArguments) -> Result<u8, Failure> {
+        let of_source = analysis.source.as_ref().map_or(DONE, conclude);
+        let is_damaged = trace.is_some_and(|trace| messages::report_damage(trace, global));
+        match trace {
+            _ if is_damaged || of_source == PARTIAL => return Ok(PARTIAL),
+            None if of_source == NO_DATA => return Ok(NO_DATA),
+            Some(trace) if explain_unmatched(trace, analysis.document.sections.is_empty(), global)? => {
+                return Ok(NO_DATA);
+            }
+            _ => {}
         }
-        if explain_unmatched(trace, document.sections.is_empty(), global)? {
-            return Ok(NO_DATA);
-        }
-        Ok(if self.fails(&document.findings) { EXCEEDED } else { DONE })
+        Ok(if self.fails(&analysis.document.findings) { EXCEEDED } else { DONE })
     }
 
     fn layout(&self) -> Result<Layout, Failure> {

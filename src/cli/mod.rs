@@ -73,6 +73,8 @@ mod table;
 #[cfg(feature = "tables")]
 mod tables;
 #[cfg(feature = "tables")]
+mod tiers;
+#[cfg(feature = "tables")]
 mod tracelens;
 #[cfg(feature = "tables")]
 mod verb_pages;

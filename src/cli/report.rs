@@ -12,6 +12,7 @@ use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::Failure;
 use super::messages;
 use super::report_batch::{self, Batch};
+use super::tiers::TierArguments;
 use crate::engine::Registry;
 use crate::report::batch::Grouping;
 
@@ -33,6 +34,8 @@ Examples:
 pub struct ReportArguments {
     #[command(flatten)]
     input: InputArguments,
+    #[command(flatten)]
+    tiers: TierArguments,
     #[command(flatten)]
     cache: CacheArguments,
     #[command(flatten)]
@@ -67,6 +70,9 @@ fn grouping(text: &str) -> Result<Grouping, String> {
 pub fn run(arguments: &ReportArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
     let format = arguments.output.format().unwrap_or(DocumentFormat::Html);
     match &arguments.group_by {
+        Some(_) if arguments.tiers.is_given() => Err(Failure::Usage(
+            "--group-by writes documents of traces; leave out --source-dir and --att-dir, or --group-by".to_owned(),
+        )),
         Some(grouping) => report_batch::run(
             &Batch {
                 input: &arguments.input,
@@ -96,10 +102,11 @@ fn one(
     }
     let mut options = arguments.document.options(registry, &arguments.input, format, output.rows(format))?;
     options.questions.extend(output.questions(format)?);
-    let path = output.file(&arguments.input, format, STEM)?;
-    let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
-    messages::warn(&trace, global);
-    let mut analysis = trace.analyze(&options)?;
+    let inputs = arguments.tiers.inputs(&arguments.input, global)?;
+    let path = output.file(inputs.as_ref().unwrap_or(&arguments.input), format, STEM)?;
+    let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
+    let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
+    let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
     messages::detail(global, "analysed");
     arguments.document.take_charts(&mut analysis.document, format, None, global)?;
     match &path {
@@ -117,5 +124,5 @@ fn one(
             out.flush()?;
         }
     }
-    arguments.document.end(&trace, &analysis.document, global)
+    arguments.document.end(trace.as_ref(), &analysis, global)
 }

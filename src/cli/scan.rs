@@ -46,8 +46,8 @@ Examples:
   wavesieve scan fixtures/source --max-files 0 --max-file-size 4M -f json -o source.json
   wavesieve scan fixtures/source -f markdown --rows 5")]
 pub struct ScanArguments {
-    /// Directory with source code
-    #[arg(value_name = "DIR")]
+    /// Directory with source code, or a source file
+    #[arg(value_name = "PATH")]
     directory: PathBuf,
     /// Source files that are read, in the order of their paths; 0 for all
     #[arg(long, value_name = "N", default_value_t = 500, help_heading = "Input")]
@@ -97,9 +97,15 @@ impl ScanArguments {
 /// When the directory cannot be read or the output cannot be written.
 pub fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let shown = arguments.directory.display();
-    if !arguments.directory.is_dir() {
-        let what = if arguments.directory.exists() { "is no directory" } else { "does not exist" };
-        return Err(Failure::Usage(format!("{shown} {what}; name a directory with source code")));
+    if !arguments.directory.exists() {
+        return Err(Failure::Usage(format!(
+            "{shown} does not exist; name a directory with source code, or a source file"
+        )));
+    }
+    if !arguments.directory.is_dir() && !is_source(&arguments.directory) {
+        let problem =
+            "is no source file by its extension; name one in C, C++, HIP, CUDA, OpenCL or Python, or a directory";
+        return Err(Failure::Usage(format!("{shown} {problem}")));
     }
     let target = arguments.target()?;
     let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
@@ -125,22 +131,29 @@ pub fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Fa
             out.flush()?;
         }
     }
-    Ok(conclude(&tree, global))
+    warn_of_limits(&tree, "", global);
+    Ok(conclude(&tree))
 }
 
-/// Says what was left out, and tells the exit code.
-fn conclude(tree: &TreeScan, global: &GlobalArguments) -> u8 {
+/// Says what could not be read, and what limits left out, with the options that `verb` has for them.
+pub fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArguments) {
     for (path, cause) in &tree.unreadable {
         messages::say(format_args!("damaged: {}: {cause}", crate::source::scan::shown(path)));
     }
     if !global.quiet && tree.beyond > 0 {
         let (read, beyond) = (tree.scan.files_scanned, tree.beyond);
-        messages::say(format_args!("warning: read {read} source files and left out {beyond}; --max-files reads more"));
+        messages::say(format_args!(
+            "warning: read {read} source files and left out {beyond}; {verb}--max-files reads more"
+        ));
     }
     if !global.quiet && !tree.large.is_empty() {
         let count = tree.large.len();
-        messages::say(format_args!("warning: left out {count} larger source files; --max-file-size reads them"));
+        messages::say(format_args!("warning: left out {count} larger source files; {verb}--max-file-size reads them"));
     }
+}
+
+/// The exit code of a scan, with what explains it.
+pub fn conclude(tree: &TreeScan) -> u8 {
     if !tree.unreadable.is_empty() {
         messages::say("the result is partial");
         return PARTIAL;

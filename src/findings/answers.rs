@@ -20,6 +20,7 @@ pub enum Unanswered {
 }
 
 /// Answers by question.
+#[derive(Default)]
 pub struct Answers {
     given: BTreeMap<Question, Result<Answer, Unanswered>>,
     recorded: BTreeSet<&'static str>,

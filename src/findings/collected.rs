@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::answers::Answers;
 use super::case::Rows;
 use super::question::Question;
+use crate::analysis::CounterBlocks;
 use crate::engine::NameForm;
 use crate::trace::Trace;
 use crate::trace::facts::Role;
@@ -18,7 +19,7 @@ const SECRETS: [&str; 8] = ["password", "passwd", "token", "secret", "key", "cre
 const LONGEST_PROGRAM: usize = 200;
 
 /// What a trace holds already, and what commands for it need to know.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Collected {
     /// Kinds of records: `kernels`, `copies`, `allocations`, `hip`, `hsa`, `rccl`, `markers` and so on.
     pub kinds: BTreeSet<String>,
@@ -44,6 +45,12 @@ impl Collected {
     /// The questions that tell it.
     pub fn questions() -> Vec<Question> {
         ["api_classes", "counter_summary", "bottlenecks", "att_by_class", "range_summary"].map(Question::of).to_vec()
+    }
+
+    /// The first GPU whose counters are known.
+    pub fn architecture(&self) -> Option<&str> {
+        let facts = CounterBlocks::builtin();
+        self.architectures.iter().map(String::as_str).find(|name| facts.architectures().any(|known| known == *name))
     }
 
     /// What a trace holds, by its tables and its answers.

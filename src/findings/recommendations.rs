@@ -15,6 +15,14 @@ use crate::trace::metrics::{Definitions, Normalization};
 const RECOMMENDATIONS: &str = include_str!("../../share/rules/recommendations.toml");
 /// Longest kernel name that is searched as a whole; of a longer one its own name without arguments is.
 const LONGEST_NAME: usize = 80;
+/// The profiler where a recommendation names none.
+const ROCPROFV3: &str = "rocprofv3";
+/// What regular expressions read as something else.
+const OPERATORS: &str = r"\^$.|?*+()[]{}";
+/// Longest name of a workload.
+const LONGEST_WORKLOAD: usize = 40;
+/// Panel of the counters that rocprof-compute would tell as well.
+const EVIDENCE: &str = "bottleneck_evidence";
 /// File that defines accumulations.
 const DEFINITIONS: &str = "accumulations.yaml";
 
@@ -22,6 +30,10 @@ const DEFINITIONS: &str = "accumulations.yaml";
 #[serde(deny_unknown_fields)]
 struct Recommendation {
     description: String,
+    #[serde(default = "rocprofv3")]
+    tool: String,
+    #[serde(default)]
+    mode: Option<String>,
     #[serde(default)]
     tells: BTreeSet<String>,
     #[serde(default)]
@@ -32,7 +44,12 @@ struct Recommendation {
     kernel: bool,
     #[serde(default)]
     architectures: BTreeSet<String>,
+    #[serde(default)]
     directory: String,
+}
+
+fn rocprofv3() -> String {
+    ROCPROFV3.to_owned()
 }
 
 fn recommendations() -> &'static BTreeMap<String, Recommendation> {
@@ -55,30 +72,46 @@ pub fn commands(name: &str, kernel: Option<&str>, collected: &Collected) -> Vec<
         return Vec::new();
     }
     let filter = match (recommendation.kernel, kernel) {
-        (true, Some(kernel)) => kernel_filter(kernel, collected.name),
+        (true, Some(kernel)) if recommendation.tool == ROCPROFV3 => kernel_filter(kernel, collected.name),
+        (true, Some(kernel)) => match workload(kernel, collected.name) {
+            Some(words) => words,
+            None => return Vec::new(),
+        },
         (true, None) => return Vec::new(),
         (false, _) => Vec::new(),
     };
     if !recommendation.counters.is_empty() {
         return counter_commands(recommendation, kernel, &filter, collected);
     }
-    let mut words = vec!["rocprofv3".to_owned()];
+    let mut words = vec![recommendation.tool.clone()];
+    words.extend(recommendation.mode.clone());
     words.extend(recommendation.flags.iter().cloned());
     words.extend(filter);
-    // Thread traces have files of their own.
-    if !recommendation.flags.iter().any(|flag| flag == "--att") {
-        words.extend(["--output-format", "rocpd"].map(ToOwned::to_owned));
+    if recommendation.tool == ROCPROFV3 {
+        // Thread traces have files of their own.
+        if !recommendation.flags.iter().any(|flag| flag == "--att") {
+            words.extend(["--output-format", "rocpd"].map(ToOwned::to_owned));
+        }
+        words.extend(["-d".to_owned(), recommendation.directory.clone()]);
     }
-    words.extend(["-d".to_owned(), recommendation.directory.clone(), "--".to_owned()]);
+    words.push("--".to_owned());
     words.extend(collected.program.iter().cloned());
-    vec![Command { tool: "rocprofv3".to_owned(), description: recommendation.description.clone(), words }]
+    vec![Command { tool: recommendation.tool.clone(), description: recommendation.description.clone(), words }]
 }
 
 fn has(kind: &str, kernel: Option<&str>, collected: &Collected) -> bool {
+    let is_among = |kernels: &BTreeSet<String>| kernel.is_some_and(|kernel| kernels.contains(kernel));
     match kind {
-        "thread_trace" => kernel.is_some_and(|kernel| collected.traced_kernels.contains(kernel)),
+        "thread_trace" => is_among(&collected.traced_kernels),
+        "kernel_counters" => is_among(&collected.counted_kernels) && has_evidence(collected),
         kind => collected.kinds.contains(kind),
     }
+}
+
+/// Whether all counters are there that tell what holds a kernel back.
+fn has_evidence(collected: &Collected) -> bool {
+    let panel = [EVIDENCE.to_owned()];
+    collected.architecture().is_some_and(|name| passes(&panel, name, &collected.counters).is_none())
 }
 
 /// Whether the GPUs can do it; where the architecture is not recorded, it is supposed that they can.
@@ -98,17 +131,39 @@ fn kernel_filter(kernel: &str, name: NameForm) -> Vec<String> {
     let shown = if kernel.len() > LONGEST_NAME { base_name(kernel) } else { kernel.to_owned() };
     // Short names have `<...>` for what was left out.
     let shown = shown.split("<...>").next().unwrap_or_default().to_owned();
-    if shown.is_empty() { Vec::new() } else { vec!["--kernel-include-regex".to_owned(), escaped(&shown)] }
+    if shown.is_empty() { Vec::new() } else { with_value("--kernel-include-regex", escaped(&shown)) }
 }
 
-/// A text as a regular expression that finds it.
+/// The words that name a workload of rocprof-compute and restrict it to a kernel, which some releases search as a part of the name
+/// and others as a regular expression: what both read alike. `None` where nothing of the name is.
+fn workload(kernel: &str, name: NameForm) -> Option<Vec<String>> {
+    let own = if matches!(name, NameForm::Mangled) { kernel.to_owned() } else { base_name(kernel) };
+    let is_read = |one: char| OPERATORS.contains(one) || one.is_control();
+    // The first of the longest.
+    let part = own.split(is_read).reduce(|best, next| if next.len() > best.len() { next } else { best })?.trim();
+    let words: String = part.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
+    let workload: String = words.trim_matches('_').chars().take(LONGEST_WORKLOAD).collect();
+    if part.is_empty() || workload.is_empty() {
+        return None;
+    }
+    let mut words = vec!["--name".to_owned(), workload];
+    words.extend(with_value("--kernel", part.to_owned()));
+    Some(words)
+}
+
+/// An option with its value, which are one word where the value would be read as an option.
+fn with_value(option: &str, value: String) -> Vec<String> {
+    if value.starts_with('-') { vec![format!("{option}={value}")] } else { vec![option.to_owned(), value] }
+}
+
+/// A text as a regular expression that finds it. No command line can hold a zero.
 pub fn escaped(text: &str) -> String {
     let mut pattern = String::new();
     for character in text.chars() {
-        if r"\^$.|?*+()[]{}".contains(character) {
+        if OPERATORS.contains(character) {
             pattern.push('\\');
         }
-        pattern.push(character);
+        pattern.push(if character == '\0' { '.' } else { character });
     }
     pattern
 }
@@ -120,12 +175,7 @@ fn counter_commands(
     filter: &[String],
     collected: &Collected,
 ) -> Vec<Command> {
-    let facts = CounterBlocks::builtin();
-    let Some(architecture) =
-        collected.architectures.iter().find(|name| facts.architectures().any(|known| known == *name))
-    else {
-        return Vec::new();
-    };
+    let Some(architecture) = collected.architecture() else { return Vec::new() };
     let counted = kernel.is_some_and(|kernel| collected.counted_kernels.contains(kernel));
     let none = BTreeSet::new();
     let there = if counted { &collected.counters } else { &none };
@@ -176,7 +226,7 @@ fn passes(panels: &[String], architecture: &str, there: &BTreeSet<String>) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{check_command, words};
+    use crate::analysis::{check, words};
 
     fn collected(kinds: &[&str], architecture: &str) -> Collected {
         Collected {
@@ -195,23 +245,39 @@ mod tests {
     #[test]
     fn the_file_can_be_read() {
         let all: BTreeMap<String, Recommendation> = toml::from_str(RECOMMENDATIONS).unwrap();
-        assert!(all.values().all(|one| one.flags.is_empty() != one.counters.is_empty()));
+        assert!(all.values().all(|one| one.flags.is_empty() || one.counters.is_empty()));
+        assert!(all.values().all(|one| one.directory.is_empty() == (one.tool != ROCPROFV3)));
         assert!(is_recommendation("host_trace") && !is_recommendation("host"));
     }
 
     /// Every recommendation on every architecture, about kernels with names that a shell or a regular expression would read.
     #[test]
-    fn rocprofv3_takes_all_commands() {
+    fn profilers_take_all_commands() {
         let long = format!("void ns::kernel<{}>(int)", "float, ".repeat(40));
         for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201", "unknown"] {
             let collected = collected(&[], architecture);
             for name in recommendations().keys() {
-                for kernel in ["gemm", "kernel'; rm -rf / #", "void f<1, (a)2>(int*, [x])", long.as_str(), "$(x)"] {
+                for kernel in [
+                    "gemm",
+                    "kernel'; rm -rf / #",
+                    "void f<1, (a)2>(int*, [x])",
+                    long.as_str(),
+                    "$(x)",
+                    "-rf",
+                    "--help",
+                    "a\nb\u{1b}[2J",
+                    "(*)",
+                    "\u{202e}txt",
+                    "zero\0",
+                ] {
                     for command in commands(name, Some(kernel), &collected) {
-                        // What a shell reads is what was meant.
-                        assert_eq!(words(&command.line()).as_ref(), Some(&command.words), "{}", command.line());
-                        if command.tool == "rocprofv3" {
-                            assert_eq!(check_command(&command.words), [], "{}", command.line());
+                        // What a shell reads is what was meant, and what a terminal shows is what is there.
+                        let line = command.line();
+                        assert_eq!(words(&line).as_ref(), Some(&command.words), "{line}");
+                        assert!(!line.chars().any(|one| one.is_control() || one == '\u{202e}'), "{line:?}");
+                        assert!(!command.words.iter().any(|word| word.contains('\0')), "{line:?}");
+                        if command.tool != "wavesieve" {
+                            assert_eq!(check(&command.words), [], "{line}");
                         }
                     }
                 }
@@ -220,6 +286,13 @@ mod tests {
         let of = |name: &str| commands(name, Some("a.b"), &collected(&[], "gfx942"));
         assert_eq!(of("kernel_counters").len(), 3);
         assert!(of("kernel_counters").iter().skip(1).all(|one| one.line().contains(r"--kernel-include-regex 'a\.b'")));
+        let profile = |kernel: &str| commands("kernel_profile", Some(kernel), &collected(&[], "gfx942"))[0].line();
+        assert_eq!(profile("-rf"), "rocprof-compute profile --name rf --kernel=-rf -- ./app");
+        assert_eq!(
+            profile("void ns::gemm<float, 4>(float*)"),
+            "rocprof-compute profile --name gemm --kernel gemm -- ./app"
+        );
+        assert!(commands("kernel_profile", Some("gemm"), &collected(&[], "gfx1100")).is_empty());
         assert!(of("pc_sampling").len() == 1 && commands("pc_sampling", None, &collected(&[], "gfx1100")).is_empty());
     }
 
@@ -243,6 +316,8 @@ mod tests {
         assert!(commands("kernel_counters", Some("copy"), &counted).len() > 1);
         counted.counters = all;
         assert!(commands("kernel_counters", Some("gemm"), &counted).is_empty());
+        assert!(commands("kernel_profile", Some("gemm"), &counted).is_empty());
+        assert_eq!(commands("kernel_profile", Some("copy"), &counted).len(), 1);
         counted.traced_kernels.insert("gemm".to_owned());
         assert!(commands("thread_trace", Some("gemm"), &counted).is_empty());
     }

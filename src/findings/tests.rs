@@ -583,3 +583,20 @@ fn idle_time_between_counted_dispatches_is_none() {
     counted.serialised_ranks.insert(0);
     assert!(found_with(&waits, &counted).iter().all(|one| one.rule == "nothing_stands_out"));
 }
+
+/// What mostly runs in graphs already is no candidate for them.
+#[test]
+fn graphs_are_not_recommended_twice() {
+    let idle = "rank gpu cause stretches idle_ns mean_ns max_ns idle_pct\n0 0 host_bound 3 300000 10.5 20 30.0";
+    let steps = "rank period iterations steady median_ns kernel_pct\n0 10 20 20 1000 90.0";
+    let kernels =
+        "kernel_name category calls total_ns mean_ns median_ns max_ns pct\ngemm gemm 200 1000 5.0 5.0 5 100.0";
+    let of = |graphs: &[Rows<'_>]| {
+        let rows = [SPAN, ("idle_by_cause", idle), ("iteration_summary", steps), ("kernel_summary", kernels)];
+        priority_of("graph_candidate", &[&rows[..], graphs].concat())
+    };
+    let replayed = |count: i64| format!("rank graph known_by replays kernels\n0 1 x 5 {count}");
+    assert_eq!(of(&[]), "medium");
+    assert_eq!(of(&[("graph_summary", &replayed(100))]), "medium");
+    assert_eq!(of(&[("graph_summary", &replayed(101))]), "-");
+}

@@ -37,6 +37,8 @@ mod rpd;
 mod twins;
 
 #[cfg(feature = "tables")]
+pub use att::thread_traces_below;
+#[cfg(feature = "tables")]
 pub use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
 #[cfg(feature = "tables")]
 pub use captures::is_capture;

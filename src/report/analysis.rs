@@ -6,7 +6,8 @@ use anyhow::Result;
 
 use super::document::{Document, Layout, Sources, document};
 use crate::engine::{NameForm, Registry};
-use crate::findings::{Answers, Collected, Question, RuleBook, ask, judge, questions};
+use crate::findings::{Answers, Collected, Question, RuleBook, Verdict, ask, judge, questions, verdict};
+use crate::source::scan::TreeScan;
 use crate::trace::Trace;
 
 /// What an analysis shows, and by what it judges.
@@ -36,8 +37,14 @@ pub struct Analysis {
     pub document: Document,
     /// The answers that it is made of.
     pub answers: Answers,
+    /// What the trace holds.
+    pub collected: Collected,
+    /// What limits the run most; `None` where no GPU worked.
+    pub verdict: Option<Verdict>,
     /// What the user wanted to know, in words.
     pub prompt: Option<String>,
+    /// What the source code of the program tells.
+    pub source: Option<TreeScan>,
 }
 
 impl AnalysisOptions {
@@ -99,6 +106,7 @@ impl Trace {
         if let Some(title) = &options.title {
             document.title.clone_from(title);
         }
-        Ok(Analysis { document, answers, prompt: options.prompt.clone() })
+        let verdict = verdict(&answers, &options.registry, &options.rules, &collected);
+        Ok(Analysis { document, answers, collected, verdict, prompt: options.prompt.clone(), source: None })
     }
 }

@@ -21,6 +21,8 @@ pub mod json;
 #[cfg(feature = "tables")]
 pub mod markdown;
 #[cfg(feature = "tables")]
+mod source_and_trace;
+#[cfg(feature = "tables")]
 pub mod source_document;
 #[cfg(feature = "tables")]
 pub mod text;

@@ -1,7 +1,10 @@
 //! The document of a scan of source code.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use anyhow::Result;
-use polars::prelude::{Column, DataFrame, IntoColumn, NamedFrom, Series};
+use polars::prelude::{Column, DataFrame, IntoColumn, NamedFrom, PlSmallStr, Series};
 
 use super::document::{Block, Document, Figure, Note, Provenance, Section, Status, Table};
 use crate::engine::{ColumnUnit, OutputColumn};
@@ -18,17 +21,30 @@ const SHOWN_PLACES: usize = 3;
 /// When a table cannot be made.
 pub fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> {
     let scan = &tree.scan;
-    let findings: Vec<Finding> = scan.recommendations.iter().map(finding).collect();
+    let findings: Vec<Finding> = scan.recommendations.iter().map(|advice| finding(advice, scan)).collect();
     let mut sections = vec![risks(scan)];
     if !scan.detected_kernels.is_empty() {
-        sections.push(kernels(&scan.detected_kernels, rows)?);
+        sections.push(kernels(&scan.detected_kernels, rows, None)?);
     }
     if !scan.detected_patterns.is_empty() {
         sections.push(patterns(&scan.detected_patterns, rows)?);
     }
     sections.push(next(scan));
+    Ok(Document {
+        title: "GPU source code".to_owned(),
+        summary: scan_summary(scan),
+        tier: 0,
+        figures: figures(scan),
+        findings,
+        sections,
+        provenance: provenance(tree),
+    })
+}
+
+/// What was scanned, in a sentence.
+pub(super) fn scan_summary(scan: &SourceScan) -> String {
     let many = |count: usize| if count == 1 { "" } else { "s" };
-    let summary = format!(
+    format!(
         "{}: {} kernel{} in {} source file{}; programming model {}.",
         scan.source_dir,
         scan.kernel_count,
@@ -36,16 +52,7 @@ pub fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> {
         scan.files_scanned,
         many(scan.files_scanned),
         scan.programming_model
-    );
-    Ok(Document {
-        title: "GPU source code".to_owned(),
-        summary,
-        tier: 0,
-        figures: figures(scan),
-        findings,
-        sections,
-        provenance: provenance(tree),
-    })
+    )
 }
 
 fn figures(scan: &SourceScan) -> Vec<Figure> {
@@ -90,12 +97,8 @@ fn figures(scan: &SourceScan) -> Vec<Figure> {
     ]
 }
 
-fn finding(advice: &Recommendation) -> Finding {
-    let command = |command: &scan::Command| Command {
-        tool: command.tool.clone(),
-        description: command.description.clone(),
-        words: command.words.clone(),
-    };
+/// An advice as a finding.
+pub(super) fn finding(advice: &Recommendation, scan: &SourceScan) -> Finding {
     Finding {
         id: advice.id.clone(),
         rule: advice.id.to_lowercase().replace('-', "_"),
@@ -106,8 +109,8 @@ fn finding(advice: &Recommendation) -> Finding {
             scan::Priority::Info => Priority::Info,
         },
         category: advice.category.clone(),
-        title: format!("{}.", advice.issue),
-        explanation: format!("{}. {}.", advice.suggestion, advice.estimated_impact),
+        title: advice.issue.clone(),
+        explanation: format!("{}. {}.{}", advice.suggestion, advice.estimated_impact, found_at(advice, scan)),
         confidence: advice.confidence,
         subject: None,
         saving: None,
@@ -115,6 +118,21 @@ fn finding(advice: &Recommendation) -> Finding {
         advice: advice.actions.clone(),
         commands: advice.commands.iter().map(command).collect(),
     }
+}
+
+/// A command of a scan as one of a finding.
+pub(super) fn command(command: &scan::Command) -> Command {
+    Command { tool: command.tool.clone(), description: command.description.clone(), words: command.words.clone() }
+}
+
+/// Where in the source an advice has its reason, if single places are: those of the pattern that matters most first.
+pub(super) fn found_at(advice: &Recommendation, scan: &SourceScan) -> String {
+    let of = |id: &String| scan.detected_patterns.iter().find(|pattern| pattern.pattern_id == *id);
+    let patterns = advice.beside_trace.patterns.iter().filter_map(of);
+    let mut seen = BTreeSet::new();
+    let all: Vec<String> =
+        patterns.flat_map(|pattern| &pattern.locations).filter(|place| seen.insert(*place)).cloned().collect();
+    if all.is_empty() { String::new() } else { format!(" Found at {}.", places(&all, all.len())) }
 }
 
 fn section(id: &str, title: &str, about: &str, blocks: Vec<Block>) -> Section {
@@ -141,14 +159,26 @@ fn next(scan: &SourceScan) -> Section {
     section("source_next", "What to measure first", "Then `wavesieve analyze` tells where the time goes.", notes)
 }
 
-fn kernels(kernels: &[DetectedKernel], rows: usize) -> Result<Section> {
+/// Kernels by name; of a trace those with the most time first, with their calls and time there.
+pub(super) fn kernels(
+    kernels: &[DetectedKernel],
+    rows: usize,
+    measured: Option<&BTreeMap<String, (i64, i64)>>,
+) -> Result<Section> {
+    let time =
+        |kernel: &DetectedKernel| measured.and_then(|times| times.get(&kernel.name)).copied().unwrap_or_default();
+    let mut kernels: Vec<&DetectedKernel> = kernels.iter().collect();
+    kernels.sort_by_key(|kernel| Reverse(time(kernel).1));
     let text = |name: &str, of: &dyn Fn(&DetectedKernel) -> String| {
-        Series::new(name.into(), kernels.iter().map(of).collect::<Vec<String>>()).into_column()
+        Series::new(name.into(), kernels.iter().map(|kernel| of(kernel)).collect::<Vec<String>>()).into_column()
+    };
+    let integer = |name: &str, of: &dyn Fn(&DetectedKernel) -> i64| {
+        Series::new(name.into(), kernels.iter().map(|kernel| of(kernel)).collect::<Vec<i64>>()).into_column()
     };
     let count = |name: &str, of: &dyn Fn(&DetectedKernel) -> usize| {
-        Series::new(name.into(), kernels.iter().map(|kernel| of(kernel) as i64).collect::<Vec<i64>>()).into_column()
+        integer(name, &|kernel| i64::try_from(of(kernel)).unwrap_or(i64::MAX))
     };
-    let columns = vec![
+    let mut columns = vec![
         (
             text("name", &|kernel| kernel.name.clone()),
             ColumnUnit::Name,
@@ -163,17 +193,27 @@ fn kernels(kernels: &[DetectedKernel], rows: usize) -> Result<Section> {
         (count("definitions", &|kernel| kernel.definition_count), ColumnUnit::Count, "Definitions of that name"),
         (count("launches", &|kernel| kernel.launch_count), ColumnUnit::Count, "Places that launch it"),
         (
-            text("launched_at", &|kernel| some(&kernel.launches, kernel.launch_count)),
+            text("launched_at", &|kernel| places(&kernel.launches, kernel.launch_count)),
             ColumnUnit::Text,
             "The first of them",
         ),
     ];
+    if measured.is_some() {
+        let calls = (integer("calls", &|kernel| time(kernel).0), ColumnUnit::Count, "Dispatches in the trace");
+        let total = (
+            integer("total_ns", &|kernel| time(kernel).1),
+            ColumnUnit::Nanoseconds,
+            "Their time; kernels of other namespaces with the same name count too",
+        );
+        columns.splice(1..1, [calls, total]);
+    }
     let table = table("source_kernels", "Kernels by name", columns, &["name"], rows)?;
     let about = "Definitions and launches that have the same name belong together.";
     Ok(section("source_kernels", "Kernels", about, vec![Block::Table(Box::new(table))]))
 }
 
-fn patterns(patterns: &[DetectedPattern], rows: usize) -> Result<Section> {
+/// What was found in code.
+pub(super) fn patterns(patterns: &[DetectedPattern], rows: usize) -> Result<Section> {
     let text = |name: &str, of: &dyn Fn(&DetectedPattern) -> String| {
         Series::new(name.into(), patterns.iter().map(of).collect::<Vec<String>>()).into_column()
     };
@@ -187,7 +227,7 @@ fn patterns(patterns: &[DetectedPattern], rows: usize) -> Result<Section> {
         (text("what", &|pattern| pattern.description.clone()), ColumnUnit::Text, "What it is"),
         (count("count", &|pattern| pattern.count), ColumnUnit::Count, "Places"),
         (count("in_loops", &|pattern| pattern.in_loops), ColumnUnit::Count, "Those of them in loops"),
-        (text("places", &|pattern| some(&pattern.locations, pattern.count)), ColumnUnit::Text, "The first of them"),
+        (text("places", &|pattern| places(&pattern.locations, pattern.count)), ColumnUnit::Text, "The first of them"),
     ];
     let table = table("source_patterns", "Patterns, the most severe first", columns, &["pattern"], rows)?;
     let about = "Names and forms that were found in code; comments, literals and what `#if 0` leaves out do not count.";
@@ -195,9 +235,18 @@ fn patterns(patterns: &[DetectedPattern], rows: usize) -> Result<Section> {
 }
 
 /// The first places of so many.
-fn some(places: &[String], count: usize) -> String {
+pub(super) fn places(places: &[String], count: usize) -> String {
     let shown = places.iter().take(SHOWN_PLACES).cloned().collect::<Vec<String>>().join(", ");
     if count > SHOWN_PLACES { format!("{shown}, …") } else { shown }
+}
+
+/// A column of texts: its name, what it is, and its values.
+type Texts<'a> = (&'a str, ColumnUnit, &'a str, Vec<Option<String>>);
+
+/// A table of texts.
+pub(super) fn text_table(id: &str, title: &str, columns: Vec<Texts<'_>>, key: &[&str]) -> Result<Table> {
+    let column = |(name, unit, doc, values)| (Series::new(PlSmallStr::from_str(name), values).into_column(), unit, doc);
+    table(id, title, columns.into_iter().map(column).collect(), key, 0)
 }
 
 fn table(id: &str, title: &str, columns: Vec<(Column, ColumnUnit, &str)>, key: &[&str], rows: usize) -> Result<Table> {
@@ -222,7 +271,8 @@ fn table(id: &str, title: &str, columns: Vec<(Column, ColumnUnit, &str)>, key: &
     })
 }
 
-fn provenance(tree: &TreeScan) -> Provenance {
+/// What was left out.
+pub(super) fn provenance(tree: &TreeScan) -> Provenance {
     let mut left_out = Vec::new();
     if tree.beyond > 0 {
         left_out.push((format!("{} source files", tree.beyond), "beyond the limit of --max-files".to_owned()));

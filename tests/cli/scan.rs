@@ -51,7 +51,7 @@ fn what_cannot_be_scanned_is_said() {
     let path = directory.path().to_str().unwrap();
     for (arguments, code, expected) in [
         (&["scan", "no/such/directory"][..], 2, "does not exist"),
-        (&["scan", "README.md"], 2, "is no directory"),
+        (&["scan", "README.md"], 2, "is no source file"),
         (&["scan", path], 3, "there is no source file"),
         (&["scan", "fixtures/source", "--arch", "gfx777"], 2, "gfx777"),
         (&["scan", "fixtures/source", "-o", "no/such/file.json"], 2, "does not exist"),
@@ -67,6 +67,43 @@ fn what_cannot_be_scanned_is_said() {
     let tier0: Value = serde_json::from_str(&limited.stdout).unwrap();
     assert_eq!(tier0["files_scanned"], 3);
     assert!(tier0["files_skipped"].as_u64().unwrap() > 3);
+}
+
+#[test]
+fn a_single_file_is_scanned_as_in_its_directory() {
+    let tier0: Value =
+        serde_json::from_str(&succeed(&["scan", "fixtures/source/hip/kernels.hpp", "-f", "tier0"])).unwrap();
+    assert_eq!((&tier0["files_scanned"], &tier0["detected_kernels"][0]["file"]), (&1.into(), &"kernels.hpp".into()));
+    let large = run(&["scan", "fixtures/source/hip/kernels.hpp", "--max-file-size", "1"]);
+    assert!(large.code == 3 && large.stderr.contains("--max-file-size"), "{}", large.stderr);
+}
+
+/// No command collects what one before it does, and times are never taken from a run with counters.
+#[test]
+fn commands_go_together() {
+    for architecture in ["gfx908", "gfx90a", "gfx942", "gfx950"] {
+        let tier0: Value = serde_json::from_str(&scan(&["-f", "tier0", "--arch", architecture])).unwrap();
+        let advice = tier0["recommendations"].as_array().unwrap();
+        let commands: Vec<&Value> = advice.iter().flat_map(|one| one["commands"].as_array().unwrap()).collect();
+        let mut purposes = std::collections::BTreeSet::new();
+        for command in &commands {
+            let line = command["full_command"].as_str().unwrap();
+            assert!(line.ends_with("-- python ./train.py"), "{line}");
+            assert!(!(line.contains("--sys-trace") && line.contains("--pmc")), "{line}");
+            let words: Vec<&str> = line.split(' ').collect();
+            let of = |name: &str| words.iter().position(|word| *word == name);
+            let without_output: Vec<&str> = words
+                .iter()
+                .enumerate()
+                .filter(|(at, word)| {
+                    let follows = |name| of(name).is_some_and(|place| *at == place || *at == place + 1);
+                    word.contains('%') || !(follows("-d") || follows("-o"))
+                })
+                .map(|(_, word)| *word)
+                .collect();
+            assert!(purposes.insert(without_output), "{line}");
+        }
+    }
 }
 
 #[test]

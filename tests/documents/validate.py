@@ -20,8 +20,8 @@ COMPATIBLE = ["rocinsight", "rocinsight-0.1.0", "rocinsight-0.2.0", "rocinsight-
 
 
 def written(binary, source, *options):
-    """The bytes that analyze writes to standard output."""
-    command = [binary, "analyze", source, "--quiet", *options]
+    """The bytes that analyze writes to standard output; a source is a list of arguments."""
+    command = [binary, "analyze", *source, "--quiet", *options]
     done = subprocess.run(command, capture_output=True)
     if done.returncode not in (0, 5):
         raise RuntimeError(f"{command} exits with {done.returncode}: {done.stderr.decode()[-300:]}")
@@ -96,6 +96,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", required=True)
     parser.add_argument("--inputs", nargs="+", required=True)
+    parser.add_argument("--source-dir", help="source code to analyse alone, and beside the first input")
     options = parser.parse_args()
     described = subprocess.run([options.binary, "schema", "document"], capture_output=True, check=True).stdout
     own = json.loads(described)
@@ -112,7 +113,11 @@ def main():
         passed, failed = passed + (not found), failed + bool(found)
         for problem in found[:20]:
             print(f"index: {problem}", file=sys.stderr)
-    for source in options.inputs:
+    sources = [[source] for source in options.inputs]
+    if options.source_dir:
+        of_source = ["--source-dir", options.source_dir]
+        sources += [of_source, [options.inputs[0], *of_source]]
+    for source in sources:
         found = []
         as_json = written(options.binary, source, "--format", "json")
         document = json.loads(as_json)
@@ -122,19 +127,19 @@ def main():
         text = written(options.binary, source, "--format", "text").decode()
         found += missing(document, markdown, text)
         # Older versions leave fields out, which one input shows as well as many.
-        for compatible in COMPATIBLE if source == options.inputs[0] else COMPATIBLE[:1]:
+        for compatible in COMPATIBLE if source == sources[0] or options.source_dir in source else COMPATIBLE[:1]:
             theirs = json.loads(written(options.binary, source, "--json-compat", compatible))
             found += (f"{compatible}: {problem}" for problem in problems(other, theirs))
             if compatible != "rocinsight" and theirs["schema_version"] != compatible.split("-")[1]:
                 found.append(f"{compatible} has version {theirs['schema_version']}")
         with tempfile.TemporaryDirectory() as directory:
             again = Path(directory) / "again.json"
-            subprocess.run([options.binary, "analyze", source, "--quiet", "-o", again, "--threads", "1"], check=False)
+            subprocess.run([options.binary, "analyze", *source, "--quiet", "-o", again, "--threads", "1"], check=False)
             if again.read_bytes() != as_json:
                 found.append("written again it has other bytes")
         passed, failed = passed + (not found), failed + bool(found)
         for problem in found[:20]:
-            print(f"{source}: {problem}", file=sys.stderr)
+            print(f"{' '.join(source)}: {problem}", file=sys.stderr)
     print(f"documents: {passed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -1,5 +1,6 @@
 //! Where the time of the GPUs went.
 
+use super::kernels::kernels;
 use super::per_gpu::per_gpu;
 use crate::findings::case::{Case, Observation, Rows};
 use crate::findings::priority::Priority;
@@ -29,13 +30,18 @@ fn waits() -> Question {
     Question::of("api_sync")
 }
 
+/// HIP graphs that were replayed.
+fn graphs() -> Question {
+    Question::of("graph_summary")
+}
+
 fn copies() -> Question {
     Question::of("copy_summary")
 }
 
 /// What the rules about idle time ask.
 pub fn idle_questions() -> Vec<Question> {
-    vec![time_question(), idle(), launches(), iterations(), waits()]
+    vec![time_question(), idle(), launches(), iterations(), waits(), graphs(), kernels()]
 }
 
 /// What the rules about the spans ask.
@@ -127,7 +133,10 @@ pub fn graph_candidate(case: &Case<'_>) -> Vec<Observation> {
     };
     let places: Vec<usize> = rows.places().filter(repeats).collect();
     let Some(first) = places.first() else { return Vec::new() };
-    if case.answers.get(&Question::of("graph_summary")).is_some() {
+    let (graph_question, kernel_question) = (graphs(), kernels());
+    let (replayed, all) = (case.rows(&graph_question), case.rows(&kernel_question));
+    let in_graphs = replayed.sum(replayed.places(), "kernels");
+    if Case::pct(in_graphs, all.sum(all.places(), "calls")) > case.threshold("most_in_graphs_pct") {
         return Vec::new();
     }
     let idle_question = idle();

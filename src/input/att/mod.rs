@@ -1,6 +1,8 @@
 //! `stats_*.csv` of `rocprofv3 --att`: what every instruction of a traced dispatch cost, a file for each dispatch, plain or
 //! compressed. Newer files tell stall and idle cycles too.
 
+#[cfg(feature = "tables")]
+mod below;
 mod header;
 mod listing;
 #[cfg(any(test, feature = "properties"))]
@@ -8,6 +10,8 @@ pub mod properties;
 #[cfg(feature = "tables")]
 mod source;
 
+#[cfg(feature = "tables")]
+pub use below::thread_traces_below;
 pub use header::is_header;
 #[cfg(feature = "tables")]
 pub use source::find;

@@ -67,7 +67,7 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
 }
 
 /// What was found, in a sentence.
-fn summary(findings: &[Finding]) -> String {
+pub fn summary(findings: &[Finding]) -> String {
     let count = |priority| findings.iter().filter(|finding| finding.priority == priority).count();
     match (findings.first(), count(Priority::High), count(Priority::Medium)) {
         (None, ..) => "Nothing stands out in what was recorded.".to_owned(),

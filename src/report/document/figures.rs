@@ -59,24 +59,24 @@ pub fn figures(answers: &Answers, findings: &[Finding], ranks: usize) -> Vec<Fig
         let names = kernels.places().len() as i64;
         figures.push(integer("kernels", "Kernels", "different kernels", Some(names), ColumnUnit::Count));
     }
-    for priority in [Priority::High, Priority::Medium] {
-        let count = findings.iter().filter(|finding| finding.priority == priority).count();
-        let (id, label) = match priority {
-            Priority::High => ("high_findings", "High findings"),
-            _ => ("medium_findings", "Medium findings"),
-        };
-        let status = match (count, priority) {
-            (0, _) => Status::Good,
-            (_, Priority::High) => Status::Critical,
-            _ => Status::Warning,
-        };
-        figures.push(Figure {
-            status,
-            ..integer(id, label, "findings of this priority", Some(count as i64), ColumnUnit::Count)
-        });
-    }
+    figures.extend(finding_counts(findings));
     figures.retain(|figure| figure.value != Cell::Null);
     figures
+}
+
+/// How many findings cost much.
+pub fn finding_counts(findings: &[Finding]) -> Vec<Figure> {
+    let counted = |(priority, id, label, any)| {
+        let count = findings.iter().filter(|finding| finding.priority == priority).count();
+        let status = if count == 0 { Status::Good } else { any };
+        Figure { status, ..integer(id, label, "findings of this priority", Some(count as i64), ColumnUnit::Count) }
+    };
+    [
+        (Priority::High, "high_findings", "High findings", Status::Critical),
+        (Priority::Medium, "medium_findings", "Medium findings", Status::Warning),
+    ]
+    .map(counted)
+    .to_vec()
 }
 
 /// How much busy, idle or exposed time is good; rough marks for the eye, which no finding depends on.

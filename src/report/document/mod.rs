@@ -6,7 +6,8 @@ mod figures;
 mod layout;
 mod model;
 
-pub use build::{Sources, document};
+pub use build::{Sources, document, summary};
 pub use chart_layout::ChartLayout;
+pub use figures::finding_counts;
 pub use layout::{Layout, LayoutError, UnknownSection};
 pub use model::{Block, Document, Drawn, Figure, Input, Note, Provenance, Section, Status, Table};

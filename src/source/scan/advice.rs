@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::commands::{Command, CommandForm, Target, commands};
 
 const ADVICE: &str = include_str!("../../../share/source_advice.toml");
+/// The program where nothing tells it.
+const UNKNOWN_PROGRAM: &str = "./app";
 
 /// How urgent an advice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
@@ -42,16 +44,44 @@ pub struct Recommendation {
     pub estimated_impact: String,
     /// How sure it is, from 0 to 1.
     pub confidence: f64,
-    /// How to measure it.
+    /// How to measure it, without what a more urgent advice measures as well.
     pub commands: Vec<Command>,
+    /// All that measures it.
+    #[serde(skip)]
+    pub all_commands: Vec<Command>,
+    /// What a trace tells of the same.
+    #[serde(skip)]
+    pub beside_trace: BesideTrace,
+}
+
+/// What a trace tells of the subject of an advice.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BesideTrace {
+    /// Kinds of records of which all tell it; where there are none, no trace does.
+    pub records: Vec<String>,
+    /// Kinds of which one contradicts it.
+    pub against: Vec<String>,
+    /// Rules that find the same in traces.
+    pub rules: Vec<String>,
+    /// Patterns whose places help to act on what these rules find.
+    pub patterns: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
+    program: Vec<ProgramForm>,
     counters: Vec<CounterForm>,
     risk: Vec<RiskForm>,
     advice: Vec<AdviceForm>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProgramForm {
+    models: Vec<String>,
+    words: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -81,6 +111,8 @@ struct AdviceForm {
     priority: Priority,
     #[serde(default)]
     when: When,
+    #[serde(default)]
+    trace: BesideTrace,
     #[serde(default)]
     last: bool,
     issue: String,
@@ -168,13 +200,24 @@ pub fn risks(facts: &Facts) -> Vec<String> {
     risks
 }
 
-/// Advice that fits, the most urgent first.
+/// The program that commands run: the one that was named, else what is usual for the programming model.
+fn program(facts: &Facts, target: &Target) -> Vec<String> {
+    if !target.program.is_empty() {
+        return target.program.clone();
+    }
+    let usual = form().program.iter().find(|program| program.models.contains(&facts.model));
+    usual.map_or_else(|| vec![UNKNOWN_PROGRAM.to_owned()], |program| program.words.clone())
+}
+
+/// Advice that fits, the most urgent first. What a command collects, none after it does again.
 pub fn recommendations(facts: &Facts, counters: &[String], target: &Target) -> Vec<Recommendation> {
+    let target = &Target { program: program(facts, target), ..target.clone() };
     let mut fitting: Vec<Recommendation> = Vec::new();
     for advice in &form().advice {
         if !facts.fits(&advice.when) || (advice.last && !fitting.is_empty()) {
             continue;
         }
+        let all: Vec<Command> = advice.command.iter().flat_map(|form| commands(form, counters, target)).collect();
         fitting.push(Recommendation {
             id: advice.id.clone(),
             priority: advice.priority,
@@ -184,10 +227,17 @@ pub fn recommendations(facts: &Facts, counters: &[String], target: &Target) -> V
             actions: advice.actions.clone(),
             estimated_impact: advice.impact.clone(),
             confidence: advice.confidence,
-            commands: advice.command.iter().flat_map(|form| commands(form, counters, target)).collect(),
+            commands: all.clone(),
+            all_commands: all,
+            beside_trace: advice.trace.clone(),
         });
     }
     fitting.sort_by_key(|advice| advice.priority);
+    let mut purposes: BTreeSet<Vec<String>> = BTreeSet::new();
+    for advice in &mut fitting {
+        let purpose = |command: &Command| command.purpose().into_iter().map(ToOwned::to_owned).collect();
+        advice.commands.retain(|command| purposes.insert(purpose(command)));
+    }
     fitting
 }
 
@@ -206,6 +256,10 @@ mod tests {
         for when in whens {
             let named = when.any.iter().chain(&when.all).chain(&when.none);
             named.for_each(|role| assert!(roles.contains(role), "{role}"));
+        }
+        let patterns: BTreeSet<&String> = Patterns::builtin().all().iter().map(|pattern| &pattern.id).collect();
+        for advice in &form.advice {
+            advice.trace.patterns.iter().for_each(|id| assert!(patterns.contains(id), "{id}"));
         }
         let texts = form.risk.iter().map(|risk| &risk.text).chain(form.advice.iter().map(|advice| &advice.issue));
         for text in texts {

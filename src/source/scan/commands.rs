@@ -48,8 +48,6 @@ pub struct CommandForm {
     #[serde(default)]
     counters: bool,
     args: Vec<(String, String)>,
-    #[serde(default)]
-    program: Vec<String>,
 }
 
 /// What commands are for.
@@ -59,6 +57,25 @@ pub struct Target {
     pub architecture: String,
     /// The program and its arguments; empty where it is not known.
     pub program: Vec<String>,
+}
+
+impl Command {
+    /// What it collects and of which program, wherever the results go: commands that agree in it collect the same. A name with
+    /// a place to fill in is that of several runs.
+    pub fn purpose(&self) -> Vec<&str> {
+        let output = ["-d", "-o", "--output-directory", "--output-file", "--output"];
+        let own = self.words.iter().position(|word| word == "--").unwrap_or(self.words.len());
+        let mut words = self.words.iter().map(String::as_str).enumerate().peekable();
+        let mut purpose = Vec::new();
+        while let Some((at, word)) = words.next() {
+            let is_output = at < own && output.contains(&word);
+            if is_output && words.next_if(|(_, value)| !value.contains('%')).is_some() {
+                continue;
+            }
+            purpose.push(word);
+        }
+        purpose
+    }
 }
 
 /// The commands of a form: one for every pass of counters, or one. A command that its tool would not take is left out.
@@ -121,8 +138,7 @@ fn command(form: &CommandForm, pmc: &[String], pass: Option<(usize, usize)>, tar
         words.extend(values.iter().cloned());
     }
     words.push("--".to_owned());
-    let default = || if form.program.is_empty() { vec!["./app".to_owned()] } else { form.program.clone() };
-    words.extend(if target.program.is_empty() { default() } else { target.program.clone() });
+    words.extend(target.program.iter().cloned());
     if !check(&words).is_empty() {
         return None;
     }

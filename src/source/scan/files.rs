@@ -97,13 +97,23 @@ pub struct Listing {
     pub links: usize,
 }
 
-/// Lists the source files below a directory.
+/// Lists the source files below a directory, or the one that is named.
 ///
 /// # Errors
 /// Where the directory itself cannot be read.
-pub fn list(directory: &Path, limits: Limits) -> io::Result<Listing> {
-    let root = directory.canonicalize()?;
+pub fn list(named: &Path, limits: Limits) -> io::Result<Listing> {
+    let root = named.canonicalize()?;
     let mut listing = Listing::default();
+    if root.is_file() {
+        let (Some(language), Some(name)) = (Language::of(named), named.file_name()) else { return Ok(listing) };
+        let (bytes, below) = (root.metadata()?.len(), PathBuf::from(name));
+        if bytes > limits.file_bytes {
+            listing.large.push(below);
+        } else {
+            listing.files.push(SourceFile { path: root, below, language, bytes });
+        }
+        return Ok(listing);
+    }
     let mut found = Vec::new();
     let mut waiting = vec![PathBuf::new()];
     while let Some(below) = waiting.pop() {

@@ -21,7 +21,7 @@ mod text;
 mod tokens;
 mod tree;
 
-pub use advice::{Priority, Recommendation};
+pub use advice::{BesideTrace, Priority, Recommendation};
 pub use commands::{Argument, Command, Target};
 pub use files::{Limits, is_source, shown};
 pub use patterns::Severity;

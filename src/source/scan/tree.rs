@@ -38,7 +38,7 @@ pub struct TreeScan {
     pub unreadable: Vec<(PathBuf, String)>,
 }
 
-/// Scans the source files below a directory. The same files give the same, whatever the number of threads.
+/// Scans the source files below a directory, or a single one. The same files give the same, whatever the number of threads.
 ///
 /// # Errors
 /// Where the directory itself cannot be read.

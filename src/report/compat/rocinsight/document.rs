@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use super::measures::{Times, categories, copies, counters, hotspots, short_kernels};
 use super::recommendations::recommendations;
+use super::source::{is_of_source, source_recommendations, source_tier};
 use super::thread_trace::{has_thread_trace, thread_trace};
 use super::version::SchemaVersion;
-use crate::findings::{Answers, Question, Rows};
+use crate::findings::{Answers, Finding, Limit, Question, Rows, Verdict};
 use crate::report::analysis::Analysis;
 use crate::trace::Trace;
 
@@ -17,12 +18,24 @@ const NO_TIME: &str = "1970-01-01T00:00:00";
 
 /// The document of an analysis in the oldest version that has a place for all of it, or in the given one with what that
 /// has a place for.
-pub fn value(analysis: &Analysis, trace: &Trace, version: Option<SchemaVersion>, hotspots_shown: usize) -> Value {
-    let answers = &analysis.answers;
-    let with_thread_trace = has_thread_trace(answers);
-    let full = if with_thread_trace { SchemaVersion::V040 } else { SchemaVersion::V030 };
+///
+/// Without a trace it is one of source code alone.
+pub fn value(
+    analysis: &Analysis,
+    trace: Option<&Trace>,
+    version: Option<SchemaVersion>,
+    hotspots_shown: usize,
+) -> Value {
+    let (answers, findings) = (&analysis.answers, &analysis.document.findings);
+    let full = match trace {
+        _ if has_thread_trace(answers) => SchemaVersion::V040,
+        Some(_) => SchemaVersion::V030,
+        None => SchemaVersion::V020,
+    };
     let version = version.unwrap_or(full);
     let times = Times::of(answers);
+    // What only the source suggests has its place in what is told of the source.
+    let of_trace: Vec<Finding> = findings.iter().filter(|finding| !is_of_source(finding)).cloned().collect();
     let mut document = json!({
         "schema_version": version.text(),
         "metadata": {
@@ -34,30 +47,39 @@ pub fn value(analysis: &Analysis, trace: &Trace, version: Option<SchemaVersion>,
             "custom_prompt": analysis.prompt,
         },
         "profiling_info": profiling(answers, trace, &times, version),
-        "summary": summary(analysis, &times),
-        "execution_breakdown": times.breakdown(),
+        "summary": summary(analysis, &times, trace),
+        "execution_breakdown": trace.map(|_| times.breakdown()),
         "hotspots": hotspots(answers, hotspots_shown),
         "memory_analysis": copies(answers),
         "hardware_counters": counters(answers),
-        "recommendations": recommendations(&analysis.document.findings),
+        "recommendations": match (trace, &analysis.source) {
+            (None, Some(tree)) => source_recommendations(&tree.scan),
+            _ => Value::Array(recommendations(&of_trace, answers)),
+        },
         "warnings": warnings(analysis),
         "errors": analysis.document.provenance.damage,
         "llm_enhanced_explanation": null,
     });
     if let Some(fields) = document.as_object_mut() {
-        if version >= SchemaVersion::V030 {
+        if let Some(tree) = analysis.source.as_ref().filter(|_| version >= SchemaVersion::V020) {
+            fields.insert("tier0".to_owned(), source_tier(&tree.scan, NO_TIME));
+        }
+        if version >= SchemaVersion::V030 && trace.is_some() {
             fields.insert("interval_timeline".to_owned(), times.timeline());
             fields.insert("kernel_categories".to_owned(), Value::Array(categories(answers, &times)));
             fields.insert("short_kernels".to_owned(), short_kernels(answers));
         }
-        if version >= SchemaVersion::V040 {
+        if version >= SchemaVersion::V040 && trace.is_some() {
             fields.insert("att_trace".to_owned(), thread_trace(answers));
         }
     }
     document
 }
 
-fn profiling(answers: &Answers, trace: &Trace, times: &Times, version: SchemaVersion) -> Value {
+fn profiling(answers: &Answers, trace: Option<&Trace>, times: &Times, version: SchemaVersion) -> Value {
+    let Some(trace) = trace else {
+        return json!({ "total_duration_ns": 0, "profiling_mode": "source_only", "analysis_tier": 0, "gpus": [] });
+    };
     let has_counters = answers.get(&Question::of("counter_summary")).is_some();
     let (mode, tier) = if version >= SchemaVersion::V040 && has_thread_trace(answers) {
         ("thread_trace", 3)
@@ -78,22 +100,23 @@ fn profiling(answers: &Answers, trace: &Trace, times: &Times, version: SchemaVer
     json!({ "total_duration_ns": times.runtime_ns, "profiling_mode": mode, "analysis_tier": tier, "gpus": gpus })
 }
 
-/// What the run spends most of its time on, by the marks of the original on time that nothing hides.
-fn summary(analysis: &Analysis, times: &Times) -> Value {
+/// What limits the run most.
+fn summary(analysis: &Analysis, times: &Times, trace: Option<&Trace>) -> Value {
     let answers = &analysis.answers;
+    if let (None, Some(tree)) = (trace, &analysis.source) {
+        return json!({
+            "overall_assessment": analysis.document.summary,
+            "primary_bottleneck": Limit::Unknown.word(),
+            "confidence": 0.0,
+            "key_findings": tree.scan.risk_areas,
+        });
+    }
     let copies_pct = times.pct(times.exposed_copies_ns);
     let kernels_pct = times.pct(times.compute_ns);
-    let idle_pct = times.pct(times.idle_ns);
     let has_counters = answers.get(&Question::of("counter_summary")).is_some();
-    let (bottleneck, confidence) = match () {
-        () if times.runtime_ns <= 0 => ("unknown", 0.0),
-        () if copies_pct > 30.0 => ("memory_transfer", 0.85),
-        () if copies_pct > 20.0 => ("memory_transfer", 0.7),
-        () if idle_pct > 25.0 => ("latency", 0.75),
-        () if kernels_pct > 70.0 && has_counters => ("compute", 0.8),
-        () if kernels_pct > 70.0 => ("compute", 0.6),
-        () => ("mixed", 0.5),
-    };
+    let verdict = analysis.verdict.unwrap_or(Verdict { limit: Limit::Unknown, confidence: 0.0 });
+    // It has no word for communication.
+    let limit = if verdict.limit == Limit::Communication { Limit::Mixed } else { verdict.limit };
     let kernels = Question::of("kernel_summary");
     let top = Rows::over(answers.get(&kernels)).text(0, "kernel_name").unwrap_or("N/A").to_owned();
     let findings = [
@@ -105,8 +128,8 @@ fn summary(analysis: &Analysis, times: &Times) -> Value {
     ];
     json!({
         "overall_assessment": analysis.document.summary,
-        "primary_bottleneck": bottleneck,
-        "confidence": confidence,
+        "primary_bottleneck": limit.word(),
+        "confidence": verdict.confidence,
         "key_findings": findings,
     })
 }

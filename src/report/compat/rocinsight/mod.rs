@@ -4,6 +4,7 @@ mod document;
 mod measures;
 mod names;
 mod recommendations;
+mod source;
 mod thread_trace;
 mod version;
 

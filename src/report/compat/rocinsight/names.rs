@@ -13,7 +13,17 @@ const BUILTIN: &str = include_str!("../../../../share/compat/rocinsight.toml");
 pub struct Names {
     kernel_categories: BTreeMap<String, String>,
     directions: BTreeMap<String, String>,
-    recommendations: BTreeMap<String, String>,
+    stalls: BTreeMap<String, String>,
+    recommendations: Vec<Named>,
+}
+
+/// What recommendations of some rules are called.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    category: String,
+    id: String,
+    rules: Vec<String>,
 }
 
 impl Names {
@@ -27,13 +37,26 @@ impl Names {
         self.directions.get(ours).map_or("Unknown", String::as_str)
     }
 
-    /// Id of a recommendation without its number: by the rule, else by the first twelve characters of its category.
-    pub fn recommendation(&self, rule: &str, category: &str) -> String {
-        self.recommendations.get(rule).cloned().unwrap_or_else(|| {
-            let category: String = category.to_uppercase().replace(' ', "-").chars().take(12).collect();
-            format!("ROCPD-{category}")
-        })
+    /// Category of a recommendation and its id without the number, by the rule; of a rule that is not known its own category.
+    pub fn recommendation(&self, rule: &str, category: &str) -> (String, String) {
+        let named = self.recommendations.iter().find(|named| named.rules.iter().any(|known| known == rule));
+        named.map_or_else(
+            || (category.to_owned(), made_id(category)),
+            |named| (named.category.clone(), named.id.clone()),
+        )
     }
+
+    /// Category of a recommendation about stalls, and its id.
+    pub fn stall(&self, category: &str) -> Option<(String, String)> {
+        let named = format!("ATT {}", self.stalls.get(category)?);
+        Some((named.clone(), made_id(&named)))
+    }
+}
+
+/// The id of a category without one of its own.
+fn made_id(category: &str) -> String {
+    let category: String = category.to_uppercase().replace(' ', "-").chars().take(12).collect();
+    format!("ROCPD-{category}")
 }
 
 /// The names; none where the file were wrong, which the tests exclude.
@@ -45,6 +68,7 @@ pub fn names() -> &'static Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::{NOTHING, RULES};
 
     #[test]
     fn the_file_is_right_and_ids_are_made() {
@@ -52,7 +76,21 @@ mod tests {
         assert_eq!(names.kernel_category("gemm"), "GEMM");
         assert_eq!(names.kernel_category("fill"), "Other");
         assert_eq!(names.direction("H2H"), "Unknown");
-        assert_eq!(names.recommendation("exposed_copy", "Memory Transfer"), "ROCPD-MEMCPY");
-        assert_eq!(names.recommendation("other", "Custom Analysis"), "ROCPD-CUSTOM-ANALY");
+        let id = |rule: &str, category: &str| names.recommendation(rule, category).1;
+        assert_eq!(id("exposed_copy", ""), "ROCPD-MEMCPY");
+        assert_eq!(id("other", "Custom Analysis"), "ROCPD-CUSTOM-ANALY");
+        let stall = ("ATT VMEM Latency".to_owned(), "ROCPD-ATT-VMEM-LAT".to_owned());
+        assert_eq!(names.stall("att_vmem_latency"), Some(stall));
+    }
+
+    /// Every rule has a name there, and no rule two.
+    #[test]
+    fn all_rules_are_named() {
+        let names: Names = toml::from_str(BUILTIN).unwrap();
+        let mut named: Vec<&String> = names.recommendations.iter().flat_map(|named| &named.rules).collect();
+        named.sort_unstable();
+        let mut rules: Vec<&str> = RULES.iter().map(|rule| rule.id).chain([NOTHING]).collect();
+        rules.sort_unstable();
+        assert_eq!(named, rules);
     }
 }

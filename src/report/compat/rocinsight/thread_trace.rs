@@ -31,7 +31,9 @@ pub fn thread_trace(answers: &Answers) -> Value {
     let mut by_kernel: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for row in rows.places() {
         let text = |column: &str| rows.text(row, column).unwrap_or_default();
-        by_kernel.entry((text("kernel_name"), text("capture"))).or_default().push(row);
+        // A listing without symbols is known by its file.
+        let name = Some(text("kernel_name")).filter(|name| !name.is_empty()).unwrap_or_else(|| text("capture"));
+        by_kernel.entry((name, text("capture"))).or_default().push(row);
     }
     if by_kernel.is_empty() {
         return Value::Null;
@@ -46,6 +48,21 @@ pub fn thread_trace(answers: &Answers) -> Value {
         "summary": { "kernel_count": kernels.len(), "high_stall_kernels": high },
         "kernels": kernels.into_iter().map(|(.., kernel)| kernel).collect::<Vec<Value>>(),
     })
+}
+
+/// What a kernel stalls for, by its instruction with the most stalled cycles; `None` where it has no thread trace.
+pub fn stall_category(answers: &Answers, kernel: Option<&str>) -> Option<String> {
+    let question = Question::of("att_hotspots");
+    let rows = Rows::over(answers.get(&question));
+    let own = rows.matching(|rows, row| rows.text(row, "kernel_name") == kernel);
+    let top = rows.sorted_down(own, "stall_cycles").first().copied()?;
+    Some(category(rows.text(top, "instruction")?).to_owned())
+}
+
+fn category(instruction: &str) -> &'static str {
+    let mnemonic = instruction.to_uppercase();
+    let is_of = |prefixes: &&[&str]| prefixes.iter().any(|prefix| mnemonic.starts_with(prefix));
+    CATEGORIES.iter().find(|(prefixes, _)| is_of(prefixes)).map_or("att_vmem_latency", |(_, name)| name)
 }
 
 fn kernel_of(rows: &Rows<'_>, name: &str, capture: &str, places: &[usize]) -> (i64, bool, Value) {
@@ -75,9 +92,7 @@ fn kernel_of(rows: &Rows<'_>, name: &str, capture: &str, places: &[usize]) -> (i
         })
     };
     let top = order.first().copied();
-    let mnemonic = top.and_then(|row| rows.text(row, "instruction")).unwrap_or_default().to_uppercase();
-    let is_of = |prefixes: &&[&str]| prefixes.iter().any(|prefix| mnemonic.starts_with(prefix));
-    let category = CATEGORIES.iter().find(|(prefixes, _)| is_of(prefixes)).map_or("att_vmem_latency", |(_, name)| name);
+    let category = category(top.and_then(|row| rows.text(row, "instruction")).unwrap_or_default());
     let (least_ratio, least_hits) = HIGH_STALL;
     let is_high = top.is_some_and(|row| ratio(row) >= least_ratio && integer(row, "hitcount") >= least_hits);
     let kernel = json!({

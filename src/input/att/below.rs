@@ -1,0 +1,30 @@
+//! The thread traces of a directory.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::is_named_like_statistics;
+use crate::input::discover::discover;
+use crate::input::recognise::{Recognised, recognise};
+
+/// The files with instruction statistics in a directory and below it, in their order, and those that are only named like them.
+/// Other traces that lie there are left alone.
+///
+/// # Errors
+/// When a directory cannot be listed.
+pub fn thread_traces_below(directory: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
+    for candidate in discover(&[directory.to_string_lossy().into_owned()], None)? {
+        let name = candidate.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !(name.ends_with(".csv") || name.ends_with(".csv.gz")) {
+            continue;
+        }
+        match recognise(&candidate.path) {
+            Recognised::AttStatistics => found.push(candidate.path),
+            _ if is_named_like_statistics(&name) => unread.push(candidate.path),
+            _ => {}
+        }
+    }
+    Ok((found, unread))
+}

@@ -1,0 +1,242 @@
+//! What the source code of a program and a trace of it tell together.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+
+use super::analysis::Analysis;
+use super::document::{Block, Note, Section, finding_counts, summary};
+use super::source_document::{
+    command, finding, found_at, kernels, patterns, places, provenance, scan_summary, source_document, text_table,
+};
+use crate::engine::ColumnUnit;
+use crate::findings::{Answers, Collected, Finding, Priority, Question, Rows, time_question};
+use crate::source::scan::{self, Recommendation, SourceScan, TreeScan};
+use crate::trace::kernel_names::{base_name, mangled_base};
+
+/// What a trace says of an advice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// A finding is about the same: its place.
+    Found(usize),
+    /// It would show in the trace, and costs nothing remarkable there.
+    NotFound,
+    /// The trace shows the opposite.
+    Contradicted,
+    /// The advice asks for what was recorded.
+    Recorded,
+    /// The trace lacks what would tell.
+    NotRecorded,
+}
+
+impl Told {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Found(_) => "found",
+            Self::NotFound => "no finding",
+            Self::Contradicted => "contradicted",
+            Self::Recorded => "recorded",
+            Self::NotRecorded => "not recorded",
+        }
+    }
+}
+
+impl Analysis {
+    /// Of source code alone, with at most so many rows in a table, 0 for all.
+    ///
+    /// # Errors
+    /// When a table cannot be made.
+    pub fn of_source(tree: TreeScan, rows: usize, prompt: Option<String>) -> Result<Self> {
+        Ok(Self {
+            document: source_document(&tree, rows)?,
+            answers: Answers::default(),
+            collected: Collected::default(),
+            verdict: None,
+            prompt,
+            source: Some(tree),
+        })
+    }
+
+    /// With what the source code of the program tells. Where a trace shows what the source only suggests, the trace counts: its
+    /// findings are told the places in the source, and what it has the records for is no finding of the source.
+    ///
+    /// # Errors
+    /// When a table cannot be made.
+    pub fn with_source(mut self, tree: TreeScan, rows: usize) -> Result<Self> {
+        let scan = &tree.scan;
+        let kinds = kinds(&self);
+        let measured = times_by_name(&self.answers);
+        let findings = &mut self.document.findings;
+        let told: Vec<Told> = scan.recommendations.iter().map(|advice| told(advice, findings, &kinds)).collect();
+        for one in findings.iter_mut() {
+            one.explanation.push_str(&defined_at(one, scan));
+        }
+        for (advice, told) in scan.recommendations.iter().zip(&told) {
+            if let Told::Found(place) = told
+                && let Some(one) = findings.get_mut(*place)
+            {
+                one.explanation.push_str(&seen_at(advice, scan));
+            }
+        }
+        let ids: Vec<Option<String>> = told.iter().map(|told| found(*told, findings)).collect();
+        let table = side_by_side(&scan.recommendations, &told, ids)?;
+        for (advice, told) in scan.recommendations.iter().zip(&told) {
+            if *told == Told::NotRecorded {
+                findings.push(beside_trace(advice, scan, &kinds));
+            }
+        }
+        let saved = |one: &Finding| one.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
+        findings.sort_by_key(|one| (one.priority, Reverse(saved(one))));
+        let note = |text: String| Block::Note(Note { is_warning: false, text });
+        let mut sections = vec![Section {
+            id: "source_and_trace".to_owned(),
+            title: "Source code and trace".to_owned(),
+            about: "What the source suggests, and what the trace says of it: a finding about the same, no finding although it would show, the opposite, or nothing because it was not recorded.".to_owned(),
+            blocks: std::iter::once(note(scan_summary(scan))).chain(table).collect(),
+        }];
+        if !scan.detected_kernels.is_empty() {
+            sections.push(kernels(&scan.detected_kernels, rows, Some(&measured))?);
+        }
+        if !scan.detected_patterns.is_empty() {
+            sections.push(patterns(&scan.detected_patterns, rows)?);
+        }
+        for section in sections.iter_mut().skip(1) {
+            section.title = format!("Source code: {}", section.title.to_lowercase());
+        }
+        let document = &mut self.document;
+        document.sections.extend(sections);
+        document.title = "GPU trace and source code analysis".to_owned();
+        document.summary = summary(&document.findings);
+        for counted in finding_counts(&document.findings) {
+            if let Some(figure) = document.figures.iter_mut().find(|figure| figure.id == counted.id) {
+                *figure = counted;
+            }
+        }
+        let of_source = provenance(&tree);
+        document.provenance.damage.extend(of_source.damage);
+        document.provenance.left_out.extend(of_source.left_out);
+        self.source = Some(tree);
+        Ok(self)
+    }
+}
+
+/// Kinds of records of the trace, and what follows from them.
+fn kinds(analysis: &Analysis) -> BTreeSet<String> {
+    let mut kinds = analysis.collected.kinds.clone();
+    let time = time_question();
+    let rows = Rows::over(analysis.answers.get(&time));
+    let sum = |column: &str| rows.sum(rows.places(), column);
+    let hidden_ns = sum("copy_ns") - sum("exposed_copy_ns") + sum("comm_ns") - sum("exposed_comm_ns");
+    let beside_ns = sum("kernel_sum_ns") - (sum("busy_ns") - sum("exposed_copy_ns"));
+    for (kind, is_there) in [
+        ("overlap", hidden_ns > 0 || beside_ns > 0),
+        ("communication", sum("comm_ns") > 0),
+        ("ranks", analysis.document.provenance.ranks.len() > 1),
+        ("counters", !analysis.collected.counters.is_empty()),
+    ] {
+        if is_there {
+            kinds.insert(kind.to_owned());
+        }
+    }
+    kinds
+}
+
+fn told(advice: &Recommendation, findings: &[Finding], kinds: &BTreeSet<String>) -> Told {
+    let beside = &advice.beside_trace;
+    if beside.against.iter().any(|kind| kinds.contains(kind)) {
+        return Told::Contradicted;
+    }
+    // Findings come in order of what they cost.
+    if let Some(place) = findings.iter().position(|one| beside.rules.contains(&one.rule)) {
+        return Told::Found(place);
+    }
+    if beside.records.is_empty() || !beside.records.iter().all(|kind| kinds.contains(kind)) {
+        return Told::NotRecorded;
+    }
+    if beside.rules.is_empty() { Told::Recorded } else { Told::NotFound }
+}
+
+fn found(told: Told, findings: &[Finding]) -> Option<String> {
+    match told {
+        Told::Found(place) => findings.get(place).map(|one| one.id.clone()),
+        _ => None,
+    }
+}
+
+/// Where the source has the kernel that a finding is about.
+fn defined_at(finding: &Finding, scan: &SourceScan) -> String {
+    let Some(subject) = &finding.subject else { return String::new() };
+    let name = own_name(subject);
+    let Some(kernel) = scan.detected_kernels.iter().find(|kernel| kernel.name == name) else { return String::new() };
+    let launched = match kernel.launches.as_slice() {
+        [] => String::new(),
+        launches => format!(", launched at {}", places(launches, kernel.launch_count)),
+    };
+    let is_defined = if kernel.definition_count > 0 { "defined" } else { "named" };
+    format!(" In the source it is {is_defined} at {}:{}{launched}.", kernel.file, kernel.line)
+}
+
+/// What the source has to do with what a trace shows.
+fn seen_at(advice: &Recommendation, scan: &SourceScan) -> String {
+    format!(" In the source: {}.{}", advice.issue, found_at(advice, scan))
+}
+
+/// The finding of an advice that the trace says nothing about: no suggestion outranks what was measured, and what was recorded is
+/// not asked for again.
+fn beside_trace(advice: &Recommendation, scan: &SourceScan, kinds: &BTreeSet<String>) -> Finding {
+    let mut finding = finding(advice, scan);
+    if kinds.contains("kernels") {
+        finding.priority = finding.priority.max(Priority::Medium);
+    }
+    let has = |names: &[&str]| names.iter().all(|kind| kinds.contains(*kind));
+    let is_recorded = |command: &&scan::Command| {
+        let own = command.purpose().into_iter().take_while(|word| *word != "--");
+        match own.collect::<Vec<&str>>().as_slice() {
+            ["rocprof-sys-sample", "--trace"] => has(&["kernels", "hip"]),
+            ["rocprofv3", "--sys-trace"] => has(&["kernels", "hip", "copies"]),
+            _ => false,
+        }
+    };
+    finding.commands = advice.all_commands.iter().filter(|command| !is_recorded(command)).map(command).collect();
+    finding
+}
+
+/// The name of a kernel as source code has it.
+fn own_name(kernel: &str) -> String {
+    mangled_base(kernel).map_or_else(|| base_name(kernel), ToOwned::to_owned)
+}
+
+/// Calls and time of the kernels of a trace by their names in source code.
+fn times_by_name(answers: &Answers) -> BTreeMap<String, (i64, i64)> {
+    let question = Question::of("kernel_summary");
+    let rows = Rows::over(answers.get(&question));
+    let mut times: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+    for row in rows.places() {
+        let (calls, total_ns) = times.entry(own_name(rows.text(row, "kernel_name").unwrap_or_default())).or_default();
+        *calls = calls.saturating_add(rows.integer(row, "calls").unwrap_or_default());
+        *total_ns = total_ns.saturating_add(rows.integer(row, "total_ns").unwrap_or_default());
+    }
+    times
+}
+
+/// The table of what the source suggests and what the trace says.
+fn side_by_side(advice: &[Recommendation], told: &[Told], ids: Vec<Option<String>>) -> Result<Option<Block>> {
+    if advice.is_empty() {
+        return Ok(None);
+    }
+    let texts = |of: &dyn Fn(&Recommendation) -> String| advice.iter().map(|one| Some(of(one))).collect();
+    let columns = vec![
+        ("advice", ColumnUnit::Name, "Stable name of the advice", texts(&|one| one.id.clone())),
+        ("source", ColumnUnit::Text, "What the source has", texts(&|one| one.issue.clone())),
+        (
+            "trace",
+            ColumnUnit::Text,
+            "What the trace says of it",
+            told.iter().map(|one| Some(one.word().to_owned())).collect(),
+        ),
+        ("finding", ColumnUnit::Name, "The finding about the same", ids),
+    ];
+    let table = text_table("source_and_trace", "What the source suggests and the trace shows", columns, &["advice"])?;
+    Ok(Some(Block::Table(Box::new(table))))
+}
