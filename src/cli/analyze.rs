@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening};
 use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
-use super::filters::explain_unmatched;
+use super::filters::say_unmatched;
 use super::messages;
 use crate::engine::{NameForm, Registry};
 use crate::export::atomic::write_file;
@@ -180,7 +180,7 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
-    if explain_unmatched(&trace, document.sections.is_empty(), global)? {
+    if say_unmatched(&trace, &analysis.unmatched, analysis.is_empty, global) {
         return Ok(NO_DATA);
     }
     let fails = |least: FailOn| document.findings.iter().any(|finding| finding.priority <= least.priority());

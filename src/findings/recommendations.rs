@@ -11,8 +11,11 @@ use crate::analysis::{Accumulations, CounterBlocks, Item, Pass, Resolver, accumu
 use crate::engine::NameForm;
 use crate::trace::kernel_names::base_name;
 use crate::trace::metrics::{Definitions, Normalization};
+use crate::trace::visible::is_hidden;
 
 const RECOMMENDATIONS: &str = include_str!("../../share/rules/recommendations.toml");
+/// Characters of a name that a pattern is made of.
+const LONGEST_PATTERN: usize = 200;
 /// Longest kernel name that is searched as a whole; of a longer one its own name without arguments is.
 const LONGEST_NAME: usize = 80;
 /// File that defines accumulations.
@@ -98,13 +101,19 @@ fn kernel_filter(kernel: &str, name: NameForm) -> Vec<String> {
     let shown = if kernel.len() > LONGEST_NAME { base_name(kernel) } else { kernel.to_owned() };
     // Short names have `<...>` for what was left out.
     let shown = shown.split("<...>").next().unwrap_or_default().to_owned();
+    // The begin of a name finds it as well.
+    let shown: String = shown.chars().take(LONGEST_PATTERN).collect();
     if shown.is_empty() { Vec::new() } else { vec!["--kernel-include-regex".to_owned(), escaped(&shown)] }
 }
 
-/// A text as a regular expression that finds it.
+/// A text as a regular expression that finds it; of characters that nobody sees any will do.
 pub fn escaped(text: &str) -> String {
     let mut pattern = String::new();
     for character in text.chars() {
+        if is_hidden(character) {
+            pattern.push('.');
+            continue;
+        }
         if r"\^$.|?*+()[]{}".contains(character) {
             pattern.push('\\');
         }

@@ -49,6 +49,7 @@ mod rpd;
 mod rpd_agreement;
 mod scan;
 mod settings;
+mod strange_traces;
 mod tables;
 mod thread_traces;
 mod two_sources;

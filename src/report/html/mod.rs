@@ -6,7 +6,6 @@ mod finding_view;
 mod page;
 mod section_view;
 mod table_view;
-mod visible;
 mod words;
 
 pub use page::write;

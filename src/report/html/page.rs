@@ -13,15 +13,15 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::appendix_view::AppendixView;
-use super::finding_view::{Badge, FindingView, Piece, badges, text};
+use super::finding_view::{Badge, FindingView, NoteView, Piece, badges, text};
 use super::section_view::SectionView;
 use super::table_view::grouped;
-use super::visible::visible;
 use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
 use crate::report::charts::style_sheet;
 use crate::report::document::{Document, Figure, Status};
 use crate::report::json;
+use crate::trace::visible::{is_hidden, visible};
 
 const TEMPLATES: [(&str, &str); 7] = [
     ("page.html", include_str!("../../../templates/report/page.html")),
@@ -59,6 +59,7 @@ const SCRIPTS: [&str; 6] = [
 struct Page {
     title: String,
     summary: Vec<Piece>,
+    notes: Vec<NoteView>,
     badges: Vec<Badge>,
     facts: Vec<FigureView>,
     cards: Vec<FigureView>,
@@ -138,6 +139,7 @@ fn page(document: &Document) -> Result<Page> {
     Ok(Page {
         title: document.title.clone(),
         summary: text(&document.summary),
+        notes: document.notes.iter().map(NoteView::of).collect(),
         badges: badges(&document.findings),
         // The badges tell how many findings there are.
         facts: facts.into_iter().filter(|figure| !figure.id.ends_with("_findings")).map(figure).collect(),
@@ -173,9 +175,18 @@ fn policy(scripts: &[&str]) -> String {
 fn embedded(document: &Document) -> Result<String> {
     let text = serde_json::to_string(&json::value(document))?;
     // These characters are found within texts alone, where JSON knows them by their numbers.
-    let escapes =
-        [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
-    Ok(escapes.into_iter().fold(text, |text, (character, escape)| text.replace(character, escape)))
+    let escapes = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")];
+    let text = escapes.into_iter().fold(text, |text, (character, escape)| text.replace(character, escape));
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_hidden(character) {
+            let mut units = [0; 2];
+            shown.extend(character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            shown.push(character);
+        }
+    }
+    Ok(shown)
 }
 
 fn figure(figure: &Figure) -> FigureView {
