@@ -32,6 +32,13 @@
 -- column: peak_hbm_gbps number -- GB/s that the memory allows
 -- column: peak_valu_gflops number -- GFLOP/s of single precision that the vector units allow
 -- column: peak_mfma_gflops number -- GFLOP/s of half precision that the matrix units allow
+-- column: peak_valu_f16_gflops number -- GFLOP/s of half precision that the vector units allow
+-- column: peak_valu_f64_gflops number -- GFLOP/s of double precision that the vector units allow
+-- column: peak_mfma_bf16_gflops number -- GFLOP/s of bfloat16 that the matrix units allow
+-- column: peak_mfma_f32_gflops number -- GFLOP/s of single precision that the matrix units allow
+-- column: peak_mfma_f64_gflops number -- GFLOP/s of double precision that the matrix units allow
+-- column: peak_mfma_f8_gflops number -- GFLOP/s of 8 bits that the matrix units allow
+-- column: peak_mfma_f6f4_gflops number -- GFLOP/s of 6 and 4 bits that the matrix units allow
 -- column: roof_ns ns -- least time that the device needs
 -- column: bound text -- what takes it: valu, mfma, lds, l1, l2 or hbm; null where the traffic of the memory is not known
 -- column: roof_gflops number -- GFLOP/s that the roof allows
@@ -74,6 +81,13 @@ summed AS (
         MAX(CASE WHEN metric = 'roof.bytes_hbm' THEN peak END) AS peak_hbm_gbps,
         MAX(CASE WHEN metric = 'roof.valu_flops_f32' THEN peak END) AS peak_valu_gflops,
         MAX(CASE WHEN metric = 'roof.mfma_flops_f16' THEN peak END) AS peak_mfma_gflops,
+        MAX(CASE WHEN metric = 'roof.valu_flops_f16' THEN peak END) AS peak_valu_f16_gflops,
+        MAX(CASE WHEN metric = 'roof.valu_flops_f64' THEN peak END) AS peak_valu_f64_gflops,
+        MAX(CASE WHEN metric = 'roof.mfma_flops_bf16' THEN peak END) AS peak_mfma_bf16_gflops,
+        MAX(CASE WHEN metric = 'roof.mfma_flops_f32' THEN peak END) AS peak_mfma_f32_gflops,
+        MAX(CASE WHEN metric = 'roof.mfma_flops_f64' THEN peak END) AS peak_mfma_f64_gflops,
+        MAX(CASE WHEN metric = 'roof.mfma_flops_f8' THEN peak END) AS peak_mfma_f8_gflops,
+        MAX(CASE WHEN metric = 'roof.mfma_flops_f6f4' THEN peak END) AS peak_mfma_f6f4_gflops,
         SUM(CASE WHEN metric = 'roof.valu_flops_f16' THEN numerator END) AS valu_flops_f16,
         SUM(CASE WHEN metric = 'roof.valu_flops_f32' THEN numerator END) AS valu_flops_f32,
         SUM(CASE WHEN metric = 'roof.valu_flops_f64' THEN numerator END) AS valu_flops_f64,
@@ -108,6 +122,7 @@ summed AS (
 timed AS (
     SELECT
         {{ keys }}dispatches, time_ns, peak_hbm_gbps, peak_valu_gflops, peak_mfma_gflops,
+        peak_valu_f16_gflops, peak_valu_f64_gflops, peak_mfma_bf16_gflops, peak_mfma_f32_gflops, peak_mfma_f64_gflops, peak_mfma_f8_gflops, peak_mfma_f6f4_gflops,
         valu_flops_f16, valu_flops_f32, valu_flops_f64, mfma_flops_f16, mfma_flops_bf16, mfma_flops_f32, mfma_flops_f64, mfma_flops_f8, mfma_flops_f6f4, mfma_iops_i8,
         bytes_lds, bytes_l1, bytes_l2, bytes_hbm,
         CASE WHEN valu_flops_f32 IS NOT NULL THEN COALESCE(valu_flops_f16, CAST(0 AS DOUBLE)) + COALESCE(valu_flops_f32, CAST(0 AS DOUBLE)) + COALESCE(valu_flops_f64, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f16, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_bf16, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f32, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f64, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f8, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f6f4, CAST(0 AS DOUBLE)) END AS flops,
@@ -119,6 +134,7 @@ timed AS (
 roofs AS (
     SELECT
         {{ keys }}dispatches, time_ns, peak_hbm_gbps, peak_valu_gflops, peak_mfma_gflops,
+        peak_valu_f16_gflops, peak_valu_f64_gflops, peak_mfma_bf16_gflops, peak_mfma_f32_gflops, peak_mfma_f64_gflops, peak_mfma_f8_gflops, peak_mfma_f6f4_gflops,
         valu_flops_f16, valu_flops_f32, valu_flops_f64, mfma_flops_f16, mfma_flops_bf16, mfma_flops_f32, mfma_flops_f64, mfma_flops_f8, mfma_flops_f6f4, mfma_iops_i8,
         bytes_lds, bytes_l1, bytes_l2, bytes_hbm,
         flops, valu_ns, mfma_ns, bytes_lds_ns, bytes_l1_ns, bytes_l2_ns, bytes_hbm_ns,
@@ -131,6 +147,7 @@ labelled AS (
         {{ 'CAST(kernel_name AS VARCHAR) AS kernel_name' if column == 'kernel_name' else column }},
         {%- endfor %}
         dispatches, time_ns, peak_hbm_gbps, peak_valu_gflops, peak_mfma_gflops,
+        peak_valu_f16_gflops, peak_valu_f64_gflops, peak_mfma_bf16_gflops, peak_mfma_f32_gflops, peak_mfma_f64_gflops, peak_mfma_f8_gflops, peak_mfma_f6f4_gflops,
         valu_flops_f16, valu_flops_f32, valu_flops_f64, mfma_flops_f16, mfma_flops_bf16, mfma_flops_f32, mfma_flops_f64, mfma_flops_f8, mfma_flops_f6f4, mfma_iops_i8,
         flops,
         bytes_lds, bytes_l1, bytes_l2, bytes_hbm,
@@ -164,6 +181,13 @@ SELECT
     peak_hbm_gbps,
     peak_valu_gflops,
     peak_mfma_gflops,
+    peak_valu_f16_gflops,
+    peak_valu_f64_gflops,
+    peak_mfma_bf16_gflops,
+    peak_mfma_f32_gflops,
+    peak_mfma_f64_gflops,
+    peak_mfma_f8_gflops,
+    peak_mfma_f6f4_gflops,
     roof_ns,
     bound,
     flops / roof_ns AS roof_gflops,

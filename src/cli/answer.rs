@@ -63,8 +63,12 @@ pub fn write_for_people(
     global: &GlobalArguments,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let style =
-        Style { width: terminal_width(output), color: global.color(), rows: Some(output.rows).filter(|n| *n > 0) };
+    let style = Style {
+        width: terminal_width(output),
+        color: global.color(),
+        rows: Some(output.rows).filter(|n| *n > 0),
+        wraps: false,
+    };
     write_as(answer, output, output.format(), style, out)
 }
 
@@ -77,7 +81,7 @@ pub fn write_to_file(mut answer: Answer, output: &OutputArguments, out: &mut dyn
     if !is_for_people(format) {
         convert_times(&mut answer.frame, &mut answer.columns, output.unit);
     }
-    write_as(&answer, output, format, Style { width: None, color: false, rows: None }, out)
+    write_as(&answer, output, format, Style { width: None, color: false, rows: None, wraps: false }, out)
 }
 
 fn is_for_people(format: AnswerFormat) -> bool {
@@ -113,7 +117,7 @@ fn write_as(
         AnswerFormat::Tsv => delimited::write(frame, b'\t', out),
         AnswerFormat::Json => json::write_array(frame, out),
         AnswerFormat::Jsonl => json::write_lines(frame, out),
-        AnswerFormat::Md => markdown::write(frame, &display(), out),
+        AnswerFormat::Md => markdown::write(frame, &display(), None, out),
         AnswerFormat::Parquet | AnswerFormat::Arrow => {
             // The writers of these formats need a target that can move between threads.
             let mut bytes = Vec::new();

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::arguments::{GlobalArguments, InputArguments};
 use super::document_output::DocumentFormat;
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
-use super::filters::explain_unmatched;
+use super::filters::say_unmatched;
 use super::scan::conclude;
 use super::{messages, plot};
 use crate::engine::{NameForm, Registry};
@@ -138,7 +138,7 @@ impl DocumentArguments {
         match trace {
             _ if is_damaged || of_source == PARTIAL => return Ok(PARTIAL),
             None if of_source == NO_DATA => return Ok(NO_DATA),
-            Some(trace) if explain_unmatched(trace, analysis.document.sections.is_empty(), global)? => {
+            Some(trace) if say_unmatched(trace, &analysis.unmatched, analysis.is_empty, global) => {
                 return Ok(NO_DATA);
             }
             _ => {}

@@ -1,7 +1,5 @@
 //! The options that choose what an answer is about, and what is said about them.
 
-use std::collections::BTreeSet;
-
 use clap::Args;
 use regex::Regex;
 
@@ -9,23 +7,10 @@ use super::arguments::GlobalArguments;
 use super::exit::Failure;
 use super::messages;
 use crate::trace::Trace;
-use crate::trace::schema::{Table, table};
+use crate::trace::schema::Table;
 use crate::trace::selection::{
-    Choice, Condition, Filter, IterationSet, NumberSet, Window, WindowMode, is_touched, parse_duration_ns, unmatched,
+    Choice, Condition, IterationSet, NumberSet, Window, WindowMode, explained, lost_ranks, parse_duration_ns, untouched,
 };
-
-/// Tables that describe what events refer to; a filter need not choose among them.
-const DESCRIPTIONS: &[&str] = &[
-    "processes",
-    "agents",
-    "clocks",
-    "queues",
-    "streams",
-    "threads",
-    "code_objects",
-    "kernel_symbols",
-    "device_constants",
-];
 
 /// Which events of the trace to look at.
 #[derive(Args, Clone, Debug)]
@@ -109,21 +94,8 @@ impl FilterArguments {
 
 /// Says which filters do not choose among the tables that are read.
 pub fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, global: &GlobalArguments) {
-    if global.quiet {
-        return;
-    }
-    let choice = trace.choice();
-    let read: Vec<&'static Table> = tables.filter_map(table).collect();
-    let events = || read.iter().filter(|table| !DESCRIPTIONS.contains(&table.name));
-    for filter in choice.row_filters().filter(|filter| *filter != Filter::Where) {
-        let untouched: Vec<&str> =
-            events().filter(|table| !is_touched(choice, filter, table)).map(|table| table.name).collect();
-        if !untouched.is_empty() {
-            messages::say(format_args!("note: {} leaves all rows of {}", filter.flag(), untouched.join(", ")));
-        }
-    }
-    if choice.has(Filter::Where) && !read.iter().any(|table| is_touched(choice, Filter::Where, table)) {
-        messages::say("note: no table that is read has the columns of --where, which has no effect");
+    for sentence in untouched(trace.choice(), tables).into_iter().filter(|_| !global.quiet) {
+        messages::say(format_args!("note: {sentence}"));
     }
 }
 
@@ -133,48 +105,19 @@ pub fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, 
 /// # Errors
 /// When a table cannot be read.
 pub fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
-    let choice = trace.choice();
-    let filters: Vec<&str> = [Filter::Rank]
-        .into_iter()
-        .filter(|filter| choice.has(*filter))
-        .chain(choice.row_filters())
-        .map(Filter::flag)
-        .collect();
-    if filters.is_empty() {
-        return Ok(false);
-    }
-    note_lost_ranks(trace, global);
-    let mut sentences = unmatched(trace, no_rows)?;
-    if sentences.is_empty() && no_rows {
-        sentences.push(match filters.as_slice() {
-            [only] => format!("nothing is left by {only}"),
-            several => format!("nothing is left by {} together", several.join(", ")),
-        });
-    }
+    Ok(say_unmatched(trace, &explained(trace, no_rows, no_rows)?, no_rows, global))
+}
+
+/// Says these sentences about filters that match nothing, and tells whether there is one.
+pub fn say_unmatched(trace: &Trace, sentences: &[String], no_rows: bool, global: &GlobalArguments) -> bool {
     if !global.quiet {
+        if let Some(lost) = lost_ranks(trace) {
+            messages::say(format_args!("note: {lost}"));
+        }
         let what = if no_rows { "no rows" } else { "no match" };
-        for sentence in &sentences {
+        for sentence in sentences {
             messages::say(format_args!("{what}: {sentence}"));
         }
     }
-    Ok(!sentences.is_empty())
-}
-
-/// Says which ranks have nothing in a window that others have: a marker may be in some of them only.
-fn note_lost_ranks(trace: &Trace, global: &GlobalArguments) {
-    let (mut known, mut lost) = (BTreeSet::new(), BTreeSet::new());
-    for (member, resolved) in trace.members().iter().zip(trace.resolved()) {
-        let ranks = if resolved.nothing { &mut lost } else { &mut known };
-        ranks.insert(member.process.rank);
-    }
-    let ranks: Vec<String> = lost.difference(&known).map(i64::to_string).collect();
-    let written = |filter, noun| Some(format!("{noun} {}", trace.choice().written(filter)?));
-    let window = match trace.resolved().iter().any(|resolved| resolved.without_iterations) {
-        true => written(Filter::Iterations, "iterations"),
-        false => written(Filter::Window, "window").or_else(|| written(Filter::Iterations, "iterations")),
-    };
-    if let (false, false, false, Some(window)) = (global.quiet, known.is_empty(), ranks.is_empty(), window) {
-        let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
-        messages::say(format_args!("note: {noun} {} lack the {window}, nothing is kept of them", ranks.join(", ")));
-    }
+    !sentences.is_empty()
 }

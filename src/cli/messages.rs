@@ -1,5 +1,6 @@
 //! What is said beside an answer: texts on standard output, messages to people on standard error.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -11,6 +12,7 @@ use super::exit::Failure;
 use crate::trace::Trace;
 use crate::trace::schema::{Origin, tables};
 use crate::trace::source::Severity;
+use crate::trace::visible::visible;
 
 /// Of so many lines of a kind, nobody reads more.
 const LINES_OF_A_KIND: usize = 20;
@@ -32,9 +34,11 @@ pub fn print(text: impl AsRef<[u8]>) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Writes a line to standard error. Where nobody can read it there is no way to say so either.
+/// Writes a line to standard error, without characters that a terminal would take as commands. Where nobody can read it there is no way to say so either.
 pub fn say(message: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{message}");
+    let text = message.to_string();
+    let lines: Vec<Cow<'_, str>> = text.split('\n').map(visible).collect();
+    let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
 /// Writes a line to standard error with the time since the start, where details were asked for.

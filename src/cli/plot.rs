@@ -58,16 +58,16 @@ impl Pictures {
     ///
     /// # Errors
     /// When a file cannot be written, or the answer lacks what is drawn.
-    pub fn draw(&self, query: &Query, answer: &Answer, global: &GlobalArguments) -> Result<Option<String>, Failure> {
-        if !self.plot && self.charts.is_none() {
+    pub fn draw(&self, query: &Query, answer: &Answer, global: &GlobalArguments) -> anyhow::Result<Option<String>> {
+        // Of an answer without rows there is nothing to draw.
+        if answer.frame.height() == 0 || !self.plot && self.charts.is_none() {
             return Ok(None);
         }
         let Some(chart) = Chart::of_answer(&query.declaration, answer)? else { return Ok(None) };
         if let Some(directory) = &self.charts {
             write_chart(&chart, directory, &query.name)?;
         }
-        // A table without rows has nothing under it.
-        if !self.plot || answer.frame.height() == 0 {
+        if !self.plot {
             return Ok(None);
         }
         Ok(Some(characters(

@@ -10,7 +10,7 @@ use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening}
 use super::document_arguments::DocumentArguments;
 use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::{DONE, EXCEEDED, Failure, PARTIAL, SOME_FAILED};
-use super::filters::explain_unmatched;
+use super::filters::say_unmatched;
 use super::messages;
 use super::progress::Progress;
 use super::report_outputs::Outputs;
@@ -157,8 +157,7 @@ fn make(
         trace.analyze(&AnalysisOptions { title: Some(format!("{title}: {}", run.name)), ..options.clone() })?;
     messages::detail(global, format_args!("analysed {}", run.name));
     let is_damaged = messages::report_damage(&trace, global);
-    let is_empty = analysis.document.sections.is_empty();
-    if explain_unmatched(&trace, is_empty, global)? && is_empty {
+    if say_unmatched(&trace, &analysis.unmatched, analysis.is_empty, global) && analysis.is_empty {
         let reason = (run.name.clone(), "nothing is left by the filters".to_owned());
         return Err(InputError::NoTrace { reasons: vec![reason] }.into());
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use regex::Regex;
@@ -22,11 +23,26 @@ pub fn narrow(error: &mut clap::Error, command: &Command) {
     if error.kind() == ErrorKind::UnknownArgument
         && let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg).cloned()
         && let Some(name) = given.strip_prefix("--")
-        && let Some(meant) = slip(name, innermost(command))
     {
-        error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("--{meant}")));
-        error.remove(ContextKind::Usage);
+        let own = innermost(command);
+        if let Some(meant) = slip(name, own) {
+            error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("--{meant}")));
+            error.remove(ContextKind::Usage);
+        } else if let Some(verb) = verb_with(name, command) {
+            // Neither is it a similar option that was meant, nor an input of that name.
+            let tip = format!("--{name} is an option of `wavesieve {verb}`");
+            error.remove(ContextKind::SuggestedArg);
+            error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+        }
     }
+}
+
+/// A verb that has an option, or whose queries have it; that of queries before all others.
+fn verb_with<'a>(option: &str, command: &'a Command) -> Option<&'a str> {
+    let has = |command: &Command| command.get_arguments().any(|argument| argument.get_long() == Some(option));
+    let mut verbs = command.find_subcommand("table").into_iter().chain(command.get_subcommands());
+    let verb = verbs.find(|verb| has(verb) || verb.get_subcommands().any(has))?;
+    Some(verb.get_name())
 }
 
 /// The verb or query that the command line of the process names.

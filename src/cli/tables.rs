@@ -15,6 +15,7 @@ use super::arguments::{
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::messages;
+use super::plot::{Pictures, with_plot_options};
 use super::source_text::{SourceArguments, SourceLines, with_source_option};
 use super::table::{explain_emptiness, parameter_argument, with_shared_options};
 use crate::engine::{Answer, Query, QueryError, QueryOptions, Registry, mentioned, render, run_queries, united};
@@ -51,6 +52,9 @@ pub fn command(registry: &Registry, words: impl Iterator<Item = String>) -> Opti
             command = command.arg(parameter_argument(parameter));
         }
     }
+    if queries.iter().any(|query| query.declaration.plot.is_some()) {
+        command = with_plot_options(command);
+    }
     let command = with_source_option(with_shared_options(command), queries.into_iter());
     Some(command.about("Answer several named queries"))
 }
@@ -76,6 +80,14 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     let replaced = check_output(queries, &input, &output)?;
+    let pictures: BTreeMap<&str, Pictures> = queries
+        .iter()
+        .map(|query| Ok((query.name.as_str(), Pictures::of(query, matches, &input)?)))
+        .collect::<Result<_, Failure>>()?;
+    let draw = |query: &Query, answer: &Answer| match pictures.get(query.name.as_str()) {
+        Some(pictures) => pictures.draw(query, answer, global),
+        None => Ok(None),
+    };
     let source = SourceArguments::of(matches).open(global)?;
     let needs = || queries.iter().map(|query| query.declaration.needs.first());
     let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
@@ -90,14 +102,16 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     tables.dedup();
     note_untouched(&trace, tables.into_iter(), global);
     let empty = if let Some(directory) = output.path() {
-        write_files(&trace, &asked, directory, (&output, &source), replaced)?
+        write_files(&trace, &asked, directory, (&output, &source, &draw), replaced)?
     } else {
         let titled = |query: &Query, answer: Answer| {
-            anyhow::Ok((query.declaration.title.clone(), source.add_to(answer.with_texts()?)?))
+            let answer = source.add_to(answer.with_texts()?)?;
+            let picture = draw(query, &answer)?;
+            anyhow::Ok(Titled { title: query.declaration.title.clone(), answer, picture })
         };
         let answers = delivered(queries, run_queries(&trace, &asked, titled)?).map_err(failure)?;
         print(answers.iter().flatten(), &output, global)?;
-        answers.iter().map(|answer| answer.as_ref().map(|(_, answer)| answer.frame.height() == 0)).collect()
+        answers.iter().map(|titled| titled.as_ref().map(|titled| titled.answer.frame.height() == 0)).collect()
     };
     let all_empty = empty.iter().flatten().all(|empty| *empty);
     let failed = empty.contains(&None);
@@ -113,6 +127,16 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     }
     Ok(if unexplained { DONE } else { NO_DATA })
 }
+
+/// An answer with its title and what is drawn under it.
+struct Titled {
+    title: String,
+    answer: Answer,
+    picture: Option<String>,
+}
+
+/// Draws an answer where that was asked for.
+type Draw<'a> = dyn Fn(&Query, &Answer) -> anyhow::Result<Option<String>> + Sync + 'a;
 
 /// The values of a query's parameters: those that were given, and its own defaults.
 fn parameters(query: &Query, matches: &ArgMatches) -> BTreeMap<String, String> {
@@ -199,7 +223,7 @@ fn write_files(
     trace: &Trace,
     asked: &[(&Query, QueryOptions)],
     directory: &Path,
-    (output, source): (&OutputArguments, &SourceLines),
+    (output, source, draw): (&OutputArguments, &SourceLines, &Draw<'_>),
     replaced: bool,
 ) -> Result<Vec<Option<bool>>, Failure> {
     let fill = |directory: &Path| {
@@ -208,29 +232,37 @@ fn write_files(
             let is_of_lines = matches!(output.format(), AnswerFormat::Csv | AnswerFormat::Tsv);
             let answer = if is_of_lines { answer } else { answer.with_texts()? };
             let answer = source.add_to(answer)?;
+            let picture = draw(query, &answer)?;
             let path = directory.join(file_name(query, output.format()));
             write_file(&path, |out| answer::write_to_file(answer, output, out))?;
-            anyhow::Ok(is_empty)
+            anyhow::Ok((is_empty, picture.map(|picture| (query.declaration.title.clone(), picture))))
         })?;
         let queries: Vec<&Query> = asked.iter().map(|(query, _)| *query).collect();
         delivered(&queries, written)
     };
     let write = if replaced { replace_directory } else { write_directory };
-    write(directory, fill).map_err(failure)
+    let written = write(directory, fill).map_err(failure)?;
+    for (title, picture) in written.iter().flatten().filter_map(|(_, picture)| picture.as_ref()) {
+        messages::print(format!("{title}\n\n{}\n", picture.trim_end()))?;
+    }
+    Ok(written.into_iter().map(|answer| answer.map(|(is_empty, _)| is_empty)).collect())
 }
 
 /// Prints titled answers one below the other.
 fn print<'a>(
-    answers: impl Iterator<Item = &'a (String, Answer)>,
+    answers: impl Iterator<Item = &'a Titled>,
     output: &OutputArguments,
     global: &GlobalArguments,
 ) -> Result<(), Failure> {
     let mut out = BufWriter::new(io::stdout().lock());
-    for (position, (title, answer)) in answers.enumerate() {
+    for (position, Titled { title, answer, picture }) in answers.enumerate() {
         let blank = if position > 0 { "\n" } else { "" };
         let mark = if output.format() == AnswerFormat::Md { "## " } else { "" };
         writeln!(out, "{blank}{mark}{title}\n")?;
         answer::write_for_people(answer, output, global, &mut out)?;
+        if let Some(picture) = picture {
+            writeln!(out, "{}", picture.trim_end())?;
+        }
     }
     Ok(out.flush()?)
 }

@@ -7,12 +7,20 @@ use polars::prelude::DataFrame;
 
 use super::cell::Cell;
 use super::unit::{Display, is_number};
+use crate::findings::shortened;
+use crate::trace::visible::visible;
 
-/// Writes a pipe table with readable units; numbers are aligned to the right.
+/// Writes a pipe table with readable units; numbers are aligned to the right. Names keep both ends where they have more than
+/// `longest_name` characters.
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(frame: &DataFrame, display: &[Display], out: &mut dyn Write) -> Result<()> {
+pub fn write(frame: &DataFrame, display: &[Display], longest_name: Option<usize>, out: &mut dyn Write) -> Result<()> {
+    let shown = |display: &Display, cell: &Cell| match longest_name.filter(|_| display.shortens) {
+        // Sentences keep more, which they need for what they mean.
+        Some(longest) => escape(&shortened(&display.text(cell), if display.wraps { longest * 4 } else { longest })),
+        None => escape(&display.text(cell)),
+    };
     let headers: Vec<String> =
         frame.columns().iter().zip(display).map(|(column, display)| escape(&display.header(column.name()))).collect();
     writeln!(out, "| {} |", headers.join(" | "))?;
@@ -24,7 +32,7 @@ pub fn write(frame: &DataFrame, display: &[Display], out: &mut dyn Write) -> Res
             .columns()
             .iter()
             .zip(display)
-            .map(|(column, display)| escape(&display.text(&Cell::of(column, row))))
+            .map(|(column, display)| shown(display, &Cell::of(column, row)))
             .collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
@@ -33,9 +41,8 @@ pub fn write(frame: &DataFrame, display: &[Display], out: &mut dyn Write) -> Res
 
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in visible(text).chars() {
         match character {
-            '\n' | '\r' => escaped.push(' '),
             '|' | '\\' | '*' | '_' | '`' | '<' | '>' | '[' | ']' | '&' => {
                 escaped.push('\\');
                 escaped.push(character);
@@ -52,6 +59,7 @@ mod tests {
 
     #[test]
     fn names_cannot_break_the_table() {
-        assert_eq!(escape("a|b<int>*\n"), "a\\|b\\<int\\>\\* ");
+        assert_eq!(escape("a|b<int>*\n"), "a\\|b\\<int\\>\\*␊");
+        assert_eq!(escape("a\u{1b}[31m\u{202e}b"), "a␛\\[31m⟨U+202E⟩b");
     }
 }

@@ -8,9 +8,15 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::cell::Cell;
 use super::unit::{Display, is_number};
+use crate::findings::{counted, shortened};
+use crate::trace::visible::visible;
 
 /// Narrowest a name is made to let a table fit.
 const NARROWEST_NAME: usize = 16;
+/// Narrowest a sentence is made.
+const NARROWEST_SENTENCE: usize = 30;
+/// Longest sentence that is written out.
+const LONGEST_SENTENCE: usize = 1000;
 const GAP: usize = 2;
 
 /// Size and looks of a table.
@@ -22,6 +28,8 @@ pub struct Style {
     pub color: bool,
     /// Rows shown at most; `None` for all.
     pub rows: Option<usize>,
+    /// Whether sentences that are too long go on in further lines; else they are shortened as names are.
+    pub wraps: bool,
 }
 
 /// A table as text: what is written for each column.
@@ -30,11 +38,12 @@ struct Grid {
     cells: Vec<Vec<String>>,
     widths: Vec<usize>,
     right: Vec<bool>,
+    wraps: Vec<bool>,
     rows: usize,
 }
 
 /// Writes a heading and one line per row, numbers to the right. Where lines would be too long, names are shortened in
-/// their middle; what then still does not fit follows in further blocks that repeat the leading names. Rows beyond the
+/// their middle, or sentences put on several lines; what then still does not fit follows in further blocks that repeat the leading names. Rows beyond the
 /// limit are counted below.
 ///
 /// # Errors
@@ -47,7 +56,9 @@ pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn
         .columns()
         .iter()
         .zip(display)
-        .map(|(column, display)| (0..rows).map(|row| one_line(&display.text(&Cell::of(column, row)))).collect())
+        .map(|(column, display)| {
+            (0..rows).map(|row| visible(&display.text(&Cell::of(column, row))).into_owned()).collect()
+        })
         .collect();
     let mut widths: Vec<usize> = headers
         .iter()
@@ -56,7 +67,7 @@ pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn
         .collect();
     if let Some(width) = style.width {
         let natural = widths.clone();
-        shrink(&mut widths, &headers, display, width);
+        shrink(&mut widths, &headers, display, style);
         if total(&widths) > width {
             // It takes several blocks anyhow: then names may keep more of their length.
             for ((shown, natural), display) in widths.iter_mut().zip(natural).zip(display) {
@@ -67,7 +78,8 @@ pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn
         }
     }
     let right = frame.columns().iter().map(is_number).collect();
-    let grid = Grid { headers, cells, widths, right, rows };
+    let wraps = display.iter().map(|display| style.wraps && display.wraps).collect();
+    let grid = Grid { headers, cells, widths, right, wraps, rows };
     let leading = display.iter().take_while(|display| display.identifies).count();
     for (index, block) in blocks(&grid.widths, leading, style.width).into_iter().enumerate() {
         if index > 0 {
@@ -76,7 +88,8 @@ pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn
         grid.write(&block, style.color, out)?;
     }
     if rows < frame.height() {
-        writeln!(out, "… {} more rows; --rows 0 shows all", frame.height() - rows)?;
+        let others = counted((frame.height() - rows) as f64, "more row");
+        writeln!(out, "… {others}; --rows 0 shows all")?;
     }
     Ok(())
 }
@@ -93,9 +106,26 @@ impl Grid {
         for row in 0..self.rows {
             let cell =
                 |column: usize| self.cells.get(column).and_then(|cells| cells.get(row)).map_or("", String::as_str);
-            writeln!(out, "{}", self.line(block, cell))?;
+            let lines: Vec<Vec<String>> = block.iter().map(|column| self.lines(*column, cell(*column))).collect();
+            for number in 0..lines.iter().map(Vec::len).max().unwrap_or(0) {
+                let part = |column: usize| {
+                    let place = block.iter().position(|known| *known == column);
+                    let lines = place.and_then(|place| lines.get(place));
+                    lines.and_then(|lines| lines.get(number)).map_or("", String::as_str)
+                };
+                writeln!(out, "{}", self.line(block, part))?;
+            }
         }
         Ok(())
+    }
+
+    /// A cell in as many lines as it takes: more than one only of sentences.
+    fn lines(&self, column: usize, cell: &str) -> Vec<String> {
+        let width = self.widths.get(column).copied().unwrap_or(0);
+        if self.wraps.get(column) == Some(&true) && cell.width() > width {
+            return wrapped(&shortened(cell, LONGEST_SENTENCE), width);
+        }
+        vec![cell.to_owned()]
     }
 
     fn line<'a>(&self, block: &[usize], text: impl Fn(usize) -> &'a str) -> String {
@@ -154,21 +184,45 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+/// A text in lines of at most so many columns; words that are longer are broken.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => {
+                let mut rest = word;
+                while rest.width() > width.max(1) {
+                    let head = take_width(rest.chars(), width.max(1));
+                    // A character may be wider than the line.
+                    let taken = head.len().max(rest.chars().next().map_or(0, char::len_utf8));
+                    let Some((head, tail)) = rest.split_at_checked(taken) else { break };
+                    lines.push(head.to_owned());
+                    rest = tail;
+                }
+                if !rest.is_empty() {
+                    lines.push(rest.to_owned());
+                }
+            }
+        }
+    }
+    lines
 }
 
 /// Takes from the widest columns that may be shortened until the table fits, or none can give more.
-fn shrink(widths: &mut [usize], headers: &[String], display: &[Display], limit: usize) {
+fn shrink(widths: &mut [usize], headers: &[String], display: &[Display], style: Style) {
+    let limit = style.width.unwrap_or(usize::MAX);
     let floors: Vec<usize> = widths
         .iter()
         .zip(headers)
         .zip(display)
-        .map(
-            |((width, header), display)| {
-                if display.shortens { header.width().max(NARROWEST_NAME).min(*width) } else { *width }
-            },
-        )
+        .map(|((width, header), display)| {
+            let narrowest = if style.wraps && display.wraps { NARROWEST_SENTENCE } else { NARROWEST_NAME };
+            if display.shortens { header.width().max(narrowest).min(*width) } else { *width }
+        })
         .collect();
     loop {
         let Some(excess) = total(widths).checked_sub(limit).filter(|excess| *excess > 0) else { return };
@@ -217,6 +271,13 @@ mod tests {
         assert_eq!(blocks(&[3, 4], 1, Some(1)), [vec![0, 1]]);
         assert_eq!(blocks(&[30, 40], 2, Some(9)), [vec![0], vec![1]]);
         assert_eq!(blocks(&[3, 9, 4, 9], 2, Some(20)), [vec![0, 1, 2], vec![0, 3]]);
+    }
+
+    #[test]
+    fn sentences_are_put_on_lines() {
+        assert_eq!(wrapped("rows are left out", 8), ["rows are", "left out"]);
+        assert_eq!(wrapped("see /very/long/path now", 6), ["see", "/very/", "long/p", "ath", "now"]);
+        assert_eq!(wrapped("矩阵", 1), ["矩", "阵"]);
     }
 
     #[test]

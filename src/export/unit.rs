@@ -44,12 +44,14 @@ pub struct Display {
     replaces: &'static str,
     /// Whether the values may be shortened in their middle.
     pub shortens: bool,
+    /// Whether the values are sentences, which lose their meaning where they are shortened.
+    pub wraps: bool,
     /// Whether the values say what the row is about, rather than measure it.
     pub identifies: bool,
 }
 
 const PLAIN: Display =
-    Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false, identifies: false };
+    Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false, wraps: false, identifies: false };
 
 /// How to show each column of an answer.
 pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> Vec<Display> {
@@ -67,9 +69,13 @@ pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> 
             ColumnUnit::Number => Display { decimals: if is_whole(column) { 0 } else { 3 }, ..PLAIN },
             ColumnUnit::Percent => Display { decimals: 2, ..PLAIN },
             ColumnUnit::GigabytesPerSecond => Display { decimals: 2, suffix: "GB/s", replaces: "_gb_per_s", ..PLAIN },
-            ColumnUnit::Name | ColumnUnit::Text => {
-                Display { shortens: true, identifies: true, decimals: plain_decimals(column), ..PLAIN }
-            }
+            ColumnUnit::Name | ColumnUnit::Text => Display {
+                shortens: true,
+                wraps: declared.unit == ColumnUnit::Text,
+                identifies: true,
+                decimals: plain_decimals(column),
+                ..PLAIN
+            },
             ColumnUnit::Id => Display { identifies: true, decimals: plain_decimals(column), ..PLAIN },
             ColumnUnit::Count => Display { decimals: plain_decimals(column), ..PLAIN },
         })

@@ -11,6 +11,7 @@ use super::finding::{Evidence, Saving};
 use super::priority::Priority;
 use super::question::Question;
 use super::rule_book::RuleText;
+use super::spans::Spans;
 use crate::engine::{Answer, Registry};
 
 /// Rows of evidence that are shown.
@@ -26,8 +27,8 @@ pub struct Case<'a> {
     pub id: &'static str,
     /// Thresholds of the rule.
     pub rule: &'a RuleText,
-    /// Spans of all GPUs added up, in nanoseconds; 0 where no GPU worked.
-    pub spans_ns: i64,
+    /// Spans of all GPUs, without what is no part of the run.
+    pub spans: &'a Spans,
     /// What the trace holds.
     pub collected: &'a Collected,
 }
@@ -138,12 +139,12 @@ impl Case<'_> {
 
     /// A share of the spans of all GPUs, in percent.
     pub fn pct_of_spans(&self, gpu_time_ns: i64) -> f64 {
-        Self::pct(gpu_time_ns, self.spans_ns)
+        Self::pct(gpu_time_ns, self.spans.total_ns())
     }
 
     /// What a saving of GPU time amounts to; never more than the spans.
     pub fn saving(&self, gpu_time_ns: i64) -> Saving {
-        let gpu_time_ns = gpu_time_ns.clamp(0, self.spans_ns.max(0));
+        let gpu_time_ns = gpu_time_ns.clamp(0, self.spans.total_ns().max(0));
         Saving { gpu_time_ns, pct_of_span: self.pct_of_spans(gpu_time_ns) }
     }
 

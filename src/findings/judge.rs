@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result};
 
 use super::answers::Answers;
-use super::case::{Case, Observation, Rows};
+use super::case::{Case, Observation};
 use super::collected::Collected;
 use super::finding::Finding;
 use super::priority::Priority;
 use super::question::Question;
 use super::recommendations::commands;
 use super::rule_book::{RuleBook, RuleText};
-use super::rules::{NOTHING, RULES, nothing_stands_out, time_question};
+use super::rules::{NOTHING, OF_TRACE, RULES, nothing_stands_out, time_question};
+use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{rendered, shortened};
 use crate::engine::Registry;
 
@@ -31,12 +32,10 @@ pub fn questions() -> BTreeSet<Question> {
 /// # Errors
 /// When a text of the rule book is wrong.
 pub fn judge(answers: &Answers, registry: &Registry, book: &RuleBook, collected: &Collected) -> Result<Vec<Finding>> {
-    let time = time_question();
-    let rows = Rows::over(answers.get(&time));
-    let spans_ns = rows.sum(rows.places(), "span_ns");
+    let spans = Spans::of(answers, book.get(BROKEN_SPAN));
     let case = |id: &'static str| -> Result<Case<'_>> {
         let rule = book.get(id).with_context(|| format!("internal: rule {id} has no text"))?;
-        Ok(Case { answers, registry, id, rule, spans_ns, collected })
+        Ok(Case { answers, registry, id, rule, spans: &spans, collected })
     };
     let mut findings = Vec::new();
     for rule in RULES {
@@ -50,7 +49,9 @@ pub fn judge(answers: &Answers, registry: &Registry, book: &RuleBook, collected:
         findings.extend(finding(&case, nothing_stands_out(&case))?);
     }
     let saved = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
-    findings.sort_by_key(|finding| (finding.priority, Reverse(saved(finding)), finding.id.clone()));
+    // What is wrong with the trace itself comes first among its equals: it tells how far to trust the rest.
+    let of_trace = |finding: &Finding| OF_TRACE.contains(&finding.rule.as_str());
+    findings.sort_by_key(|finding| (finding.priority, !of_trace(finding), Reverse(saved(finding)), finding.id.clone()));
     number_equal_ids(&mut findings);
     Ok(findings)
 }

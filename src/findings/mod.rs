@@ -20,6 +20,8 @@ mod rule_book;
 #[cfg(feature = "tables")]
 mod rules;
 #[cfg(feature = "tables")]
+mod spans;
+#[cfg(feature = "tables")]
 mod texts;
 #[cfg(feature = "tables")]
 mod verdict;
@@ -44,7 +46,9 @@ pub use rule_book::{RuleBook, RuleBookError, RuleText};
 #[cfg(feature = "tables")]
 pub use rules::{NOTHING, RULES, time_question};
 #[cfg(feature = "tables")]
-pub use texts::{bytes, duration, pieces, shortened};
+pub use spans::{BROKEN_SPAN, Spans};
+#[cfg(feature = "tables")]
+pub use texts::{bytes, counted, duration, pieces, shortened};
 #[cfg(feature = "tables")]
 pub use verdict::{Limit, SUMMARY, Shares, Verdict, verdict};
 

@@ -11,8 +11,11 @@ use crate::analysis::{Accumulations, CounterBlocks, Item, Pass, Resolver, accumu
 use crate::engine::NameForm;
 use crate::trace::kernel_names::base_name;
 use crate::trace::metrics::{Definitions, Normalization};
+use crate::trace::visible::is_hidden;
 
 const RECOMMENDATIONS: &str = include_str!("../../share/rules/recommendations.toml");
+/// Characters of a name that a pattern is made of.
+const LONGEST_PATTERN: usize = 200;
 /// Longest kernel name that is searched as a whole; of a longer one its own name without arguments is.
 const LONGEST_NAME: usize = 80;
 /// The profiler where a recommendation names none.
@@ -131,6 +134,8 @@ fn kernel_filter(kernel: &str, name: NameForm) -> Vec<String> {
     let shown = if kernel.len() > LONGEST_NAME { base_name(kernel) } else { kernel.to_owned() };
     // Short names have `<...>` for what was left out.
     let shown = shown.split("<...>").next().unwrap_or_default().to_owned();
+    // The begin of a name finds it as well.
+    let shown: String = shown.chars().take(LONGEST_PATTERN).collect();
     if shown.is_empty() { Vec::new() } else { with_value("--kernel-include-regex", escaped(&shown)) }
 }
 
@@ -138,7 +143,7 @@ fn kernel_filter(kernel: &str, name: NameForm) -> Vec<String> {
 /// and others as a regular expression: what both read alike. `None` where nothing of the name is.
 fn workload(kernel: &str, name: NameForm) -> Option<Vec<String>> {
     let own = if matches!(name, NameForm::Mangled) { kernel.to_owned() } else { base_name(kernel) };
-    let is_read = |one: char| OPERATORS.contains(one) || one.is_control();
+    let is_read = |one: char| OPERATORS.contains(one) || is_hidden(one);
     // The first of the longest.
     let part = own.split(is_read).reduce(|best, next| if next.len() > best.len() { next } else { best })?.trim();
     let words: String = part.chars().map(|one| if one.is_ascii_alphanumeric() { one } else { '_' }).collect();
@@ -156,14 +161,18 @@ fn with_value(option: &str, value: String) -> Vec<String> {
     if value.starts_with('-') { vec![format!("{option}={value}")] } else { vec![option.to_owned(), value] }
 }
 
-/// A text as a regular expression that finds it. No command line can hold a zero.
+/// A text as a regular expression that finds it; of characters that nobody sees any will do.
 pub fn escaped(text: &str) -> String {
     let mut pattern = String::new();
     for character in text.chars() {
+        if is_hidden(character) {
+            pattern.push('.');
+            continue;
+        }
         if OPERATORS.contains(character) {
             pattern.push('\\');
         }
-        pattern.push(if character == '\0' { '.' } else { character });
+        pattern.push(character);
     }
     pattern
 }

@@ -58,12 +58,22 @@ pub enum RuleBookError {
         reason: String,
     },
     /// There is no such rule.
-    #[error("there is no rule {rule}{}", .closest.as_ref().map_or_else(String::new, |closest| format!("; did you mean {closest}?")))]
+    #[error("there is no rule {rule}{}; `wavesieve schema rules` lists all", near_names(.near))]
     Rule {
         /// What was asked for.
         rule: String,
-        /// The most similar one.
-        closest: Option<String>,
+        /// The most similar one, and those that share a word with it.
+        near: Vec<String>,
+    },
+    /// A threshold cannot have such a value.
+    #[error("{rule}.{threshold} cannot be {value}; a threshold is a number from 0 to {MOST:.0}")]
+    Value {
+        /// The rule.
+        rule: String,
+        /// The threshold.
+        threshold: String,
+        /// What was asked for.
+        value: f64,
     },
     /// The rule has no such threshold.
     #[error("{rule} has no threshold {threshold}; it has {known}")]
@@ -81,6 +91,19 @@ pub enum RuleBookError {
         /// What was given.
         text: String,
     },
+}
+
+/// Names that are listed at most.
+const NEAR_NAMES: usize = 5;
+/// Greatest threshold: of nanoseconds and bytes nobody has more, and of shares far less is out of reach.
+const MOST: f64 = 1e18;
+
+fn near_names(near: &[String]) -> String {
+    match near {
+        [] => String::new(),
+        [only] => format!("; did you mean {only}?"),
+        several => format!("; did you mean one of {}?", several.join(", ")),
+    }
 }
 
 /// Thresholds and texts of all rules by id.
@@ -127,25 +150,40 @@ impl RuleBook {
         let (name, value) = text.split_once('=').ok_or_else(wrong)?;
         let (rule, threshold) = name.split_once('.').ok_or_else(wrong)?;
         let value: f64 = value.trim().parse().map_err(|_| wrong())?;
-        if !value.is_finite() {
-            return Err(wrong());
-        }
         self.set(rule.trim(), threshold.trim(), value)?;
         Ok(self)
     }
 
     fn set(&mut self, rule: &str, threshold: &str, value: f64) -> Result<(), RuleBookError> {
-        let closest = closest(rule, self.rules.keys().map(String::as_str));
+        let near = if self.rules.contains_key(rule) { Vec::new() } else { self.near(rule) };
         let known = self.rules.get_mut(rule);
-        let known = known.ok_or_else(|| RuleBookError::Rule { rule: rule.to_owned(), closest })?;
+        let known = known.ok_or_else(|| RuleBookError::Rule { rule: rule.to_owned(), near })?;
         let names = known.thresholds.keys().cloned().collect::<Vec<String>>().join(", ");
         let place = known.thresholds.get_mut(threshold).ok_or_else(|| RuleBookError::Threshold {
             rule: rule.to_owned(),
             threshold: threshold.to_owned(),
             known: if names.is_empty() { "none".to_owned() } else { names },
         })?;
+        if !(0.0..=MOST).contains(&value) {
+            let (rule, threshold) = (rule.to_owned(), threshold.to_owned());
+            return Err(RuleBookError::Value { rule, threshold, value });
+        }
         *place = value;
         Ok(())
+    }
+
+    /// The rule with the most similar id, and those that have a word of it.
+    fn near(&self, rule: &str) -> Vec<String> {
+        let ids = || self.rules.keys().map(String::as_str);
+        let mut near: Vec<String> = closest(rule, ids()).into_iter().collect();
+        let words: Vec<&str> = rule.split('_').filter(|word| word.len() > 2).collect();
+        for id in ids().filter(|id| id.split('_').any(|word| words.contains(&word))) {
+            if !near.iter().any(|known| known == id) {
+                near.push(id.to_owned());
+            }
+        }
+        near.truncate(NEAR_NAMES);
+        near
     }
 
     /// Thresholds and texts of a rule.
@@ -175,8 +213,15 @@ mod tests {
         let book = book.with_file("own.toml", "[host_bound_idle]\nhigh_pct = 44.5").unwrap();
         assert_eq!(book.get("host_bound_idle").unwrap().thresholds.get("high_pct"), Some(&44.5));
         let wrong = |text: &str| book.clone().with_assignment(text).unwrap_err().to_string();
-        assert!(wrong("host_bound_idel.high_pct=3").contains("did you mean host_bound_idle?"));
+        assert!(wrong("host_bound_idel.high_pct=3").contains("did you mean one of host_bound_idle, "));
+        assert!(wrong("host_bound_idel.high_pct=3").ends_with("`wavesieve schema rules` lists all"));
+        for value in ["nan", "inf", "-inf", "-5", "1e300"] {
+            let said = wrong(&format!("host_bound_idle.high_pct={value}"));
+            assert!(said.contains("host_bound_idle.high_pct cannot be") && said.contains("from 0 to"), "{said}");
+            let in_file = book.clone().with_file("own.toml", &format!("[host_bound_idle]\nhigh_pct = {value}"));
+            assert!(in_file.unwrap_err().to_string().contains("cannot be"), "{value}");
+        }
         assert!(wrong("host_bound_idle.higher=3").contains("high_pct"));
-        assert!(wrong("host_bound_idle.high_pct=nan").contains("is no assignment"));
+        assert!(wrong("host_bound_idle.high_pct=much").contains("is no assignment"));
     }
 }

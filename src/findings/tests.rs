@@ -600,3 +600,48 @@ fn graphs_are_not_recommended_twice() {
     assert_eq!(of(&[("graph_summary", &replayed(100))]), "medium");
     assert_eq!(of(&[("graph_summary", &replayed(101))]), "-");
 }
+
+/// Of 1,000 kernels and copies so many have no times.
+#[test]
+fn rows_that_count_nowhere_are_a_share() {
+    let priority = |left_out: i64| {
+        let health = format!(
+            "check_id severity table_name count first_key detail\nzero_timestamp warning kernels {left_out} 7 text"
+        );
+        let kernels = format!("kernel_name category calls total_ns pct\nalpha other {} 1000 100.0", 1000 - left_out);
+        priority_of("rows_left_out", &[SPAN, ("trace_health", &health), ("kernel_summary", &kernels)])
+    };
+    assert_eq!([1, 5, 6, 50, 51, 500, 501].map(priority), ["info", "info", "low", "low", "medium", "medium", "high"]);
+    let calls = "check_id severity table_name count first_key detail\nzero_timestamp warning regions 3 7 text";
+    assert_eq!(priority_of("rows_left_out", &[SPAN, ("trace_health", calls)]), "-");
+}
+
+/// A gap is no idle time if it takes nearly all of a span and some minutes, or a day.
+#[test]
+fn gaps_that_no_program_waits_for_are_no_idle_time() {
+    let second = 1_000_000_000_i64;
+    let found_of = |gap_s: i64, work_s: i64| {
+        let (gap_ns, span_ns) = (gap_s * second, (gap_s + work_s) * second);
+        let time = format!(
+            "rank gpu span_ns busy_ns idle_ns compute_ns comm_ns copy_ns exposed_comm_ns exposed_copy_ns lead_ns tail_ns busy_pct idle_pct
+             0 0 {span_ns} {} {gap_ns} {} 0 0 0 0 0 0 1.0 99.0",
+            work_s * second,
+            work_s * second
+        );
+        let idle = format!(
+            "rank gpu cause stretches total_ns idle_ns mean_ns max_ns idle_pct
+             0 0 sync 1 {gap_ns} {gap_ns} {gap_ns}.5 {gap_ns} 100.0"
+        );
+        let gaps = format!(
+            "rank gpu start_ns duration_ns cause host_bound_ns sync_ns launch_delay_ns
+             0 0 5 {gap_ns} sync 0 {gap_ns} 0"
+        );
+        let findings = found(&[("time_breakdown", &time), ("idle_by_cause", &idle), ("idle_gaps", &gaps)]);
+        let has = |rule: &str| findings.iter().any(|finding| finding.rule == rule);
+        (has("broken_span"), has("sync_idle"))
+    };
+    let (is_broken, is_idle) = ((true, false), (false, true));
+    assert_eq!([found_of(599, 1), found_of(600, 31)], [is_idle; 2]);
+    assert_eq!([found_of(600, 31 + 1), found_of(86_399, 86_399)], [is_idle; 2]);
+    assert_eq!([found_of(600, 30), found_of(86_400, 86_400)], [is_broken; 2]);
+}

@@ -6,13 +6,18 @@ use anyhow::{Context, Result};
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior};
 
+use crate::trace::visible::visible;
+
+/// A day, from which on durations are days.
+const DAY_NS: f64 = 8.64e13;
 /// Longest name in a sentence.
 const LONGEST_NAME: usize = 60;
 /// What stands for a number that is not known.
 const UNKNOWN: &str = "an unknown amount";
 
 /// A template with its values, in which what stands between backticks is code: values have none, so that they cannot end it.
-/// `duration`, `bytes`, `pct`, `count` and `name` are filters for numbers with units and for names.
+/// `duration`, `bytes`, `pct`, `count` and `name` are filters for numbers with units and for names; `counted("call")` is a
+/// number with its noun, `agrees("is", "are")` the word that goes with one or with several.
 ///
 /// # Errors
 /// When the template is wrong, or asks for a value that is not there.
@@ -27,6 +32,11 @@ pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<Stri
     environment.add_filter("bytes", |count: Value| number(count, bytes));
     environment.add_filter("pct", |pct: Value| number(pct, |pct| format!("{pct:.1} %")));
     environment.add_filter("count", |count: Value| number(count, thousands));
+    environment.add_filter("counted", |count: Value, noun: String| number(count, |count| counted(count, &noun)));
+    environment.add_filter("agrees", |count: Value, one: String, several: String| match f64::try_from(count) {
+        Ok(count) if is_one(count) => one,
+        _ => several,
+    });
     environment.add_filter("name", |name: String| shortened(&name, LONGEST_NAME));
     let text = environment.render_str(template, values).with_context(|| format!("cannot fill in \"{template}\""))?;
     Ok(text.split_whitespace().collect::<Vec<&str>>().join(" "))
@@ -45,9 +55,25 @@ fn number(value: Value, shown: impl Fn(f64) -> String) -> Result<String, minijin
     f64::try_from(value).map(shown)
 }
 
+/// A number with its noun: `1 call`, `1,200 calls`.
+pub fn counted(count: f64, noun: &str) -> String {
+    let noun = match noun.strip_suffix('y') {
+        _ if is_one(count) => noun.to_owned(),
+        Some(stem) => format!("{stem}ies"),
+        None if noun.ends_with("ch") => format!("{noun}es"),
+        None => format!("{noun}s"),
+    };
+    format!("{} {noun}", thousands(count))
+}
+
+/// Whether a number is one, as it is shown.
+fn is_one(count: f64) -> bool {
+    count.round() == 1.0
+}
+
 /// A duration in nanoseconds in the unit that suits it, with three digits.
 pub fn duration(ns: f64) -> String {
-    with_unit(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
+    with_unit(ns, &[(DAY_NS, "days"), (3.6e12, "h"), (1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")])
 }
 
 /// A number of bytes in the unit that suits it.
@@ -81,9 +107,9 @@ fn thousands(count: f64) -> String {
     format!("{sign}{grouped}")
 }
 
-/// A name with its middle left out where it is longer than so many characters, and without control characters.
+/// A name with its middle left out where it is longer than so many characters, and with signs for characters that nobody sees.
 pub fn shortened(name: &str, most: usize) -> String {
-    let characters: Vec<char> = name.chars().map(|one| if one.is_control() { ' ' } else { one }).collect();
+    let characters: Vec<char> = visible(name).chars().collect();
     if characters.len() <= most {
         return characters.into_iter().collect();
     }
@@ -104,6 +130,19 @@ mod tests {
         assert_eq!(bytes(1536.0), "1.50 KiB");
         assert_eq!(thousands(-1_234_567.0), "-1,234,567");
         assert_eq!(thousands(999.0), "999");
+        assert_eq!((duration(4.32e14), duration(7.2e12)), ("5.00 days".to_owned(), "2.00 h".to_owned()));
+    }
+
+    #[test]
+    fn nouns_follow_their_numbers() {
+        let shown =
+            [(1.0, "call"), (1200.0, "call"), (2.0, "copy"), (0.0, "dispatch")].map(|(n, noun)| counted(n, noun));
+        assert_eq!(shown, ["1 call", "1,200 calls", "2 copies", "0 dispatches"]);
+        let values = BTreeMap::from([("n".to_owned(), Value::from(1))]);
+        assert_eq!(
+            rendered("{{ n | counted('check') }} {{ n | agrees('fails', 'fail') }}", &values).unwrap(),
+            "1 check fails"
+        );
     }
 
     #[test]
@@ -125,6 +164,6 @@ mod tests {
     #[test]
     fn long_names_keep_both_ends() {
         assert_eq!(shortened("abcdefghij", 5), "ab…ij");
-        assert_eq!(shortened("a\nb", 5), "a b");
+        assert_eq!(shortened("a\nb", 5), "a␊b");
     }
 }

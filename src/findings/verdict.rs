@@ -7,6 +7,7 @@ use super::case::{Case, Rows};
 use super::collected::Collected;
 use super::rule_book::{RuleBook, RuleText};
 use super::rules::{bottleneck_shares, time_question};
+use super::spans::{BROKEN_SPAN, Spans};
 use crate::engine::Registry;
 
 /// Id of the thresholds in the rule book.
@@ -74,7 +75,8 @@ pub fn verdict(answers: &Answers, registry: &Registry, book: &RuleBook, collecte
     let time = time_question();
     let rows = Rows::over(answers.get(&time));
     let sum = |column: &str| rows.sum(rows.places(), column);
-    let spans_ns = sum("span_ns");
+    let spans = Spans::of(answers, book.get(BROKEN_SPAN));
+    let spans_ns = spans.total_ns();
     if spans_ns <= 0 {
         return None;
     }
@@ -82,11 +84,11 @@ pub fn verdict(answers: &Answers, registry: &Registry, book: &RuleBook, collecte
     let shares = Shares {
         exposed_copy: share("exposed_copy_ns"),
         exposed_communication: share("exposed_comm_ns"),
-        idle: share("idle_ns"),
+        idle: Case::pct(sum("idle_ns").saturating_sub(spans.all_left_out_ns()), spans_ns),
         compute: share("compute_ns"),
     };
     let rule = book.get(SUMMARY)?;
-    let case = Case { answers, registry, id: SUMMARY, rule, spans_ns, collected };
+    let case = Case { answers, registry, id: SUMMARY, rule, spans: &spans, collected };
     let of = bottleneck_shares(&case);
     let sum_of = |ids: &[&str]| ids.iter().filter_map(|id| of.get(*id)).sum::<f64>();
     let kernels = [

@@ -1,8 +1,8 @@
-//! Processes that seem to be read twice: from an RPD database, which has no id that others share, and from what was made
-//! of it.
+//! Processes that seem to be read twice: from files of several formats without an id that all of them have.
+
+use std::collections::BTreeMap;
 
 use super::load::LoadOptions;
-use super::rpd;
 use crate::trace::Member;
 use crate::trace::schema;
 use crate::trace::source::{Anomaly, ReadContext, Severity};
@@ -10,14 +10,21 @@ use crate::trace::source::{Anomaly, ReadContext, Severity};
 /// Tables whose numbers of rows are compared.
 const COMPARED: &[&str] = &["kernels", "memory_copies"];
 
-/// A warning for every process of an RPD database beside one of another format with the same process id and as many
-/// dispatches and copies. Neither is left out: process ids of different nodes can be the same.
+/// A warning for every process beside an earlier one of another format with the same process id and as many dispatches and
+/// copies. Neither is left out: process ids of different nodes can be the same.
 pub fn read_twice(members: &[Member], options: &LoadOptions) -> Vec<Anomaly> {
-    let is_rpd = |member: &Member| member.process.facts.format == rpd::FORMAT;
     let mut notes = Vec::new();
-    for member in members.iter().filter(|member| is_rpd(member) && member.process.facts.pid >= 0) {
+    let mut by_pid: BTreeMap<i64, Vec<&Member>> = BTreeMap::new();
+    for member in members.iter().filter(|member| member.process.facts.pid >= 0) {
         let pid = member.process.facts.pid;
-        let others = members.iter().filter(|other| !is_rpd(other) && other.process.facts.pid == pid);
+        let known = by_pid.entry(pid).or_default();
+        let format = &member.process.facts.format;
+        let others: Vec<&Member> =
+            known.iter().copied().filter(|other| other.process.facts.format != *format).collect();
+        known.push(member);
+        if others.is_empty() {
+            continue;
+        }
         let Some(own) = rows(member, options) else { continue };
         if let Some(other) = others.into_iter().find(|other| rows(other, options).as_ref() == Some(&own)) {
             notes.push(Anomaly {

@@ -6,9 +6,12 @@ use anyhow::Result;
 
 use super::document::{Document, Layout, Sources, document};
 use crate::engine::{NameForm, Registry};
-use crate::findings::{Answers, Collected, Question, RuleBook, Verdict, ask, judge, questions, verdict};
+use crate::findings::{
+    Answers, BROKEN_SPAN, Collected, Question, RuleBook, Spans, Verdict, ask, judge, questions, verdict,
+};
 use crate::source::scan::TreeScan;
 use crate::trace::Trace;
+use crate::trace::selection::{emptying, explained, in_force};
 
 /// What an analysis shows, and by what it judges.
 #[derive(Clone, Debug)]
@@ -41,6 +44,10 @@ pub struct Analysis {
     pub collected: Collected,
     /// What limits the run most; `None` where no GPU worked.
     pub verdict: Option<Verdict>,
+    /// What is said of filters that match nothing.
+    pub unmatched: Vec<String>,
+    /// Whether nothing is left that could be analysed.
+    pub is_empty: bool,
     /// What the user wanted to know, in words.
     pub prompt: Option<String>,
     /// What the source code of the program tells.
@@ -94,19 +101,44 @@ impl Trace {
         let answers = ask(self, &options.registry, &asked, options.name)?;
         let collected = Collected::of(self, &answers, options.name);
         let findings = judge(&answers, &options.registry, &options.rules, &collected)?;
+        let spans = Spans::of(&answers, options.rules.get(BROKEN_SPAN));
+        let (is_empty, unmatched) = self.unmatched(&answers)?;
         let mut document = document(Sources {
             trace: self,
             registry: &options.registry,
             answers: &answers,
             findings,
+            spans: &spans,
             layout: &options.layout,
             ranks: ranks.len(),
+            unmatched: &unmatched,
             rows: options.rows,
         })?;
         if let Some(title) = &options.title {
             document.title.clone_from(title);
         }
         let verdict = verdict(&answers, &options.registry, &options.rules, &collected);
-        Ok(Analysis { document, answers, collected, verdict, prompt: options.prompt.clone(), source: None })
+        Ok(Analysis {
+            document,
+            answers,
+            collected,
+            verdict,
+            unmatched,
+            is_empty,
+            prompt: options.prompt.clone(),
+            source: None,
+        })
+    }
+
+    /// Whether filters leave nothing to analyse, and what is said of those that match nothing.
+    fn unmatched(&self, answers: &Answers) -> Result<(bool, Vec<String>)> {
+        if in_force(self.choice()).is_empty() {
+            return Ok((false, Vec::new()));
+        }
+        let emptying = emptying(self, answers.recorded())?;
+        let no_match = self.members().is_empty() || !emptying.is_empty();
+        let is_left = |table: &&str| answers.recorded().contains(*table);
+        let is_empty = no_match && !["kernels", "memory_copies", "regions"].iter().any(is_left);
+        Ok((is_empty, explained(self, no_match, no_match)?))
     }
 }

@@ -53,6 +53,8 @@ impl Analysis {
             answers: Answers::default(),
             collected: Collected::default(),
             verdict: None,
+            unmatched: Vec::new(),
+            is_empty: false,
             prompt,
             source: Some(tree),
         })
@@ -107,7 +109,7 @@ impl Analysis {
         let document = &mut self.document;
         document.sections.extend(sections);
         document.title = "GPU trace and source code analysis".to_owned();
-        document.summary = summary(&document.findings);
+        document.summary = summary(&document.findings, self.verdict.is_some());
         for counted in finding_counts(&document.findings) {
             if let Some(figure) = document.figures.iter_mut().find(|figure| figure.id == counted.id) {
                 *figure = counted;

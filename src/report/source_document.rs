@@ -33,6 +33,7 @@ pub fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> {
     Ok(Document {
         title: "GPU source code".to_owned(),
         summary: scan_summary(scan),
+        notes: Vec::new(),
         tier: 0,
         figures: figures(scan),
         findings,

@@ -77,6 +77,7 @@ pub mod telemetry;
 pub mod validity;
 #[cfg(feature = "tables")]
 pub mod values;
+pub mod visible;
 #[cfg(feature = "tables")]
 mod whole_tables;
 

@@ -51,6 +51,7 @@ mod rpd;
 mod rpd_agreement;
 mod scan;
 mod settings;
+mod strange_traces;
 mod tables;
 mod thread_traces;
 mod tiers;

@@ -349,4 +349,6 @@ fn the_roofline_is_drawn() {
         "{text}"
     );
     assert!(text.contains("3 not drawn"), "{text}");
+    // A roof for each type of data that kernels used, and for no other.
+    assert!(text.contains("- vector FP32") && !text.contains("- matrix"), "{text}");
 }

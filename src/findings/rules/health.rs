@@ -1,17 +1,26 @@
 //! What is wrong with the trace itself.
 
-use super::time::time_question;
+use super::kernels::kernels;
+use super::time::{idle, time_question};
 use crate::findings::case::{Case, Observation};
 use crate::findings::priority::Priority;
 use crate::findings::question::Question;
+use crate::findings::spans::gaps_question;
 
 fn health() -> Question {
     Question::of("trace_health")
 }
 
+fn copies() -> Question {
+    Question::of("copy_summary")
+}
+
+/// Checks that leave rows out of every number.
+const LEAVES_OUT: [&str; 3] = ["far_outside_process", "negative_duration", "zero_timestamp"];
+
 /// What these rules ask.
 pub fn questions() -> Vec<Question> {
-    vec![health(), time_question()]
+    vec![health(), time_question(), idle(), gaps_question(), kernels(), copies()]
 }
 
 /// What makes numbers wrong.
@@ -22,6 +31,53 @@ pub fn trace_errors(case: &Case<'_>) -> Vec<Observation> {
 /// What may make numbers wrong.
 pub fn trace_warnings(case: &Case<'_>) -> Vec<Observation> {
     of_severity(case, "warning", Priority::Info)
+}
+
+/// Kernels and copies whose times cannot be true, so that they count nowhere.
+pub fn rows_left_out(case: &Case<'_>) -> Vec<Observation> {
+    let question = health();
+    let rows = case.rows(&question);
+    let places = rows.matching(|rows, row| {
+        rows.text(row, "check_id").is_some_and(|check| LEAVES_OUT.contains(&check))
+            && rows.text(row, "table_name").is_some_and(|table| ["kernels", "memory_copies"].contains(&table))
+    });
+    let left_out = rows.sum(places.iter().copied(), "count");
+    let (kernels, copies) = (kernels(), copies());
+    let (kernels, copies) = (case.rows(&kernels), case.rows(&copies));
+    let kept = kernels.sum(kernels.places(), "calls").saturating_add(copies.sum(copies.places(), "copies"));
+    let all = left_out.saturating_add(kept);
+    let pct = Case::pct(left_out, all);
+    let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
+    let places = rows.sorted_down(places, "count");
+    vec![
+        Observation::of(priority)
+            .value("left_out", left_out)
+            .value("all", all)
+            .value("pct", pct)
+            .evidence(case.evidence(&question, &places, &["check_id", "table_name", "count", "first_key", "detail"])),
+    ]
+}
+
+/// Gaps so long that they are no idle time: figures and shares leave them out.
+pub fn broken_span(case: &Case<'_>) -> Vec<Observation> {
+    let question = gaps_question();
+    let rows = case.rows(&question);
+    let places: Vec<usize> = case.spans.breaks().iter().copied().collect();
+    let Some(first) = places.first().copied() else { return Vec::new() };
+    let total_ns = rows.sum(places.iter().copied(), "duration_ns");
+    let gpus = case.spans.broken_gpus();
+    let rest_ns = gpus.fold(0_i64, |sum, gpu| sum.saturating_add(case.spans.span_ns(gpu)));
+    let columns = ["rank", "gpu", "start_ns", "duration_ns", "cause", "kernel_before", "kernel_after"];
+    vec![
+        Observation::of(Priority::High)
+            .value("gaps", places.len())
+            .value("total_ns", total_ns)
+            .value("rest_ns", rest_ns)
+            .value("longest_ns", rows.integer(first, "duration_ns"))
+            .value("rank", rows.integer(first, "rank"))
+            .value("gpu", rows.integer(first, "gpu"))
+            .evidence(case.evidence(&question, &places, &columns)),
+    ]
 }
 
 fn of_severity(case: &Case<'_>, severity: &str, priority: Priority) -> Vec<Observation> {

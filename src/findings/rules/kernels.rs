@@ -71,6 +71,8 @@ pub fn dominant_kernel(case: &Case<'_>) -> Vec<Observation> {
     let rows = case.rows(&question);
     let computes = rows.matching(|rows, row| rows.text(row, "category") != Some(COMMUNICATION));
     let compute_ns = rows.sum(computes.iter().copied(), "total_ns");
+    // Of all kernels, as the tables say it.
+    let kernel_ns = rows.sum(rows.places(), "total_ns");
     let known = bottlenecks();
     let known = case.rows(&known);
     let mut observations = Vec::new();
@@ -92,6 +94,7 @@ pub fn dominant_kernel(case: &Case<'_>) -> Vec<Observation> {
             Observation::of(priority)
                 .about_kernel(name)
                 .value("pct", pct)
+                .value("kernel_pct", Case::pct(total_ns, kernel_ns))
                 .value("span_pct", span_pct)
                 .value("total_ns", total_ns)
                 .value("calls", rows.integer(row, "calls"))

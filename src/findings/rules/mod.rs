@@ -14,7 +14,7 @@ mod time;
 
 pub use counters::bottleneck_shares;
 pub use health::nothing_stands_out;
-pub use time::time_question;
+pub use time::{idle, time_question};
 
 use super::case::{Case, Observation};
 use super::question::Question;
@@ -36,10 +36,15 @@ const fn rule(id: &'static str, asks: fn() -> Vec<Question>, judge: fn(&Case<'_>
 /// Id of what is said where no other rule has anything that costs.
 pub const NOTHING: &str = "nothing_stands_out";
 
+/// Rules about the trace itself.
+pub const OF_TRACE: [&str; 4] = ["broken_span", "rows_left_out", "trace_errors", "trace_warnings"];
+
 /// All rules but the one that nothing stands out.
 pub const RULES: &[Rule] = &[
     rule("trace_errors", health::questions, health::trace_errors),
     rule("trace_warnings", health::questions, health::trace_warnings),
+    rule("rows_left_out", health::questions, health::rows_left_out),
+    rule("broken_span", health::questions, health::broken_span),
     rule("host_bound_idle", time::idle_questions, time::host_bound_idle),
     rule("launch_delay_idle", time::idle_questions, time::launch_delay_idle),
     rule("sync_idle", time::idle_questions, time::sync_idle),

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::time::time_question;
 use crate::findings::case::{Case, Observation};
 use crate::findings::priority::Priority;
 use crate::findings::question::Question;
+use crate::findings::spans::gpu_of;
 
 /// Times of several GPUs.
 pub struct PerGpu {
@@ -25,23 +25,15 @@ pub struct PerGpu {
 
 /// Adds up times by rank and GPU; of several rows of a GPU the sum counts.
 pub fn per_gpu(case: &Case<'_>, question: &Question, places: Vec<usize>, time: impl Fn(usize) -> i64) -> PerGpu {
-    let spans = time_question();
-    let spans = case.rows(&spans);
-    let key = |rank: Option<i64>, gpu: Option<i64>| (rank.unwrap_or_default(), gpu.unwrap_or_default());
-    let span_of: BTreeMap<(i64, i64), i64> = spans
-        .places()
-        .map(|row| (key(spans.integer(row, "rank"), spans.integer(row, "gpu")), row))
-        .filter_map(|(key, row)| Some((key, spans.integer(row, "span_ns")?)))
-        .collect();
     let rows = case.rows(question);
     let mut of_gpu: BTreeMap<(i64, i64), i64> = BTreeMap::new();
     for row in &places {
-        let sum = of_gpu.entry(key(rows.integer(*row, "rank"), rows.integer(*row, "gpu"))).or_default();
+        let sum = of_gpu.entry(gpu_of(&rows, *row)).or_default();
         *sum = sum.saturating_add(time(*row));
     }
     let share = |key: &(i64, i64)| {
         let ns = of_gpu.get(key).copied().unwrap_or_default();
-        Case::pct(ns, span_of.get(key).copied().unwrap_or_default())
+        Case::pct(ns, case.spans.span_ns(*key))
     };
     let mut worst = ((0, 0), 0.0);
     for key in of_gpu.keys() {
@@ -58,7 +50,7 @@ pub fn per_gpu(case: &Case<'_>, question: &Question, places: Vec<usize>, time: i
         pct: case.pct_of_spans(total_ns),
         worst: worst.0,
         worst_pct: worst.1,
-        gpus: span_of.len(),
+        gpus: case.spans.gpus(),
         places,
     }
 }

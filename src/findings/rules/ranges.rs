@@ -1,5 +1,7 @@
 //! ROCTx ranges and iterations.
 
+use std::collections::BTreeSet;
+
 use super::per_gpu::per_gpu;
 use super::time::{iterations, time_question};
 use crate::findings::case::{Case, Observation};
@@ -50,7 +52,10 @@ pub fn uneven_iterations(case: &Case<'_>) -> Vec<Observation> {
         (steady >= case.threshold("least_steps"))
             .then(|| (rows.number(row, "steady_ns").unwrap_or_default() - usual) as i64)
     };
-    let places = rows.matching(|_, row| excess(row).is_some_and(|excess| excess > 0));
+    // A gap that is no idle time is no slow iteration either.
+    let broken: BTreeSet<i64> = case.spans.broken_gpus().map(|(rank, _)| rank).collect();
+    let is_whole = |row: usize| rows.integer(row, "rank").is_some_and(|rank| !broken.contains(&rank));
+    let places = rows.matching(|_, row| is_whole(row) && excess(row).is_some_and(|excess| excess > 0));
     let places = {
         let mut places = places;
         places.sort_by_key(|row| (std::cmp::Reverse(excess(*row)), *row));

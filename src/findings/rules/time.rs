@@ -5,6 +5,7 @@ use super::per_gpu::per_gpu;
 use crate::findings::case::{Case, Observation, Rows};
 use crate::findings::priority::Priority;
 use crate::findings::question::Question;
+use crate::findings::spans::{gaps_question, gpu_of};
 
 /// How each GPU of each rank spent its span: all spans come from here.
 pub fn time_question() -> Question {
@@ -41,7 +42,7 @@ fn copies() -> Question {
 
 /// What the rules about idle time ask.
 pub fn idle_questions() -> Vec<Question> {
-    vec![time_question(), idle(), launches(), iterations(), waits(), graphs(), kernels()]
+    vec![time_question(), idle(), gaps_question(), launches(), iterations(), waits(), graphs(), kernels()]
 }
 
 /// What the rules about the spans ask.
@@ -54,14 +55,34 @@ fn is_serialised(case: &Case<'_>, rows: &Rows<'_>, row: usize) -> bool {
     rows.integer(row, "rank").is_some_and(|rank| case.collected.serialised_ranks.contains(&rank))
 }
 
+/// The idle time of a row, without gaps that are none.
+fn idle_ns(case: &Case<'_>, rows: &Rows<'_>, row: usize) -> i64 {
+    let (broken_ns, _) = case.spans.broken_of(gpu_of(rows, row), rows.text(row, "cause").unwrap_or_default());
+    rows.integer(row, "idle_ns").unwrap_or_default().saturating_sub(broken_ns).max(0)
+}
+
+/// The longest stretch of a row, without gaps that are none: then that of the longest gaps with its cause.
+fn longest_ns(case: &Case<'_>, rows: &Rows<'_>, row: usize) -> Option<i64> {
+    let (gpu, cause) = (gpu_of(rows, row), rows.text(row, "cause"));
+    if case.spans.broken_of(gpu, cause.unwrap_or_default()).1 == 0 {
+        return rows.integer(row, "max_ns");
+    }
+    let question = gaps_question();
+    let gaps = case.rows(&question);
+    let others = gaps.places().filter(|gap| !case.spans.breaks().contains(gap));
+    let others = others.filter(|gap| gpu_of(&gaps, *gap) == gpu && gaps.text(*gap, "cause") == cause);
+    others.filter_map(|gap| gaps.integer(gap, "duration_ns")).max()
+}
+
 /// Idle time of a cause over all GPUs, if it reaches a threshold.
 fn idle_of(case: &Case<'_>, cause: &str) -> Option<Observation> {
     let question = idle();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && !is_serialised(case, rows, row));
-    let idle = per_gpu(case, &question, places, |row| rows.integer(row, "idle_ns").unwrap_or_default());
-    let stretches = rows.sum(idle.places.iter().copied(), "stretches");
-    let longest = idle.places.iter().filter_map(|row| rows.integer(*row, "max_ns")).max();
+    let idle = per_gpu(case, &question, places, |row| idle_ns(case, &rows, row));
+    let broken = |row: &usize| case.spans.broken_of(gpu_of(&rows, *row), cause).1;
+    let stretches = rows.sum(idle.places.iter().copied(), "stretches") - idle.places.iter().map(broken).sum::<i64>();
+    let longest = idle.places.iter().filter_map(|row| longest_ns(case, &rows, *row)).max();
     let columns = ["rank", "gpu", "cause", "stretches", "idle_ns", "mean_ns", "max_ns", "idle_pct"];
     Some(
         idle.observation(idle.priority(case)?)
@@ -142,7 +163,7 @@ pub fn graph_candidate(case: &Case<'_>) -> Vec<Observation> {
     let idle_question = idle();
     let idle_rows = case.rows(&idle_question);
     let waits = idle_rows.matching(|rows, row| matches!(rows.text(row, "cause"), Some("host_bound" | "launch_delay")));
-    let idle = per_gpu(case, &idle_question, waits, |row| idle_rows.integer(row, "idle_ns").unwrap_or_default());
+    let idle = per_gpu(case, &idle_question, waits, |row| idle_ns(case, &idle_rows, row));
     let Some(priority) = idle.priority(case) else { return Vec::new() };
     let columns = ["rank", "period", "iterations", "steady", "median_ns", "kernel_pct"];
     vec![

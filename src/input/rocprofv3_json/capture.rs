@@ -111,11 +111,12 @@ impl Capture {
 
     fn damage<T>(&self, section: &Section, collected: &Collected<T>) -> Option<Damage> {
         let cause = collected.first_cause.as_ref()?;
-        Some(Damage {
-            path: self.path.clone(),
-            part: section.name.clone(),
-            cause: format!("{} of {} records cannot be understood; {cause}", collected.bad, section.rows),
-        })
+        // Where brackets do not match, records fall into pieces, of which there may be more than records.
+        let cause = match (collected.bad as u64, section.rows as u64) {
+            (bad, rows) if bad > rows => format!("{bad} pieces of it are no records; {cause}"),
+            (bad, rows) => format!("{bad} of {rows} records cannot be understood; {cause}"),
+        };
+        Some(Damage { path: self.path.clone(), part: section.name.clone(), cause })
     }
 
     /// Gathers the records of all sections of that name.

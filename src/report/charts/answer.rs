@@ -21,6 +21,26 @@ impl Chart {
     }
 }
 
+/// A roof: its name, the operations that show that it matters, and its height.
+type RoofColumns = (&'static str, &'static str, &'static str);
+
+/// The roofs of the types of data, each drawn where kernels used it.
+const ROOFS: [RoofColumns; 9] = [
+    ("vector FP16", "valu_flops_f16", "peak_valu_f16_gflops"),
+    ("vector FP32", "valu_flops_f32", "peak_valu_gflops"),
+    ("vector FP64", "valu_flops_f64", "peak_valu_f64_gflops"),
+    ("matrix FP16", "mfma_flops_f16", "peak_mfma_gflops"),
+    ("matrix BF16", "mfma_flops_bf16", "peak_mfma_bf16_gflops"),
+    ("matrix FP32", "mfma_flops_f32", "peak_mfma_f32_gflops"),
+    ("matrix FP64", "mfma_flops_f64", "peak_mfma_f64_gflops"),
+    ("matrix FP8", "mfma_flops_f8", "peak_mfma_f8_gflops"),
+    ("matrix FP6 and FP4", "mfma_flops_f6f4", "peak_mfma_f6f4_gflops"),
+];
+
+/// Those that are drawn where no operations were counted.
+const USUAL_ROOFS: [RoofColumns; 2] =
+    [("vector FP32", "valu_flops_f32", "peak_valu_gflops"), ("matrix FP16", "mfma_flops_f16", "peak_mfma_gflops")];
+
 /// An answer and what is to be drawn of it.
 struct Drawn<'a> {
     declaration: &'a QueryDeclaration,
@@ -443,9 +463,19 @@ impl Drawn<'_> {
             .zip(intensities.into_iter().zip(rates))
             .map(|((name, weight), (intensity, gflops))| Point { name, intensity, gflops, weight })
             .collect();
+        let is_used = |column: &str| -> Result<bool> {
+            Ok(self.numbers(column)?.into_iter().flatten().any(|operations| operations > 0.0))
+        };
         let mut gflops = Vec::new();
-        for (name, column) in [("vector FP32", "peak_valu_gflops"), ("matrix FP16", "peak_mfma_gflops")] {
-            gflops.extend(highest(column)?.map(|rate| (name.to_owned(), rate)));
+        for (name, operations, peak) in ROOFS {
+            if is_used(operations)? {
+                gflops.extend(highest(peak)?.map(|rate| (name.to_owned(), rate)));
+            }
+        }
+        if gflops.is_empty() {
+            for (name, _, peak) in USUAL_ROOFS {
+                gflops.extend(highest(peak)?.map(|rate| (name.to_owned(), rate)));
+            }
         }
         Ok(Chart::roofline(title, points, Roofs { gbps: highest("peak_hbm_gbps")?, gflops }))
     }

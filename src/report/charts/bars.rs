@@ -64,7 +64,10 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
         for point in &line {
             drawing.circle(*point, 2.5, Colour::Line, None);
         }
-        drawing.line(line, 2, Colour::Line);
+        // Labels above their bars would be crossed by it.
+        if !rows.above {
+            drawing.line(line, 2, Colour::Line);
+        }
     }
     rows.area.bottom() + 4.0
 }

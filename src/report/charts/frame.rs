@@ -215,7 +215,7 @@ pub struct Rows {
     /// Height of a bar.
     pub thickness: f64,
     /// Whether labels are above their bars.
-    above: bool,
+    pub above: bool,
 }
 
 impl Rows {

@@ -8,10 +8,12 @@ use super::chart_layout::ChartLayout;
 use super::figures::figures;
 use super::layout::{Layout, SectionLayout, TableLayout};
 use super::model::{Block, Document, Drawn, Input, Provenance, Section, Table};
+use super::notes::{head_notes, section_notes};
 use crate::engine::{ColumnUnit, OutputColumn, Registry};
-use crate::findings::{Answers, Finding, Priority, Unanswered};
+use crate::findings::{Answers, Finding, Priority, Spans, Unanswered, time_question};
 use crate::report::charts::{Chart, Plot};
 use crate::trace::Trace;
+use crate::trace::selection::in_force;
 
 /// What a document is made of.
 pub struct Sources<'a> {
@@ -23,10 +25,14 @@ pub struct Sources<'a> {
     pub answers: &'a Answers,
     /// What was found.
     pub findings: Vec<Finding>,
+    /// Spans of the GPUs.
+    pub spans: &'a Spans,
     /// Sections and tables.
     pub layout: &'a Layout,
     /// Ranks of the trace.
     pub ranks: usize,
+    /// What is said of filters that match nothing.
+    pub unmatched: &'a [String],
     /// Rows of tables for which the layout does not say how many.
     pub rows: usize,
 }
@@ -47,6 +53,10 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
     }
     let failures = sources.answers.failures();
     provenance.failures = failures.map(|(question, reason)| (question.query.clone(), reason.to_owned())).collect();
+    let mut of_figures = Vec::new();
+    for query in [time_question().query.as_str(), "kernel_summary"] {
+        of_figures.extend(sources.registry.get(query)?.declaration.needs.iter().map(String::as_str));
+    }
     let has = |id: &str| sections.iter().any(|section| section.id == id);
     let tier = if has("thread_trace") {
         3
@@ -57,9 +67,10 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
     };
     Ok(Document {
         title: "GPU trace analysis".to_owned(),
-        summary: summary(&sources.findings),
+        summary: summary(&sources.findings, sources.spans.gpus() > 0),
+        notes: head_notes(sources.trace, sources.unmatched, of_figures.into_iter()),
         tier,
-        figures: figures(sources.answers, &sources.findings, provenance.ranks.len()),
+        figures: figures(sources.answers, &sources.findings, sources.spans, provenance.ranks.len()),
         findings: sources.findings,
         sections,
         provenance,
@@ -67,9 +78,10 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
 }
 
 /// What was found, in a sentence.
-pub fn summary(findings: &[Finding]) -> String {
+pub fn summary(findings: &[Finding], has_work: bool) -> String {
     let count = |priority| findings.iter().filter(|finding| finding.priority == priority).count();
     match (findings.first(), count(Priority::High), count(Priority::Medium)) {
+        (None, ..) if !has_work => "No work of a GPU was found, so that there is little to judge.".to_owned(),
         (None, ..) => "Nothing stands out in what was recorded.".to_owned(),
         (Some(first), 0, 0) => format!("Nothing costs much. {}.", first.title),
         (Some(first), high, medium) => format!("{high} high and {medium} medium findings; first: {}.", first.title),
@@ -123,6 +135,18 @@ fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Resu
     if blocks.is_empty() {
         return Ok(Err(missing.into_iter().collect::<Vec<String>>().join(", ")));
     }
+    let mut needs: BTreeSet<&str> = BTreeSet::new();
+    for block in &blocks {
+        let query = match block {
+            Block::Chart(drawn) => Some(&drawn.question.query),
+            Block::Table(table) => table.question.as_ref().map(|question| &question.query),
+            Block::Note(_) => None,
+        };
+        if let Some(query) = query {
+            needs.extend(sources.registry.get(query)?.declaration.needs.iter().map(String::as_str));
+        }
+    }
+    blocks.extend(section_notes(sources.trace, needs.into_iter()).into_iter().map(Block::Note));
     let (id, title, about) = (layout.id.clone(), layout.title.clone(), layout.about.clone());
     Ok(Ok(Section { id, title, about, blocks }))
 }
@@ -217,6 +241,10 @@ fn provenance(trace: &Trace) -> Provenance {
         inputs: trace.members().iter().map(input).collect(),
         processes: trace.members().len(),
         ranks: ranks.into_iter().collect(),
+        filters: in_force(trace.choice())
+            .into_iter()
+            .map(|(filter, value)| (filter.flag().to_owned(), value))
+            .collect(),
         damage: damage.collect(),
         ..Provenance::default()
     }

@@ -3,16 +3,16 @@
 use super::model::{Figure, Status};
 use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
-use crate::findings::{Answers, Finding, Priority, Question, Rows, time_question};
+use crate::findings::{Answers, Finding, Priority, Question, Rows, Spans, time_question};
 
 /// The figures of an analysis; those that nothing was recorded of are left out.
-pub fn figures(answers: &Answers, findings: &[Finding], ranks: usize) -> Vec<Figure> {
+pub fn figures(answers: &Answers, findings: &[Finding], spans: &Spans, ranks: usize) -> Vec<Figure> {
     let time = time_question();
     let rows = Rows::over(answers.get(&time));
     let sum = |column: &str| rows.sum(rows.places(), column);
-    let spans_ns = sum("span_ns");
-    let share = |ns: i64| ns as f64 / spans_ns as f64 * 100.0;
-    let longest = rows.places().filter_map(|row| rows.integer(row, "span_ns")).max();
+    let spans_ns = spans.total_ns();
+    let share = |ns: i64| (ns as f64 / spans_ns as f64 * 100.0).min(100.0);
+    let left_out_ns = spans.all_left_out_ns();
     let mut figures = vec![
         integer("ranks", "Ranks", "ranks with a trace", Some(ranks as i64), ColumnUnit::Count),
         integer(
@@ -25,8 +25,19 @@ pub fn figures(answers: &Answers, findings: &[Finding], ranks: usize) -> Vec<Fig
         integer(
             "span_ns",
             "Span",
-            "longest time from first start to last end of the GPU activity of a process",
-            longest,
+            if left_out_ns > 0 {
+                "longest time from first start to last end of the GPU activity of a process, without what is no part of the run"
+            } else {
+                "longest time from first start to last end of the GPU activity of a process"
+            },
+            spans.longest_ns(),
+            ColumnUnit::Nanoseconds,
+        ),
+        integer(
+            "left_out_ns",
+            "Left out of spans",
+            "pauses of the recording, and gaps that Trace Health tells to be no idle time, of all GPUs",
+            Some(left_out_ns).filter(|ns| *ns > 0),
             ColumnUnit::Nanoseconds,
         ),
     ];
@@ -44,7 +55,8 @@ pub fn figures(answers: &Answers, findings: &[Finding], ranks: usize) -> Vec<Fig
             ("idle_pct", "Idle", "share of the spans in which nothing ran", "idle_ns"),
         ];
         figures.extend(parts.map(|(id, label, doc, column)| {
-            let pct = share(sum(column));
+            let not_idle_ns = if id == "idle_pct" { left_out_ns } else { 0 };
+            let pct = share(sum(column).saturating_sub(not_idle_ns).max(0));
             Figure {
                 status: status(id, pct),
                 ..figure(id, label, doc, Cell::Float(crate::engine::round_significant(pct)), ColumnUnit::Percent)

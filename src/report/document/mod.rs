@@ -5,6 +5,7 @@ mod chart_layout;
 mod figures;
 mod layout;
 mod model;
+mod notes;
 
 pub use build::{Sources, document, summary};
 pub use chart_layout::ChartLayout;

@@ -16,6 +16,8 @@ pub struct Document {
     pub title: String,
     /// One or two sentences that sum it up.
     pub summary: String,
+    /// What to know before the first number: filters in force, what is odd about the inputs.
+    pub notes: Vec<Note>,
     /// Depth of the analysis: 0 source code, 1 traces, 2 counters, 3 thread traces.
     pub tier: u8,
     /// The numbers to read first.
@@ -190,6 +192,8 @@ pub struct Provenance {
     pub processes: usize,
     /// Ranks in rising order.
     pub ranks: Vec<i64>,
+    /// Options of the filters that were in force, with their values.
+    pub filters: Vec<(String, String)>,
     /// What could not be read.
     pub damage: Vec<String>,
     /// Sections that are left out, with the reason.

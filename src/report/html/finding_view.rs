@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::anchors::anchor;
 use super::table_view::TableView;
 use crate::findings::{Finding, Priority, duration, pieces};
+use crate::report::document::Note;
 
 /// A finding.
 #[derive(Serialize)]
@@ -30,6 +31,20 @@ pub struct FindingView {
 pub struct Piece {
     is_code: bool,
     text: String,
+}
+
+/// Something to know.
+#[derive(Serialize)]
+pub struct NoteView {
+    is_warning: bool,
+    text: Vec<Piece>,
+}
+
+impl NoteView {
+    /// A note.
+    pub fn of(note: &Note) -> Self {
+        Self { is_warning: note.is_warning, text: text(&note.text) }
+    }
 }
 
 #[derive(Serialize)]

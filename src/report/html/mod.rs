@@ -7,7 +7,6 @@ mod page;
 mod section_view;
 mod shell;
 mod table_view;
-mod visible;
 mod words;
 
 pub(in crate::report) use anchors::anchor;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::appendix_view::AppendixView;
-use super::finding_view::{Badge, FindingView, Piece, badges, text};
+use super::finding_view::{Badge, FindingView, NoteView, Piece, badges, text};
 use super::section_view::SectionView;
 use super::shell::{Shell, render};
 use super::table_view::grouped;
@@ -15,12 +15,14 @@ use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
 use crate::report::document::{Document, Figure, Status};
 use crate::report::json;
+use crate::trace::visible::is_hidden;
 
 /// What the templates are given.
 #[derive(Serialize)]
 struct Page {
     title: String,
     summary: Vec<Piece>,
+    notes: Vec<NoteView>,
     badges: Vec<Badge>,
     facts: Vec<FigureView>,
     cards: Vec<FigureView>,
@@ -71,6 +73,7 @@ fn page(document: &Document) -> Result<Page> {
     Ok(Page {
         title: document.title.clone(),
         summary: text(&document.summary),
+        notes: document.notes.iter().map(NoteView::of).collect(),
         badges: badges(&document.findings),
         // The badges tell how many findings there are.
         facts: facts.into_iter().filter(|figure| !figure.id.ends_with("_findings")).map(figure).collect(),
@@ -94,9 +97,18 @@ fn page(document: &Document) -> Result<Page> {
 fn embedded(document: &Document) -> Result<String> {
     let text = serde_json::to_string(&json::value(document))?;
     // These characters are found within texts alone, where JSON knows them by their numbers.
-    let escapes =
-        [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
-    Ok(escapes.into_iter().fold(text, |text, (character, escape)| text.replace(character, escape)))
+    let escapes = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")];
+    let text = escapes.into_iter().fold(text, |text, (character, escape)| text.replace(character, escape));
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_hidden(character) {
+            let mut units = [0; 2];
+            shown.extend(character.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            shown.push(character);
+        }
+    }
+    Ok(shown)
 }
 
 fn figure(figure: &Figure) -> FigureView {

@@ -32,6 +32,7 @@ struct ChartView {
     /// Elements that are drawn, escaped already.
     svg: String,
     notes: Vec<String>,
+    command: String,
 }
 
 impl SectionView {
@@ -70,5 +71,6 @@ fn chart(drawn: &Drawn) -> Result<ChartView> {
         title: drawn.chart.title.clone(),
         svg: drawn.chart.page()?,
         notes: drawn.chart.all_notes(),
+        command: drawn.question.command_line(),
     })
 }

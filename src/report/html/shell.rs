@@ -12,8 +12,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::table_view::grouped;
-use super::visible::visible;
 use crate::report::charts::style_sheet;
+use crate::trace::visible::visible;
 
 const TEMPLATES: [(&str, &str); 9] = [
     ("frame.html", include_str!("../../../templates/report/frame.html")),

@@ -9,10 +9,10 @@ use serde_json::{Map, Number, Value, json};
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
 use crate::findings::{Evidence, Finding, Question};
-use crate::report::document::{Block, Document, Figure, Section, Status, Table};
+use crate::report::document::{Block, Document, Figure, Note, Section, Status, Table};
 
 /// Version of the schema: the first number changes when something is taken away or means something else.
-pub const SCHEMA_VERSION: &str = "1.0";
+pub const SCHEMA_VERSION: &str = "1.1";
 
 /// The schema, as JSON Schema.
 pub const SCHEMA: &str = include_str!("../../../share/schemas/document.json");
@@ -34,12 +34,17 @@ pub fn value(document: &Document) -> Value {
         "schema_version": SCHEMA_VERSION,
         "title": document.title,
         "summary": document.summary,
+        "notes": document.notes.iter().map(note).collect::<Vec<Value>>(),
         "tier": document.tier,
         "figures": document.figures.iter().map(figure).collect::<Vec<Value>>(),
         "findings": document.findings.iter().map(finding).collect::<Vec<Value>>(),
         "sections": document.sections.iter().map(section).collect::<Vec<Value>>(),
         "provenance": provenance(document),
     })
+}
+
+fn note(note: &Note) -> Value {
+    json!({ "is_warning": note.is_warning, "text": note.text })
 }
 
 fn figure(figure: &Figure) -> Value {
@@ -97,7 +102,7 @@ fn section(section: &Section) -> Value {
         Block::Note(_) | Block::Chart(_) => None,
     });
     let notes = section.blocks.iter().filter_map(|block| match block {
-        Block::Note(note) => Some(json!({ "is_warning": note.is_warning, "text": note.text })),
+        Block::Note(shown) => Some(note(shown)),
         Block::Table(_) | Block::Chart(_) => None,
     });
     json!({
@@ -185,6 +190,7 @@ fn provenance(document: &Document) -> Value {
         "inputs": inputs.collect::<Vec<Value>>(),
         "processes": provenance.processes,
         "ranks": provenance.ranks,
+        "filters": provenance.filters.iter().map(|(option, value)| json!({ "option": option, "value": value })).collect::<Vec<Value>>(),
         "damage": provenance.damage,
         "left_out": pairs(&provenance.left_out, "section"),
         "failures": pairs(&provenance.failures, "query"),

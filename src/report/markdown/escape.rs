@@ -1,17 +1,17 @@
 //! Texts that cannot break Markdown.
 
 use crate::findings::pieces;
+use crate::trace::visible::visible;
 
 /// A text as Markdown shows it, in one line: what would be markup is escaped.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in visible(text).chars() {
         match character {
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&' | '!' => {
                 escaped.push('\\');
                 escaped.push(character);
             }
-            control if control.is_control() => escaped.push(' '),
             other => escaped.push(other),
         }
     }
@@ -25,7 +25,7 @@ pub fn prose(text: &str) -> String {
 
 /// A text as code in a line: in more backticks than it has in a row.
 pub fn code(text: &str) -> String {
-    let text: String = text.chars().map(|one| if one.is_control() { ' ' } else { one }).collect();
+    let text = visible(text);
     let ticks = "`".repeat(longest_run(&text) + 1);
     if text.starts_with('`') || text.ends_with('`') {
         format!("{ticks} {text} {ticks}")
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn nothing_becomes_markup() {
-        assert_eq!(escaped("a|b<c>`*_\n#"), "a\\|b\\<c\\>\\`\\*\\_ \\#");
+        assert_eq!(escaped("a|b<c>`*_\n#"), "a\\|b\\<c\\>\\`\\*\\_␊\\#");
         assert_eq!(code("a``b"), "```a``b```");
         assert_eq!(code("`a"), "`` `a ``");
         assert_eq!(fenced("x ``` y", "sh"), "````sh\nx ``` y\n````");

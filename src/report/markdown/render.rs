@@ -7,8 +7,12 @@ use anyhow::Result;
 use super::escape::{code, escaped, fenced, prose};
 use crate::export::markdown;
 use crate::export::unit::{TimeUnit, displays};
-use crate::findings::{Finding, duration};
-use crate::report::document::{Block, Document, Section, Status, Table};
+use crate::findings::{Finding, counted, duration};
+use crate::report::document::{Block, Document, Note, Section, Status, Table};
+use crate::trace::visible::visible;
+
+/// Longest name in a table; the JSON document has all of it.
+const LONGEST_NAME: Option<usize> = Some(300);
 
 /// Writes the document; tables are pipe tables with units in their headings.
 ///
@@ -16,6 +20,9 @@ use crate::report::document::{Block, Document, Section, Status, Table};
 /// When writing fails.
 pub fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "# {}\n\n{}\n", escaped(&document.title), prose(&document.summary))?;
+    for note in &document.notes {
+        write_note(note, out)?;
+    }
     writeln!(out, "| figure | value | status |\n| --- | ---: | --- |")?;
     for figure in &document.figures {
         let status = match figure.status {
@@ -38,6 +45,12 @@ pub fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result
     write_provenance(document, out)
 }
 
+fn write_note(note: &Note, out: &mut dyn Write) -> Result<()> {
+    let mark = if note.is_warning { "Warning" } else { "Note" };
+    writeln!(out, "> **{mark}:** {}\n", prose(&note.text))?;
+    Ok(())
+}
+
 fn write_finding(number: usize, finding: &Finding, unit: TimeUnit, out: &mut dyn Write) -> Result<()> {
     let priority = finding.priority.word().to_uppercase();
     writeln!(out, "\n### {number}. {priority}: {}\n", prose(&finding.title))?;
@@ -56,14 +69,14 @@ fn write_finding(number: usize, finding: &Finding, unit: TimeUnit, out: &mut dyn
     }
     for evidence in &finding.evidence {
         writeln!(out, "\n{}: {}\n", escaped(&evidence.title), code(&evidence.question.command_line()))?;
-        markdown::write(&evidence.frame, &displays(&evidence.frame, &evidence.columns, unit), out)?;
+        markdown::write(&evidence.frame, &displays(&evidence.frame, &evidence.columns, unit), LONGEST_NAME, out)?;
         let others = evidence.rows.saturating_sub(evidence.frame.height());
         if others > 0 {
             writeln!(out, "\n… {others} more")?;
         }
     }
     for command in &finding.commands {
-        writeln!(out, "\n{}:\n\n{}", escaped(&command.description), fenced(&command.line(), "sh"))?;
+        writeln!(out, "\n{}:\n\n{}", escaped(&command.description), fenced(&visible(&command.line()), "sh"))?;
     }
     Ok(())
 }
@@ -75,8 +88,8 @@ fn write_section(section: &Section, unit: TimeUnit, out: &mut dyn Write) -> Resu
             Block::Chart(_) => {}
             Block::Table(table) => write_table(table, unit, out)?,
             Block::Note(note) => {
-                let mark = if note.is_warning { "**Warning:** " } else { "" };
-                writeln!(out, "\n{mark}{}", escaped(&note.text))?;
+                writeln!(out)?;
+                write_note(note, out)?;
             }
         }
     }
@@ -85,11 +98,11 @@ fn write_section(section: &Section, unit: TimeUnit, out: &mut dyn Write) -> Resu
 
 fn write_table(table: &Table, unit: TimeUnit, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "\n### {}\n", escaped(&table.title))?;
-    markdown::write(&table.frame, &displays(&table.frame, &table.columns, unit), out)?;
+    markdown::write(&table.frame, &displays(&table.frame, &table.columns, unit), LONGEST_NAME, out)?;
     let others = table.total_rows.saturating_sub(table.frame.height());
     if others > 0 {
         let command = table.question.as_ref().map(|question| format!(": {}", code(&question.command_line())));
-        writeln!(out, "\n… {others} more rows{}", command.unwrap_or_default())?;
+        writeln!(out, "\n… {}{}", counted(others as f64, "more row"), command.unwrap_or_default())?;
     }
     Ok(())
 }
@@ -108,6 +121,9 @@ fn write_provenance(document: &Document, out: &mut dyn Write) -> Result<()> {
             code(&input.path),
             escaped(&input.format)
         )?;
+    }
+    for (option, value) in &provenance.filters {
+        writeln!(out, "- filter: {}", code(&format!("{option} {value}")))?;
     }
     for (section, reason) in &provenance.left_out {
         writeln!(out, "- left out: {}: {}", escaped(section), escaped(reason))?;

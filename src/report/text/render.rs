@@ -9,8 +9,9 @@ use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
 use crate::export::terminal;
 use crate::export::unit::{TimeUnit, displays};
-use crate::findings::{Evidence, Finding, Priority, duration};
-use crate::report::document::{Block, Document, Figure, Section, Status, Table};
+use crate::findings::{Evidence, Finding, Priority, counted, duration};
+use crate::report::document::{Block, Document, Figure, Note, Section, Status, Table};
+use crate::trace::visible::visible;
 
 /// Width of the bar behind a share.
 const BAR: usize = 30;
@@ -35,9 +36,8 @@ pub struct TextStyle {
 pub fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Result<()> {
     let style = TextStyle { width: style.width.max(NARROWEST), ..style };
     heading(&document.title, '=', style, out)?;
-    for line in wrapped(&document.summary, style.width) {
-        writeln!(out, "{line}")?;
-    }
+    paragraph(&document.summary, "", style, out)?;
+    write_notes(&document.notes, style, out)?;
     writeln!(out)?;
     let label = document.figures.iter().map(|figure| figure.label.chars().count()).max().unwrap_or(0);
     for figure in &document.figures {
@@ -66,6 +66,18 @@ fn heading(title: &str, rule: char, style: TextStyle, out: &mut dyn Write) -> Re
     writeln!(out, "{bold}{title}{bold:#}")?;
     writeln!(out, "{}", rule.to_string().repeat(style.width))?;
     Ok(())
+}
+
+fn write_notes(notes: &[Note], style: TextStyle, out: &mut dyn Write) -> Result<()> {
+    if !notes.is_empty() {
+        writeln!(out)?;
+    }
+    notes.iter().try_for_each(|note| write_note(note, style, out))
+}
+
+fn write_note(note: &Note, style: TextStyle, out: &mut dyn Write) -> Result<()> {
+    let mark = if note.is_warning { "warning" } else { "note" };
+    paragraph(&format!("{mark}: {}", note.text), "", style, out)
 }
 
 fn write_figure(figure: &Figure, label: usize, style: TextStyle, out: &mut dyn Write) -> Result<()> {
@@ -106,7 +118,8 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     writeln!(
         out,
         "{paint}{number}. [{priority}] {}{paint:#}  ({}, confidence {confidence:.0} %)",
-        finding.category, finding.id
+        finding.category,
+        visible(&finding.id)
     )?;
     paragraph(&finding.title, "   ", style, out)?;
     if let Some(saving) = &finding.saving {
@@ -119,7 +132,7 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     }
     paragraph(&finding.explanation, "   ", style, out)?;
     for advice in &finding.advice {
-        let mut lines = wrapped(advice, style.width.saturating_sub(5)).into_iter();
+        let mut lines = wrapped(&visible(advice), style.width.saturating_sub(5)).into_iter();
         writeln!(out, "   - {}", lines.next().unwrap_or_default())?;
         for line in lines {
             writeln!(out, "     {line}")?;
@@ -131,7 +144,7 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     for command in &finding.commands {
         paragraph(&format!("{}:", command.description), "   ", style, out)?;
         // A command is one line, to be copied.
-        writeln!(out, "     $ {}", command.line())?;
+        writeln!(out, "     $ {}", visible(&command.line()))?;
     }
     Ok(())
 }
@@ -141,7 +154,12 @@ fn write_evidence(evidence: &Evidence, style: TextStyle, out: &mut dyn Write) ->
     let display = displays(&evidence.frame, &evidence.columns, style.unit);
     let mut text = Vec::new();
     let width = Some(style.width.saturating_sub(5));
-    terminal::write(&evidence.frame, &display, terminal::Style { width, color: false, rows: None }, &mut text)?;
+    terminal::write(
+        &evidence.frame,
+        &display,
+        terminal::Style { width, color: false, rows: None, wraps: true },
+        &mut text,
+    )?;
     for line in String::from_utf8_lossy(&text).lines() {
         writeln!(out, "{}", format!("     {line}").trim_end())?;
     }
@@ -160,10 +178,7 @@ fn write_section(section: &Section, style: TextStyle, out: &mut dyn Write) -> Re
         match block {
             Block::Chart(_) => {}
             Block::Table(table) => write_table(table, style, out)?,
-            Block::Note(note) => {
-                let mark = if note.is_warning { "warning: " } else { "" };
-                paragraph(&format!("{mark}{}", note.text), "", style, out)?;
-            }
+            Block::Note(note) => write_note(note, style, out)?,
         }
     }
     Ok(())
@@ -172,12 +187,12 @@ fn write_section(section: &Section, style: TextStyle, out: &mut dyn Write) -> Re
 fn write_table(table: &Table, style: TextStyle, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{}:", table.title)?;
     let display = displays(&table.frame, &table.columns, style.unit);
-    let look = terminal::Style { width: Some(style.width), color: style.color, rows: None };
+    let look = terminal::Style { width: Some(style.width), color: style.color, rows: None, wraps: true };
     terminal::write(&table.frame, &display, look, out)?;
     let others = table.total_rows.saturating_sub(table.frame.height());
     if others > 0 {
         let command = table.question.as_ref().map(|question| format!(": `{}`", question.command_line()));
-        writeln!(out, "… {others} more rows{}", command.unwrap_or_default())?;
+        writeln!(out, "… {}{}", counted(others as f64, "more row"), command.unwrap_or_default())?;
     }
     Ok(())
 }
@@ -190,7 +205,11 @@ fn write_provenance(document: &Document, style: TextStyle, out: &mut dyn Write) 
         let schema = input.schema_version.as_deref().unwrap_or_default();
         let host = input.hostname.as_deref().map(|host| format!(", {host}")).unwrap_or_default();
         let gpus = input.gpus.join(" ");
-        writeln!(out, "rank {}: {} ({} {schema}{host}; {gpus})", input.rank, input.path, input.format)?;
+        let text = format!("rank {}: {} ({} {schema}{host}; {gpus})", input.rank, input.path, input.format);
+        writeln!(out, "{}", visible(&text))?;
+    }
+    for (option, value) in &provenance.filters {
+        paragraph(&format!("filter: {option} {value}"), "", style, out)?;
     }
     for (section, reason) in &provenance.left_out {
         paragraph(&format!("left out: {section}: {reason}"), "", style, out)?;
@@ -205,7 +224,7 @@ fn write_provenance(document: &Document, style: TextStyle, out: &mut dyn Write) 
 }
 
 fn paragraph(text: &str, indent: &str, style: TextStyle, out: &mut dyn Write) -> Result<()> {
-    for line in wrapped(text, style.width.saturating_sub(indent.len())) {
+    for line in wrapped(&visible(text), style.width.saturating_sub(indent.len())) {
         writeln!(out, "{indent}{line}")?;
     }
     Ok(())

@@ -63,7 +63,7 @@ fn has_extent(table: &Table) -> bool {
 }
 
 /// Whether a filter chooses among the rows of a table by the table's own columns.
-fn acts_on(choice: &Choice, filter: Filter, table: &Table) -> bool {
+pub(super) fn acts_on(choice: &Choice, filter: Filter, table: &Table) -> bool {
     let has = |name: &str| table.column(name).is_some();
     choice.has(filter)
         && match filter {

@@ -10,6 +10,8 @@ mod condition;
 mod duration;
 mod iteration_set;
 #[cfg(feature = "tables")]
+mod notes;
+#[cfg(feature = "tables")]
 mod number_condition;
 mod number_set;
 #[cfg(feature = "tables")]
@@ -28,11 +30,11 @@ pub use choice::{Choice, Filter};
 pub use condition::Condition;
 pub use duration::parse_duration_ns;
 pub use iteration_set::IterationSet;
+#[cfg(feature = "tables")]
+pub use notes::{emptying, explained, in_force, lost_ranks, untouched};
 pub use number_set::NumberSet;
 #[cfg(feature = "tables")]
 pub use resolve::{Resolved, resolve};
-#[cfg(feature = "tables")]
-pub use unmatched::unmatched;
 pub use window::{Window, WindowSpan};
 #[cfg(feature = "tables")]
 pub use window_mode::WindowMode;

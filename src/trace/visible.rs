@@ -22,7 +22,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-fn is_hidden(character: char) -> bool {
+/// Whether nobody sees a character, or it changes how others are seen.
+pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

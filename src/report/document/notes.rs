@@ -1,0 +1,55 @@
+//! What a reader should know before the first number.
+
+use std::collections::BTreeMap;
+
+use super::model::Note;
+use crate::trace::Trace;
+use crate::trace::selection::{in_force, lost_ranks, untouched};
+use crate::trace::source::Severity;
+
+/// Notes of a kind that are written out before the rest is counted.
+const NOTES_OF_A_KIND: usize = 3;
+
+/// Notes about a trace as a whole: the filters in force, those that match nothing, what is odd about the inputs, and that
+/// parts of them could not be read. `figures` are the tables that the figures are made of.
+pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterator<Item = &'a str>) -> Vec<Note> {
+    let note = |is_warning: bool, text: String| Note { is_warning, text };
+    let mut notes = Vec::new();
+    let filters: Vec<String> =
+        in_force(trace.choice()).into_iter().map(|(filter, value)| format!("`{} {value}`", filter.flag())).collect();
+    if !filters.is_empty() {
+        let mut text = format!("All numbers are of what these filters choose: {}.", filters.join(" "));
+        for sentence in untouched(trace.choice(), figures) {
+            text.push_str(&format!(" Among the tables of the figures, {sentence}."));
+        }
+        notes.push(note(false, text));
+    }
+    notes.extend(unmatched.iter().map(|sentence| note(true, format!("No match: {sentence}."))));
+    notes.extend(lost_ranks(trace).map(|sentence| note(true, format!("Of the ranks, {sentence}."))));
+    let mut by_check: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for anomaly in trace.notes().iter().filter(|anomaly| anomaly.severity <= Severity::Warning) {
+        let key = anomaly.first_key.as_ref().map(|key| format!("{key}: ")).unwrap_or_default();
+        by_check.entry(anomaly.check_id).or_default().push(format!("{key}{}.", anomaly.detail));
+    }
+    for (check, texts) in by_check {
+        let others = texts.len().saturating_sub(NOTES_OF_A_KIND);
+        notes.extend(texts.into_iter().take(NOTES_OF_A_KIND).map(|text| note(true, text)));
+        if others > 0 {
+            notes.push(note(true, format!("{others} more of the kind {check}; `wavesieve check INPUT -v` lists all.")));
+        }
+    }
+    let damaged = trace.damage().len();
+    if damaged > 0 {
+        let parts = if damaged == 1 { "1 part".to_owned() } else { format!("{damaged} parts") };
+        let text =
+            format!("{parts} of the inputs could not be read; all numbers are of the rest. The appendix tells which.");
+        notes.push(note(true, text));
+    }
+    notes
+}
+
+/// What filters leave as it is of the tables that a section is made of.
+pub fn section_notes<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>) -> Vec<Note> {
+    let sentences = untouched(trace.choice(), tables).into_iter();
+    sentences.map(|sentence| Note { is_warning: false, text: format!("Not narrowed here: {sentence}.") }).collect()
+}
