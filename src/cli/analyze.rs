@@ -26,10 +26,8 @@ const STEM: &str = "analysis";
 
 Examples:
   wavesieve analyze traces/
-  wavesieve analyze traces/ --format json -o findings.json
   wavesieve analyze traces/ --format html -o report.html
   wavesieve analyze traces/ -o report.xlsx --kernel-details
-  wavesieve analyze traces/ --format parquet -o tables
   wavesieve analyze traces/ --set host_bound_idle.high_pct=40 --fail-on high")]
 pub struct AnalyzeArguments {
     #[command(flatten)]
