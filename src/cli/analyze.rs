@@ -26,7 +26,6 @@ Examples:
   wavesieve analyze traces/
   wavesieve analyze traces/ --format html -o report.html
   wavesieve analyze traces/ -o report.xlsx --kernel-details
-  wavesieve analyze traces/ --format parquet -o tables
   wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace
   wavesieve analyze traces/ --set host_bound_idle.high_pct=40 --fail-on high")]
 pub struct AnalyzeArguments {
