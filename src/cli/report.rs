@@ -27,9 +27,9 @@ stop the others: the index tells why, and the exit code is 6; where all fail, it
 
 Examples:
   wavesieve report traces/
-  wavesieve report traces/ --title 'Nightly run' --without gaps,launches -o nightly.html --charts charts/
+  wavesieve report traces/ --title Nightly --without gaps,launches --charts charts/
   wavesieve report traces/ --group-by folder -d reports
-  wavesieve report fixtures/ --group-by 'fixtures/(two_nodes[^/]*)/' --baseline two_nodes -d reports"
+  wavesieve report fixtures/ --group-by 'fixtures/(two_nodes[^/]*)/' --baseline two_nodes"
 )]
 pub struct ReportArguments {
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! Differences between a run and the baseline.
 
-use super::entry::RunFigures;
-use crate::engine::{ColumnUnit, round_significant};
+use super::entry::{Compared, RunFigures};
+use crate::engine::round_significant;
 use crate::report::html::grouped;
 
 /// Smaller changes, in percent or percentage points, are neither better nor worse to the eye.
@@ -61,24 +61,23 @@ impl Change {
 /// The changes of the figures that both have; of times to a baseline of 0 there is no percentage.
 pub fn changes(baseline: &RunFigures, run: &RunFigures) -> Vec<Change> {
     let pairs = baseline.compared().into_iter().zip(run.compared());
-    let change =
-        |((figure, before, unit), (_, now, _)): ((&'static str, Option<f64>, ColumnUnit), (_, Option<f64>, _))| {
-            let (before, now) = (before?, now?);
-            let is_points = unit == ColumnUnit::Percent;
-            let amount = match is_points {
-                true => now - before,
-                false if before > 0.0 => (now - before) / before * 100.0,
-                false => return None,
-            };
-            // More is better of nothing but busy GPUs.
-            let gain = if figure == "busy_pct" { amount } else { -amount };
-            let verdict = match gain {
-                gain if gain >= NOTABLE => Verdict::Better,
-                gain if gain <= -NOTABLE => Verdict::Worse,
-                _ => Verdict::Same,
-            };
-            Some(Change { figure, amount: round_significant(amount), is_points, verdict })
+    let change = |(before, now): (Compared, Compared)| {
+        let (figure, is_points) = (now.figure, now.is_share);
+        let (before, now) = (before.value?, now.value?);
+        let amount = match is_points {
+            true => now - before,
+            false if before > 0.0 => (now - before) / before * 100.0,
+            false => return None,
         };
+        // More is better of nothing but busy GPUs.
+        let gain = if figure == "busy_pct" { amount } else { -amount };
+        let verdict = match gain {
+            gain if gain >= NOTABLE => Verdict::Better,
+            gain if gain <= -NOTABLE => Verdict::Worse,
+            _ => Verdict::Same,
+        };
+        Some(Change { figure, amount: round_significant(amount), is_points, verdict })
+    };
     pairs.filter_map(change).collect()
 }
 

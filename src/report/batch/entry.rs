@@ -1,6 +1,5 @@
 //! What the index tells of a run.
 
-use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
 use crate::findings::{Priority, Question, Rows, time_question};
 use crate::report::analysis::Analysis;
@@ -97,6 +96,17 @@ pub struct Health {
     pub damage: usize,
 }
 
+/// A figure that is compared to the baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compared {
+    /// Its id.
+    pub figure: &'static str,
+    /// Its value: nanoseconds, or percent of a share.
+    pub value: Option<f64>,
+    /// Whether it is a share.
+    pub is_share: bool,
+}
+
 /// What must be asked for the index, whatever the document shows.
 pub fn index_questions() -> Vec<Question> {
     vec![time_question(), kernels(), health()]
@@ -156,14 +166,15 @@ impl RunFigures {
         }
     }
 
-    /// The figures that have numbers to compare, by id, with their units.
-    pub fn compared(&self) -> [(&'static str, Option<f64>, ColumnUnit); 4] {
-        let float = |value: Option<i64>| value.map(|value| value as f64);
+    /// What is compared to the baseline.
+    pub fn compared(&self) -> [Compared; 4] {
+        let time = |figure, ns: Option<i64>| Compared { figure, value: ns.map(|ns| ns as f64), is_share: false };
+        let share = |figure, value| Compared { figure, value, is_share: true };
         [
-            ("span_ns", float(self.span_ns), ColumnUnit::Nanoseconds),
-            ("kernel_time_ns", float(self.kernel_time_ns), ColumnUnit::Nanoseconds),
-            ("busy_pct", self.busy_pct, ColumnUnit::Percent),
-            ("exposed_comm_pct", self.exposed_comm_pct, ColumnUnit::Percent),
+            time("span_ns", self.span_ns),
+            time("kernel_time_ns", self.kernel_time_ns),
+            share("busy_pct", self.busy_pct),
+            share("exposed_comm_pct", self.exposed_comm_pct),
         ]
     }
 }

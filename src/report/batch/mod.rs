@@ -10,7 +10,7 @@ mod page;
 mod page_view;
 
 pub use change::{Change, Verdict, changes};
-pub use entry::{Entry, Health, Outcome, RunFigures, TopFinding, TopKernel, index_questions};
+pub use entry::{Compared, Entry, Health, Outcome, RunFigures, TopFinding, TopKernel, index_questions};
 pub use grouping::{Grouped, Grouping, GroupingError, Run, runs};
 pub use index::Index;
 pub use json::{SCHEMA, SCHEMA_VERSION, is_index, listed_files, value, write as write_json};

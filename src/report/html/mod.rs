@@ -7,6 +7,8 @@ mod page;
 mod section_view;
 mod shell;
 mod table_view;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub(in crate::report) use anchors::anchor;
