@@ -81,9 +81,15 @@ fn recommended_commands_can_be_run() {
         .filter(|path| path.is_dir() && !path.ends_with("source"))
         .map(|path| path.to_str().unwrap().to_owned())
         .collect();
+    inputs.sort();
+    let source = ["--source-dir", "fixtures/source"];
+    let beside = inputs.clone();
     for name in [
         "rocpd-real",
         "rocpd-ranks",
+        "rocpd-markers",
+        "rocpd-pmc",
+        "rocpd-early",
         "rpd-ranks",
         "ubench",
         "att",
@@ -93,10 +99,8 @@ fn recommended_commands_can_be_run() {
     ] {
         inputs.extend(real(name));
     }
-    inputs.sort();
-    let source = ["--source-dir", "fixtures/source"];
     let mut analysed: Vec<Vec<&str>> = inputs.iter().map(|input| vec![input.as_str()]).collect();
-    analysed.extend(inputs.iter().map(|input| [&[input.as_str()], &source[..]].concat()));
+    analysed.extend(beside.iter().map(|input| [&[input.as_str()], &source[..]].concat()));
     analysed.push(source.to_vec());
     let mut seen = BTreeSet::new();
     for input in &analysed {
