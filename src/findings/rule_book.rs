@@ -213,7 +213,7 @@ mod tests {
         let book = book.with_file("own.toml", "[host_bound_idle]\nhigh_pct = 44.5").unwrap();
         assert_eq!(book.get("host_bound_idle").unwrap().thresholds.get("high_pct"), Some(&44.5));
         let wrong = |text: &str| book.clone().with_assignment(text).unwrap_err().to_string();
-        assert!(wrong("host_bound_idel.high_pct=3").contains("did you mean one of host_bound_idle, "));
+        assert!(wrong("host_bound_idel.high_pct=3").contains("did you mean host_bound_idle?"));
         assert!(wrong("host_bound_idel.high_pct=3").ends_with("`wavesieve schema rules` lists all"));
         for value in ["nan", "inf", "-inf", "-5", "1e300"] {
             let said = wrong(&format!("host_bound_idle.high_pct={value}"));

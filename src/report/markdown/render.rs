@@ -88,8 +88,8 @@ fn write_section(section: &Section, unit: TimeUnit, out: &mut dyn Write) -> Resu
             Block::Chart(_) => {}
             Block::Table(table) => write_table(table, unit, out)?,
             Block::Note(note) => {
-                writeln!(out)?;
-                write_note(note, out)?;
+                let mark = if note.is_warning { "**Warning:** " } else { "" };
+                writeln!(out, "\n{mark}{}", escaped(&note.text))?;
             }
         }
     }

@@ -72,12 +72,11 @@ fn write_notes(notes: &[Note], style: TextStyle, out: &mut dyn Write) -> Result<
     if !notes.is_empty() {
         writeln!(out)?;
     }
-    notes.iter().try_for_each(|note| write_note(note, style, out))
-}
-
-fn write_note(note: &Note, style: TextStyle, out: &mut dyn Write) -> Result<()> {
-    let mark = if note.is_warning { "warning" } else { "note" };
-    paragraph(&format!("{mark}: {}", note.text), "", style, out)
+    for note in notes {
+        let mark = if note.is_warning { "warning" } else { "note" };
+        paragraph(&format!("{mark}: {}", note.text), "", style, out)?;
+    }
+    Ok(())
 }
 
 fn write_figure(figure: &Figure, label: usize, style: TextStyle, out: &mut dyn Write) -> Result<()> {
@@ -178,7 +177,10 @@ fn write_section(section: &Section, style: TextStyle, out: &mut dyn Write) -> Re
         match block {
             Block::Chart(_) => {}
             Block::Table(table) => write_table(table, style, out)?,
-            Block::Note(note) => write_note(note, style, out)?,
+            Block::Note(note) => {
+                let mark = if note.is_warning { "warning: " } else { "" };
+                paragraph(&format!("{mark}{}", note.text), "", style, out)?;
+            }
         }
     }
     Ok(())
