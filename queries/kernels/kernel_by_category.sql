@@ -38,13 +38,22 @@ WITH dispatches AS (
     {%- endif %}
     WHERE k.valid
 ),
-per_category AS (
+per_kernel AS (
     SELECT
         {{ keys }}category,
-        CAST(COUNT(DISTINCT kernel_name) AS BIGINT) AS kernels,
+        kernel_name,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns
     FROM dispatches
+    GROUP BY {{ keys }}category, kernel_name
+),
+per_category AS (
+    SELECT
+        {{ keys }}category,
+        CAST(COUNT(kernel_name) AS BIGINT) AS kernels,
+        CAST(SUM(calls) AS BIGINT) AS calls,
+        CAST(SUM(total_ns) AS BIGINT) AS total_ns
+    FROM per_kernel
     GROUP BY {{ keys }}category
 ),
 labelled AS (

@@ -2,6 +2,7 @@
 -- about: GPUs that hold the others up, and in what: against the median of the GPUs of all ranks, of two against the other. A row needs an excess that is worth something (least_pct) and clearly more than what GPUs differ by otherwise (least_z). The first collective of a communicator is left out, as it brings together processes that began at different times. No rows: nobody does. Reasons overlap, so excesses of one GPU do not add up.
 -- kind: summary
 -- needs: gpu_segments kernels collective_kernels processes
+-- sums: gpu_segments
 -- by:
 -- dimensions:
 -- param: least_pct float = 2 [0, 100] -- least excess in percent of the median span of the GPUs; less is not worth looking at, as a job gets faster by at most its worst excess
@@ -32,13 +33,22 @@ members AS (
     JOIN processes AS p ON p.process = t.process
     WHERE p.role = 'trace'
 ),
-work AS (
+work_of_all AS (
     SELECT
-        process, gpu, kernel_name, grid_x, grid_y, grid_z,
+        process, gpu, category, kernel_name, grid_x, grid_y, grid_z,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns
     FROM kernels
-    WHERE valid AND category <> 'communication'
+    WHERE valid
+    GROUP BY process, gpu, category, kernel_name, grid_x, grid_y, grid_z
+),
+work AS (
+    SELECT
+        process, gpu, kernel_name, grid_x, grid_y, grid_z,
+        CAST(SUM(calls) AS BIGINT) AS calls,
+        CAST(SUM(total_ns) AS BIGINT) AS total_ns
+    FROM work_of_all
+    WHERE category <> 'communication'
     GROUP BY process, gpu, kernel_name, grid_x, grid_y, grid_z
 ),
 named_work AS (

@@ -47,9 +47,26 @@ used AS (
         {{ lane }},
         MIN(start_ns) AS first_ns,
         MAX(end_ns) AS last_ns,
-        SUM(CASE WHEN busy > 0 THEN end_ns - start_ns ELSE 0 END) AS busy_ns
+        {%- for flag in ['compute', 'comm', 'copy', 'busy'] %}
+        CAST(SUM(CASE WHEN {{ flag }} > 0 THEN end_ns - start_ns ELSE 0 END) AS BIGINT) AS {{ flag }}_ns{{ '' if loop.last else ',' }}
+        {%- endfor %}
     FROM segments
     GROUP BY process, gpu, {{ lane }}
+),
+paused AS (
+    SELECT process, CAST(COUNT(*) AS BIGINT) AS pauses
+    FROM profiler_pauses
+    GROUP BY process
+),
+-- Segments of one GPU hide nothing of one another: only of these devices their ends must be compared.
+lanes AS (
+    SELECT
+        u.device,
+        u.apart,
+        CASE WHEN COUNT(*) > 1 OR COUNT(s.pauses) > 0 THEN 1 ELSE 0 END AS crowded
+    FROM used AS u
+    LEFT JOIN paused AS s ON s.process = u.process
+    GROUP BY u.device, u.apart
 ),
 described AS (
     SELECT
@@ -79,9 +96,10 @@ devices AS (
     GROUP BY {{ lane }}
 ),
 stretches AS (
-    SELECT {{ lane }}, start_ns, end_ns, compute, comm, copy, busy, 1 AS covered
-    FROM segments
-    WHERE busy > 0
+    SELECT g.device, g.apart, g.start_ns, g.end_ns, g.compute, g.comm, g.copy, g.busy, 1 AS covered
+    FROM segments AS g
+    JOIN lanes AS l ON l.apart = g.apart AND COALESCE(l.device, -1) = COALESCE(g.device, -1)
+    WHERE g.busy > 0 AND l.crowded = 1
     UNION ALL
     SELECT
         u.device,
@@ -127,7 +145,7 @@ followed AS (
         {%- endfor %}
     FROM reached
 ),
-unions AS (
+unions_of_crowded AS (
     SELECT
         {{ lane }}
         {%- for flag in flags %},
@@ -142,6 +160,15 @@ unions AS (
         {%- endfor %}
     FROM followed
     GROUP BY {{ lane }}
+),
+unions AS (
+    SELECT u.device, u.apart, u.compute_ns, u.comm_ns, u.copy_ns, u.busy_ns, u.busy_ns AS covered_ns
+    FROM used AS u
+    JOIN lanes AS l ON l.apart = u.apart AND COALESCE(l.device, -1) = COALESCE(u.device, -1)
+    WHERE l.crowded = 0
+    UNION ALL
+    SELECT {{ lane }}, compute_ns, comm_ns, copy_ns, busy_ns, covered_ns
+    FROM unions_of_crowded
 ),
 -- Of devices with one process nothing is shared.
 edges AS (

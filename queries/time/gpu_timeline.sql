@@ -9,17 +9,39 @@
 -- column: percent pct -- share of total_time
 {%- set flags = ['kernel', 'memory', 'busy'] %}
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
-WITH segments AS (
+WITH gpus AS (
+    SELECT process, MIN(gpu) AS first_gpu, MAX(gpu) AS last_gpu
+    FROM gpu_segments
+    GROUP BY process
+),
+-- Segments of one GPU hide nothing of one another.
+of_one_gpu AS (
     SELECT
         process,
-        gpu,
-        start_ns,
-        end_ns,
-        CASE WHEN compute > 0 OR comm > 0 THEN 1 ELSE 0 END AS kernel,
-        CASE WHEN copies > 0 THEN 1 ELSE 0 END AS memory,
-        1 AS busy
+        CAST(SUM(CASE WHEN compute > 0 OR comm > 0 THEN end_ns - start_ns ELSE 0 END) AS BIGINT) AS kernel_ns,
+        CAST(SUM(CASE WHEN copies > 0 THEN end_ns - start_ns ELSE 0 END) AS BIGINT) AS memory_ns,
+        CAST(SUM(end_ns - start_ns) AS BIGINT) AS busy_ns
     FROM gpu_segments
     WHERE compute > 0 OR comm > 0 OR copies > 0
+    GROUP BY process
+),
+with_several_gpus AS (
+    SELECT process
+    FROM gpus
+    WHERE first_gpu < last_gpu
+),
+segments AS (
+    SELECT
+        g.process,
+        g.gpu,
+        g.start_ns,
+        g.end_ns,
+        CASE WHEN g.compute > 0 OR g.comm > 0 THEN 1 ELSE 0 END AS kernel,
+        CASE WHEN g.copies > 0 THEN 1 ELSE 0 END AS memory,
+        1 AS busy
+    FROM gpu_segments AS g
+    JOIN with_several_gpus AS s ON s.process = g.process
+    WHERE g.compute > 0 OR g.comm > 0 OR g.copies > 0
 ),
 reached AS (
     SELECT
@@ -52,21 +74,30 @@ followed AS (
         {%- endfor %}
     FROM reached
 ),
-process_time AS (
+of_several_gpus AS (
     SELECT
         process
         {%- for flag in flags %},
-        SUM(
+        CAST(SUM(
             CASE
                 WHEN {{ flag }} = 0 THEN 0
                 WHEN {{ flag }}_before IS NULL OR {{ flag }}_before <= start_ns THEN end_ns - start_ns
                 WHEN {{ flag }}_before < end_ns THEN end_ns - {{ flag }}_before
                 ELSE 0
             END
-        ) AS {{ flag }}_ns
+        ) AS BIGINT) AS {{ flag }}_ns
         {%- endfor %}
     FROM followed
     GROUP BY process
+),
+process_time AS (
+    SELECT o.process, o.kernel_ns, o.memory_ns, o.busy_ns
+    FROM of_one_gpu AS o
+    JOIN gpus AS g ON g.process = o.process
+    WHERE g.first_gpu = g.last_gpu
+    UNION ALL
+    SELECT process, kernel_ns, memory_ns, busy_ns
+    FROM of_several_gpus
 ),
 process_rows AS (
     SELECT

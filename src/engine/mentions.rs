@@ -53,7 +53,7 @@ pub fn mentions(sql: &str, table: &str) -> bool {
 
 fn columns_of(table: &'static Table, words: &BTreeSet<String>, star: bool) -> BTreeSet<&'static str> {
     let mut columns: BTreeSet<&'static str> =
-        table.column_names().filter(|name| star || table.origin == Origin::Derived || words.contains(*name)).collect();
+        table.column_names().filter(|name| star || words.contains(*name)).collect();
     // A column of its own gives a frame its height, even when only rows are counted.
     columns.extend(table.column_names().nth(2));
     columns

@@ -24,7 +24,11 @@ mod rounding;
 #[cfg(feature = "tables")]
 mod run;
 #[cfg(feature = "tables")]
+mod several;
+#[cfg(feature = "tables")]
 mod statement;
+#[cfg(feature = "tables")]
+mod steps;
 
 pub use crate::trace::similar::closest;
 #[cfg(feature = "tables")]

@@ -19,8 +19,9 @@ use super::numbers::{NUMBERS, numbers};
 use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
 use super::rounding::round_significant;
+use super::several::{Several, Statement};
 use super::statement::hidden_table;
-use crate::trace::logical::columns_of;
+use super::steps::Steps;
 use crate::trace::schema::ColumnType;
 use crate::trace::{Request, Trace, schema};
 
@@ -62,6 +63,7 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
         engine: engine_for(query),
         columns: options.columns.as_deref(),
         with_sums: !query.declaration.sums.is_empty(),
+        in_steps: false,
     };
     let answer = quietly(|| run_statement(trace, &render(query, options)?, &way))?;
     described(answer.with_texts()?, query, options)
@@ -85,13 +87,18 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
     let statements: Vec<String> =
         queries.par_iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
     statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
-    let requests: Vec<Request> = statements.par_iter().map(|sql| mentioned(sql)).collect();
-    let frames = trace.frames(&united(&requests))?;
-    let run = |((sql, request), (query, options)): ((&String, &Request), &(&Query, QueryOptions))| {
-        let way = Way { engine: Engine::InMemory, columns: options.columns.as_deref(), with_sums: false };
-        take(query, described(answer(narrowed(&frames, request), sql, &way)?, query, options)?)
+    let are_of_sums: Vec<bool> = queries.iter().map(|(query, _)| !query.declaration.sums.is_empty()).collect();
+    let several = Several::read(trace, &statements, &are_of_sums)?;
+    let run = |((sql, rest), (query, options)): ((&String, &Option<Statement>), &(&Query, QueryOptions))| {
+        let columns = options.columns.as_deref();
+        let way = Way { engine: Engine::InMemory, columns, with_sums: false, in_steps: true };
+        let answer = match rest {
+            Some(rest) => answer(several.frames_of(rest), &rest.sql, &way)?,
+            None => run_statement(trace, sql, &way)?,
+        };
+        take(query, described(answer, query, options)?)
     };
-    Ok(quietly(|| statements.par_iter().zip(&requests).zip(queries).map(run).collect()))
+    Ok(quietly(|| statements.par_iter().zip(&several.statements).zip(queries).map(run).collect()))
 }
 
 /// The columns that any of the requests wants.
@@ -101,15 +108,6 @@ pub fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
         all.entry(name).or_default().extend(columns);
     }
     all
-}
-
-/// The tables and columns of a request alone, as if nothing else had been read.
-fn narrowed(frames: &BTreeMap<&'static str, LazyFrame>, request: &Request) -> Frames {
-    let narrow = |(name, frame): (&&'static str, &LazyFrame)| {
-        let wanted = columns_of(schema::table(name)?, request.get(name)?).map(col);
-        Some(((*name).to_owned(), frame.clone().select(wanted.collect::<Vec<Expr>>())))
-    };
-    frames.iter().filter_map(narrow).collect()
 }
 
 /// An answer with what the query says of its columns.
@@ -130,7 +128,7 @@ fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Resul
 /// # Errors
 /// When the statement cannot be run.
 pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
-    let way = Way { engine: Engine::InMemory, columns: None, with_sums: false };
+    let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: false };
     quietly(|| run_statement(trace, sql, &way))?.with_texts()
 }
 
@@ -149,6 +147,8 @@ struct Way<'a> {
     columns: Option<&'a [String]>,
     /// Whether sums of tables are enough.
     with_sums: bool,
+    /// Whether common table expressions are worked out one after the other.
+    in_steps: bool,
 }
 
 fn unambiguous(sql: &str) -> Result<(), QueryError> {
@@ -189,6 +189,18 @@ fn answer(frames: Frames, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError
 }
 
 fn execute(frames: &Frames, sql: &str, way: &Way<'_>) -> PolarsResult<DataFrame> {
+    let steps = if way.in_steps { Steps::of(sql) } else { None };
+    if let Some(steps) = &steps {
+        match execute_in(frames, sql, way, Some(steps)) {
+            Err(error) if !wants_text(&error.to_string()) => {}
+            executed => return executed,
+        }
+    }
+    execute_in(frames, sql, way, None)
+}
+
+/// Runs a statement, in steps if these are given.
+fn execute_in(frames: &Frames, sql: &str, way: &Way<'_>, steps: Option<&Steps>) -> PolarsResult<DataFrame> {
     caught(|| {
         let mut context = SQLContext::new();
         for (name, frame) in frames {
@@ -197,11 +209,14 @@ fn execute(frames: &Frames, sql: &str, way: &Way<'_>) -> PolarsResult<DataFrame>
         if mentions(sql, NUMBERS) {
             context.register(NUMBERS, numbers()?);
         }
-        let mut plan = context.execute(sql)?;
+        let collect = |plan: LazyFrame, engine| caught(|| Ok(plan.collect_with_engine(engine)?.unwrap_single()));
+        let mut plan = match steps {
+            Some(steps) => steps.plan(&mut context, |plan| collect(plan, way.engine))?,
+            None => context.execute(sql)?,
+        };
         if let Some(columns) = way.columns {
             plan = plan.select(columns.iter().map(col).collect::<Vec<_>>());
         }
-        let collect = |plan: LazyFrame, engine| caught(|| Ok(plan.collect_with_engine(engine)?.unwrap_single()));
         // polars counts the rows of a union in a type that only a wider build has, and gives up in one way or the other;
         // without this optimisation it does not.
         match collect(plan.clone(), way.engine) {

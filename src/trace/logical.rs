@@ -24,6 +24,9 @@ use super::selection::{self, Choice, Resolved};
 use super::source::{Anomaly, Damage, Piece, ReadContext, Rows, ScanHint, Source};
 pub use super::whole_tables::WholeTables;
 
+/// The derived table that needs to see all others as they are read.
+const ANOMALIES: &str = "anomalies";
+
 /// A process and where its rows come from.
 pub struct Member {
     /// Place in the logical trace.
@@ -280,6 +283,20 @@ impl Trace {
         for table in &derived {
             whole.extend(derived::needs(table.name).into_iter().map(|(name, _)| name));
         }
+        let is_checked = derived.iter().any(|table| table.name == ANOMALIES);
+        let checked: BTreeSet<&'static str> =
+            if is_checked { health::needs().into_iter().map(|(name, _)| name).collect() } else { BTreeSet::new() };
+        derived.retain(|table| table.name != ANOMALIES);
+        // The columns that the request and tables yet to be built are made from.
+        let used_by = |tables: &[&'static Table]| {
+            let mut used = request.clone();
+            for table in tables {
+                for (name, columns) in derived::needs_of(table.name, &asked(table)) {
+                    used.entry(name).or_default().extend(columns);
+                }
+            }
+            used
+        };
         let mut checks = health::Checks::new(&member.process);
         for (name, columns) in &base {
             let table = known_table(name)?;
@@ -290,8 +307,17 @@ impl Trace {
             checks.absorb(rows.anomalies);
             checks.absorb_damage(rows.damage);
             tables.insert(name, rows.frame);
+            if checked.contains(name) {
+                // One table after the other: all columns of all of them take more memory than anything else.
+                check(&mut checks, &tables, name)?;
+                keep_used(&mut tables, name, &used_by(&derived))?;
+            }
         }
-        for table in derived {
+        if is_checked {
+            let frame = checks.finish(&self.notes)?;
+            tables.insert(ANOMALIES, only_requested(frame, request.get(ANOMALIES))?.lazy());
+        }
+        for (place, table) in derived.iter().enumerate() {
             let needed: BTreeMap<&'static str, DataFrame> = derived::needs_of(table.name, &asked(table))
                 .into_iter()
                 .filter_map(|(name, columns)| {
@@ -310,16 +336,12 @@ impl Trace {
                     named.map(|(name, mut frame)| (name, std::mem::take(frame.rechunk_mut())))
                 })
                 .collect::<PolarsResult<_>>()?;
-            let frame = if table.name == "anomalies" {
-                let mut checks = std::mem::replace(&mut checks, health::Checks::new(&member.process));
-                for (name, frame) in &needed {
-                    checks.table(name, frame)?;
-                }
-                checks.finish(&self.notes)?
-            } else {
-                derived::derive(table.name, &member.process, &needed)?
-            };
+            let read: Vec<&'static str> = needed.keys().copied().collect();
+            let frame = derived::derive(table.name, &member.process, &needed)?;
+            drop(needed);
             tables.insert(table.name, only_requested(frame, request.get(table.name))?.lazy());
+            let used = used_by(derived.get(place + 1..).unwrap_or_default());
+            read.into_iter().try_for_each(|name| keep_used(&mut tables, name, &used))?;
         }
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)
@@ -474,6 +496,24 @@ impl Trace {
             }
         }
     }
+}
+
+fn check(checks: &mut health::Checks<'_>, tables: &ProcessTables, name: &'static str) -> Result<()> {
+    let mut rows = tables.get(name).cloned().unwrap_or_default().collect()?;
+    checks.table(name, rows.rechunk_mut())
+}
+
+/// Lets go of a table that is read no more, or of columns that are not.
+fn keep_used(tables: &mut ProcessTables, name: &'static str, used: &Request) -> PolarsResult<()> {
+    let Some(columns) = used.get(name) else {
+        tables.remove(name);
+        return Ok(());
+    };
+    if let Some(frame) = tables.get_mut(name) {
+        let rows = std::mem::take(frame).collect()?;
+        *frame = only_requested(rows, Some(columns))?.lazy();
+    }
+    Ok(())
 }
 
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {

@@ -64,6 +64,8 @@ pub mod repetitions;
 #[cfg(feature = "tables")]
 mod requests;
 pub mod schema;
+#[cfg(feature = "tables")]
+mod seen_frames;
 pub mod selection;
 pub mod self_time;
 pub mod similar;
@@ -82,4 +84,4 @@ pub mod visible;
 mod whole_tables;
 
 #[cfg(feature = "tables")]
-pub use logical::{Member, Request, Trace, all_columns, source_request};
+pub use logical::{Member, ProcessTables, Request, Trace, all_columns, source_request};

@@ -37,6 +37,21 @@ impl Trace {
         })
     }
 
+    /// As [`Trace::frames_with_sums`] for `gpu_segments` alone, of sums by process.
+    ///
+    /// # Errors
+    /// When polars cannot build the table.
+    pub fn frames_of_sums(
+        &self,
+        request: &Request,
+        times: &BTreeMap<i64, Vec<GpuTime>>,
+    ) -> Result<BTreeMap<&'static str, LazyFrame>> {
+        self.frames_of(request, |member| {
+            let times = times.get(&member.process.process).map(Vec::as_slice).unwrap_or_default();
+            Ok(ProcessTables::from([(GPU_SEGMENTS, summed_segments(times, &member.process)?.lazy())]))
+        })
+    }
+
     /// Sums of the segments of a process whose rows are all chosen, where no table need be read as a whole for them.
     fn gpu_times(&self, member: &Member) -> Result<Option<Vec<GpuTime>>> {
         if self.chooses_in(member) {

@@ -51,6 +51,45 @@ fn each_answer_is_what_it_is_alone() {
     assert!(names_in(place.path()).is_empty(), "nothing is left behind");
 }
 
+/// Names of all queries.
+fn all_queries() -> Vec<String> {
+    let families = fs::read_dir("queries").unwrap().map(|family| family.unwrap().path());
+    let mut names: Vec<String> =
+        families.flat_map(|family| names_in(&family)).map(|file| file.trim_end_matches(".sql").to_owned()).collect();
+    names.sort();
+    names
+}
+
+fn all_are_what_they_are_alone(input: &str) {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("answers");
+    let names = all_queries();
+    let together = run(&["table", &names.join(","), input, "-f", "csv", "-o", directory.to_str().unwrap()]);
+    assert!([0, 3].contains(&together.code), "{}", together.stderr);
+    let check = |names: &[String]| {
+        for name in names {
+            let alone = run(&["table", name, input, "-f", "csv"]);
+            let together = fs::read_to_string(directory.join(format!("{name}.csv"))).unwrap();
+            assert_eq!(together, alone.stdout, "{name} of {input}");
+        }
+    };
+    let (some, others) = names.split_at(names.len() / 2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| check(some));
+        check(others);
+    });
+}
+
+#[test]
+fn every_answer_of_all_is_what_it_is_alone() {
+    all_are_what_they_are_alone("fixtures/two_nodes");
+}
+
+#[test]
+fn every_answer_of_all_about_counters_is_what_it_is_alone() {
+    all_are_what_they_are_alone("fixtures/compute");
+}
+
 #[test]
 fn answers_for_people_follow_one_another() {
     let alone = |name: &str, format: &str| succeed(&["table", name, "fixtures/two_nodes", "-f", format]);

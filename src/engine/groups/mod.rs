@@ -4,6 +4,9 @@ mod accumulate;
 mod keys;
 mod recognise;
 mod run;
+mod shared;
 mod statistics;
 
+pub use recognise::{Recognised, recognise, recognise_all};
 pub use run::without_groupings;
+pub use shared::Passes;

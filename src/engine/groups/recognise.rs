@@ -27,7 +27,7 @@ pub enum Aggregate {
 }
 
 /// A column of a grouping.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Output {
     /// What rows of a group have in common.
     Key(&'static str),
@@ -65,6 +65,18 @@ struct Rows {
 
 /// Takes the groupings out of a statement; `None` where it has none.
 pub fn recognise(sql: &str) -> Option<Recognised> {
+    recognise_over(sql, &|table| table.origin != Origin::Derived)
+}
+
+/// As [`recognise`], of derived tables too: where these are made for others anyway, or are not kept after.
+pub fn recognise_all(sql: &str) -> Option<Recognised> {
+    recognise_over(sql, &|_| true)
+}
+
+/// Tells which tables are grouped here.
+type May<'a> = dyn Fn(&Table) -> bool + 'a;
+
+fn recognise_over(sql: &str, may: &May<'_>) -> Option<Recognised> {
     let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
     let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
     let mut with = query.with.take().filter(|with| !with.recursive)?;
@@ -78,11 +90,11 @@ pub fn recognise(sql: &str) -> Option<Recognised> {
     with.cte_tables.retain(|cte| {
         let Some(name) = bare_name(cte) else { return true };
         let Some(select) = plain(&cte.query) else { return true };
-        if let Some(outputs) = grouped(&name, select, &rows) {
+        if let Some(outputs) = grouped(&name, select, &rows, may) {
             groupings.push(outputs);
             return false;
         }
-        if let Some(chosen) = chosen(select) {
+        if let Some(chosen) = chosen(select, may) {
             rows.insert(name, chosen);
         }
         true
@@ -186,9 +198,8 @@ impl Parts<'_> {
     }
 }
 
-/// A table whose rows are read, or made, process by process and needed once.
-fn source_table(name: &str) -> Option<&'static Table> {
-    schema::table(name).filter(|table| table.origin != Origin::Derived)
+fn known_table(name: &str, may: &May<'_>) -> Option<&'static Table> {
+    schema::table(name).filter(|table| may(table))
 }
 
 fn of_table(table: &'static Table, name: &str) -> Option<&'static str> {
@@ -196,9 +207,9 @@ fn of_table(table: &'static Table, name: &str) -> Option<&'static str> {
 }
 
 /// A SELECT that does nothing but name columns of rows of a canonical table.
-fn chosen(select: &Select) -> Option<Rows> {
+fn chosen(select: &Select, may: &May<'_>) -> Option<Rows> {
     let parts = parts(select).filter(|parts| parts.keys.is_empty())?;
-    let table = source_table(&parts.table)?;
+    let table = known_table(&parts.table, may)?;
     let mut columns = BTreeMap::new();
     for (alias, expr) in &parts.items {
         let name = parts.column(&expr.to_string())?;
@@ -220,12 +231,12 @@ fn filters(
     parts.filters.iter().map(column).collect()
 }
 
-fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>) -> Option<Grouping> {
+fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &May<'_>) -> Option<Grouping> {
     let parts = parts(select).filter(|parts| !parts.keys.is_empty())?;
     let known = rows.get(&parts.table);
     let table = match known {
         Some(rows) => rows.table,
-        None => source_table(&parts.table)?,
+        None => known_table(&parts.table, may)?,
     };
     let resolve = |name: &str| match known {
         Some(rows) => rows.columns.get(name).copied(),

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use polars::prelude::{Column, DataFrame, Scalar};
+use polars::prelude::{Column, DataFrame, Expr, LazyFrame, Scalar, col};
 use rayon::prelude::*;
 
 use super::accumulate::Pass;
 use super::recognise::{Grouping, Recognised, recognise};
 use crate::engine::mentions::mentioned;
 use crate::trace::frames::is_identity;
+use crate::trace::schema::Table;
 use crate::trace::source::Piece;
 use crate::trace::{Member, Request, Trace, derived};
 
@@ -52,13 +53,8 @@ fn in_one_pass(
 ) -> Result<Option<Vec<DataFrame>>> {
     let empty = || Pass::new(filters, groupings);
     let Some(table) = groupings.first().map(|grouping| grouping.table) else { return Ok(None) };
-    // Held until the end, and with it the dictionary that all parts share.
     let first = empty();
-    let mut columns = first.columns();
-    if columns.iter().all(|name| is_identity(name)) {
-        // These two are not read; a column of its own gives a frame its height.
-        columns.extend(table.column_names().nth(2));
-    }
+    let columns = columns_to_read(&first, table);
     let mut pieces: Vec<(&Member, Box<dyn Piece>)> = Vec::new();
     let mut whole: Vec<&Member> = Vec::new();
     for member in trace.members() {
@@ -72,7 +68,7 @@ fn in_one_pass(
     let added = pieces
         .par_iter()
         .try_fold(empty, |mut pass, (member, piece)| {
-            piece.read(&mut |frame| pass.add(&identified(frame, member, &columns)?))?;
+            add_pieces(&mut pass, member, piece.as_ref(), &columns)?;
             Ok::<_, anyhow::Error>(pass)
         })
         .try_reduce(empty, |one, other| Ok(one.merge(other)))?;
@@ -80,18 +76,58 @@ fn in_one_pass(
     let request = Request::from([(table.name, columns.clone())]);
     let add_whole = |member: &&Member| {
         let mut tables = trace.process_frames(member, &request)?;
-        let frame = tables.remove(table.name).context("internal: a table was not read")?.collect()?;
-        // What is kept of every row for as long as a frame is added up is kept of fewer.
-        let slices: Vec<i64> = (0..frame.height()).step_by(ADDED_ROWS).map(|first| first as i64).collect();
-        slices.par_iter().try_for_each(|first| {
-            let mut pass = empty();
-            pass.add(&identified(&frame.slice(*first, ADDED_ROWS), member, &columns)?)?;
-            all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
-            Ok::<_, anyhow::Error>(())
-        })
+        let frame = tables.remove(table.name).context("internal: a table was not read")?;
+        let absorb = |pass| all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
+        add_rows(frame, member, &columns, empty, absorb)
     };
     trace.jobs().run(&whole, |member| member.memory_bytes_of(&request), add_whole)?;
     all.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+}
+
+/// The columns of a table that a pass over it reads.
+pub fn columns_to_read(pass: &Pass<'_>, table: &'static Table) -> BTreeSet<&'static str> {
+    let mut columns = pass.columns();
+    if columns.iter().all(|name| is_identity(name)) {
+        // These two are not read; a column of its own gives a frame its height.
+        columns.extend(table.column_names().nth(2));
+    }
+    columns
+}
+
+/// Adds the rows of a piece of a table to a pass.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn add_pieces(
+    pass: &mut Pass<'_>,
+    member: &Member,
+    piece: &dyn Piece,
+    columns: &BTreeSet<&'static str>,
+) -> Result<()> {
+    piece.read(&mut |frame| pass.add(&identified(frame, member, columns)?))
+}
+
+/// Adds the rows of a table of a process, in parts that are each added to a pass of their own.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn add_rows<'a>(
+    frame: LazyFrame,
+    member: &Member,
+    columns: &BTreeSet<&'static str>,
+    empty: impl Fn() -> Pass<'a> + Sync,
+    absorb: impl Fn(Pass<'a>) + Sync,
+) -> Result<()> {
+    let own: Vec<Expr> = columns.iter().filter(|name| !is_identity(name)).map(|name| col(*name)).collect();
+    let frame = frame.select(own).collect()?;
+    // What is kept of every row for as long as a frame is added up is kept of fewer.
+    let slices: Vec<i64> = (0..frame.height()).step_by(ADDED_ROWS).map(|first| first as i64).collect();
+    slices.par_iter().try_for_each(|first| {
+        let mut pass = empty();
+        pass.add(&identified(&frame.slice(*first, ADDED_ROWS), member, columns)?)?;
+        absorb(pass);
+        Ok::<_, anyhow::Error>(())
+    })
 }
 
 /// Rows of a process with the columns that name it.

@@ -198,7 +198,7 @@ fn forms(listing: &Listing, builder: &TableBuilder<'_>) -> NameForms {
     for kernel in &listing.kernels {
         symbols.push(kernel.name.clone(), None, kernel.mangled.clone());
     }
-    symbols.forms(builder.context.categories)
+    symbols.forms(builder.context.categories, &|_| true)
 }
 
 fn put_kernels(listing: &Listing, builder: &mut TableBuilder<'_>) -> Result<()> {

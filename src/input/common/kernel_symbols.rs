@@ -41,19 +41,27 @@ pub struct NameForms {
     pub category: Vec<Option<String>>,
 }
 
+/// Forms that are made of the full name, as far as they are wanted.
 struct Forms {
-    short: String,
-    base: String,
-    category: String,
+    short: Option<String>,
+    base: Option<String>,
+    category: Option<String>,
 }
 
 impl Symbol {
-    fn forms(&self, categories: &CategoryRules) -> Forms {
-        let base = base_name(&self.full);
-        let category = categories.category(&base, &self.full).to_owned();
-        Forms { short: self.short.clone().unwrap_or_else(|| short_name(&self.full)), base, category }
+    fn forms(&self, categories: &CategoryRules, wants: &Wants<'_>) -> Forms {
+        let base = (wants("base_name") || wants("category")).then(|| base_name(&self.full));
+        let category = base.as_deref().filter(|_| wants("category"));
+        Forms {
+            short: wants("short_name").then(|| self.short.clone().unwrap_or_else(|| short_name(&self.full))),
+            category: category.map(|base| categories.category(base, &self.full).to_owned()),
+            base,
+        }
     }
 }
+
+/// Tells which name columns are wanted; of others there is nothing.
+pub type Wants<'a> = dyn Fn(&str) -> bool + Sync + 'a;
 
 impl SymbolNames {
     /// Adds a symbol by its full name, the short name its source gave, and its mangled name.
@@ -61,9 +69,9 @@ impl SymbolNames {
         self.symbols.push(Symbol { full, short, mangled });
     }
 
-    /// All forms of all names.
-    pub fn forms(&self, categories: &CategoryRules) -> NameForms {
-        let made: Vec<Forms> = self.symbols.par_iter().map(|symbol| symbol.forms(categories)).collect();
+    /// The wanted forms of all names.
+    pub fn forms(&self, categories: &CategoryRules, wants: &Wants<'_>) -> NameForms {
+        let made: Vec<Forms> = self.symbols.par_iter().map(|symbol| symbol.forms(categories, wants)).collect();
         let mut forms = NameForms::default();
         for (symbol, made) in self.symbols.iter().zip(made) {
             forms.push(symbol, made);
@@ -109,7 +117,7 @@ impl SymbolNames {
                 }),
             });
         }
-        let made: Vec<Forms> = occurring.par_iter().map(|symbol| symbol.forms(categories)).collect();
+        let made: Vec<Forms> = occurring.par_iter().map(|symbol| symbol.forms(categories, &|_| true)).collect();
         for (symbol, forms) in occurring.iter().zip(made) {
             resolved.names.push(symbol, forms);
         }
@@ -138,10 +146,10 @@ impl NameForms {
     /// Adds a symbol.
     fn push(&mut self, symbol: &Symbol, forms: Forms) {
         self.kernel_name.push(Some(symbol.full.clone()));
-        self.short_name.push(Some(forms.short));
-        self.base_name.push(Some(forms.base));
+        self.short_name.push(forms.short);
+        self.base_name.push(forms.base);
         self.mangled_name.push(symbol.mangled.clone());
-        self.category.push(Some(forms.category));
+        self.category.push(forms.category);
     }
 }
 
@@ -181,8 +189,10 @@ mod tests {
         let text = |name: &str| Some(name.to_owned());
         assert_eq!(resolved.names.kernel_name, [text("ncclKernel"), text("kernel_99"), text("void a<int>()")]);
         assert_eq!(resolved.names.category.first(), Some(&text("communication")));
-        let all = names.forms(&rules);
+        let all = names.forms(&rules, &|_| true);
         assert_eq!(all.short_name.get(2), resolved.names.short_name.first());
         assert_eq!(all.base_name, [text("a"), text("b"), text("ncclKernel")]);
+        let few = names.forms(&rules, &|name| name == "category");
+        assert_eq!((&few.category, few.short_name), (&all.category, vec![None; 3]));
     }
 }

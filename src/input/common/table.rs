@@ -1,6 +1,6 @@
 //! Collects the canonical columns of one table of a process, and what was odd on the way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -58,6 +58,11 @@ impl<'a> TableBuilder<'a> {
     /// Whether one of the named canonical columns is wanted.
     pub fn wants(&self, names: &[&str]) -> bool {
         self.wanted.iter().any(|column| names.contains(&column.name))
+    }
+
+    /// Names of the canonical columns that are wanted.
+    pub fn wanted(&self) -> BTreeSet<&'static str> {
+        self.wanted.iter().map(|column| column.name).collect()
     }
 
     /// Those of `pairs` (canonical columns, source column) whose canonical columns are wanted, as source columns.

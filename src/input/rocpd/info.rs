@@ -66,7 +66,8 @@ pub fn read_kernel_symbols(assembly: &mut Assembly<'_>) -> Result<()> {
     assembly.set_height(columns.height);
     assembly.put("kernel_id", columns.integers("id").into_series());
     if assembly.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
-        let names = symbols.names.forms(assembly.context.categories);
+        let wanted = assembly.wanted();
+        let names = symbols.names.forms(assembly.context.categories, &|name| wanted.contains(name));
         for (name, values) in names.columns() {
             assembly.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
         }

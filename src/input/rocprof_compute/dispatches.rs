@@ -60,7 +60,7 @@ fn put(builder: &mut TableBuilder<'_>, survey: &Survey, runs: &[&Run]) -> Result
     let kernel_id = |run: &Run| survey.kernels.get(run.kernel).map(|kernel| kernel.id);
     builder.put("kernel_id", column(&kernel_id).into_series());
     if builder.wants(NAMES) {
-        let forms = names(survey).forms(builder.context.categories);
+        let forms = names(survey).forms(builder.context.categories, &|_| true);
         for (name, values) in forms.dispatch_columns() {
             let codes = runs.iter().map(|run| Some(run.kernel));
             builder.put_with(name, || Ok(dictionary_column(name, values, codes)?))?;
@@ -98,7 +98,7 @@ pub fn read_symbols(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<(
     builder.set_height(survey.kernels.len());
     let ids = survey.kernels.iter().map(|kernel| kernel.id);
     builder.put("kernel_id", Int64Chunked::from_iter_values("".into(), ids).into_series());
-    let forms = names(survey).forms(builder.context.categories);
+    let forms = names(survey).forms(builder.context.categories, &|_| true);
     for (name, values) in forms.columns() {
         builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
     }

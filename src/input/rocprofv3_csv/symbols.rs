@@ -62,5 +62,5 @@ pub fn forms(names: impl IntoIterator<Item = String>, categories: &CategoryRules
     for name in names {
         symbols.push(name, None, None);
     }
-    symbols.forms(categories)
+    symbols.forms(categories, &|_| true)
 }

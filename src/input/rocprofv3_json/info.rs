@@ -95,7 +95,8 @@ pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     reading.builder.set_height(symbols.ids.len());
     reading.put("kernel_id", Int64Chunked::from_slice("".into(), &symbols.ids));
     if reading.builder.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
-        let names = symbols.names.forms(reading.builder.context.categories);
+        let wanted = reading.builder.wanted();
+        let names = symbols.names.forms(reading.builder.context.categories, &|name| wanted.contains(name));
         for (name, values) in names.columns() {
             reading.builder.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
         }

@@ -84,7 +84,8 @@ pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     reading.set_height(symbols.ids.len());
     reading.put_integers("kernel_id", symbols.ids.iter().map(|id| Some(*id)));
     if reading.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {
-        let names = symbols.names.forms(reading.context.categories);
+        let wanted = reading.wanted();
+        let names = symbols.names.forms(reading.context.categories, &|name| wanted.contains(name));
         for (name, values) in names.columns() {
             reading.put_with(name, || Ok(dictionary_column(name, values, (0..values.len()).map(Some))?))?;
         }

@@ -138,13 +138,16 @@ impl Kernels {
         };
         let names = ordered("short_name")?.as_materialized_series().cast(&categorical())?;
         let mut known = Numbers::default();
-        let name: Vec<u32> = names.cat32()?.physical().iter().map(|code| known.of(code)).collect();
+        let name: Vec<u32> = names.cat32()?.physical().iter().map(|code| known.of(code.map(i64::from))).collect();
         drop(names);
         let mut shape = name.clone();
         for side in ["grid_x", "grid_y", "grid_z"] {
+            let side = numbered(side)?;
+            let sides = side.iter().max().map_or(1, |last| i64::from(*last) + 1);
             let mut known = Numbers::default();
-            let side = Integers::of(ordered(side)?.i64()?);
-            shape.iter_mut().zip(side.iter()).for_each(|(shape, side)| *shape = known.of((*shape, side)));
+            for (shape, side) in shape.iter_mut().zip(side) {
+                *shape = known.of(Some(i64::from(*shape) * sides + i64::from(side)));
+            }
         }
         Ok(Self {
             start_ns,
@@ -182,8 +185,12 @@ impl Kernels {
     fn repetitions(&self, lane: &Lane) -> Option<Found> {
         let symbols = if lane.by_shape { &self.shape } else { &self.name };
         let mut known = Numbers::default();
-        let sequence: Vec<u32> =
-            lane.rows.iter().filter_map(|row| symbols.get(*row as usize)).map(|symbol| known.of(*symbol)).collect();
+        let sequence: Vec<u32> = lane
+            .rows
+            .iter()
+            .filter_map(|row| symbols.get(*row as usize))
+            .map(|symbol| known.of(Some(i64::from(*symbol))))
+            .collect();
         // The same kernel over and over is a loop, unless others run beside it or it has other work every time.
         let repetitions = repetitions(&sequence).filter(|found| found.period > 1 || lane.of_gpu && lane.by_shape)?;
         let within: usize = repetitions.ranges.iter().map(ExactSizeIterator::len).sum();
@@ -237,27 +244,44 @@ fn launch_order(by_start: &[(i64, i64, u32)]) -> Option<Vec<u32>> {
 /// The rows with the key that most rows have, of several the one that comes first.
 fn busiest(rows: &[u32], keys: &[u32]) -> Vec<u32> {
     let key = |row: &u32| keys.get(*row as usize).copied();
-    let mut counts: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+    let mut counts = vec![0_usize; keys.iter().max().map_or(0, |last| *last as usize + 1)];
     for row in rows {
-        *counts.entry(key(row)).or_insert(0) += 1;
+        if let Some(count) = key(row).and_then(|key| counts.get_mut(key as usize)) {
+            *count += 1;
+        }
     }
-    let most = counts.values().max().copied().unwrap_or(0);
-    let chosen = counts.into_iter().find(|(_, count)| *count == most).and_then(|(key, _)| key);
+    let most = counts.iter().max().copied().unwrap_or(0);
+    let chosen = (0..).zip(&counts).find(|(_, count)| **count == most).map(|(key, _)| key);
     rows.iter().copied().filter(|row| key(row) == chosen).collect()
 }
 
-/// Numbers things in the order in which they come.
-struct Numbers<T>(BTreeMap<T, u32>);
-
-impl<T> Default for Numbers<T> {
-    fn default() -> Self {
-        Self(BTreeMap::new())
-    }
+/// Numbers integers in the order in which they come.
+#[derive(Default)]
+struct Numbers {
+    /// Numbers of small integers, [`NONE`] of those that did not come.
+    small: Vec<u32>,
+    others: BTreeMap<Option<i64>, u32>,
+    next: u32,
 }
 
-impl<T: Ord> Numbers<T> {
-    fn of(&mut self, thing: T) -> u32 {
-        let next = self.0.len() as u32;
-        *self.0.entry(thing).or_insert(next)
+/// Integers below this are looked up in a table.
+const SMALL: usize = 1 << 22;
+const NONE: u32 = u32::MAX;
+
+impl Numbers {
+    fn of(&mut self, value: Option<i64>) -> u32 {
+        let place = value.and_then(|value| usize::try_from(value).ok()).filter(|place| *place < SMALL);
+        if let Some(place) = place.filter(|place| *place >= self.small.len()) {
+            self.small.resize(place + 1, NONE);
+        }
+        let number = match place.and_then(|place| self.small.get_mut(place)) {
+            Some(number) => number,
+            None => self.others.entry(value).or_insert(NONE),
+        };
+        if *number == NONE {
+            *number = self.next;
+            self.next += 1;
+        }
+        *number
     }
 }

@@ -2,6 +2,7 @@
 
 use super::anchors::{Anchor, tolerance};
 use super::occurrences::Occurrences;
+use crate::trace::gallop::gallop;
 
 /// Share of the repetitions in which a symbol must occur equally often to belong to them.
 const STEADY: f64 = 0.7;
@@ -22,31 +23,40 @@ pub struct Explained {
 }
 
 /// Counts what belongs to the repetitions that begin at `starts`, the last of which only ends the one before.
-pub fn explained(occurrences: &Occurrences, starts: &[u32], length: usize) -> Explained {
+pub fn explained(occurrences: &Occurrences, starts: &[u32]) -> Explained {
+    counted(occurrences, starts, 0).unwrap_or_default()
+}
+
+/// Whether at least so many occurrences belong to the repetitions; no more is counted than tells.
+pub fn explains(occurrences: &Occurrences, starts: &[u32], least: usize) -> bool {
+    counted(occurrences, starts, least).is_some()
+}
+
+/// What belongs to the repetitions; `None` if it is less than `enough` occurrences.
+fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<Explained> {
     let repetitions = starts.len().saturating_sub(1);
-    let (Some(first), Some(last)) = (starts.first(), starts.last()) else { return Explained::default() };
-    // The number of its repetition by position.
-    let mut number = vec![u32::MAX; length];
-    for (repetition, (from, to)) in (0_u32..).zip(starts.iter().zip(starts.iter().skip(1))) {
-        number.get_mut(*from as usize..*to as usize).unwrap_or_default().fill(repetition);
-    }
     let least = (STEADY * repetitions as f64).ceil() as usize;
+    let (first, last) = (*starts.first()?, *starts.last()?);
+    let recurring = || {
+        let positions = occurrences.symbols().map(|symbol| occurrences.of_symbol(symbol));
+        positions.filter(move |positions| positions.len() >= least)
+    };
     let mut explained = Explained::default();
     let mut times: Vec<u32> = Vec::new();
-    for symbol in occurrences.symbols() {
-        let positions = occurrences.of_symbol(symbol);
-        if positions.len() < least {
-            continue;
+    // What may belong to them still.
+    let mut left: usize = if enough > 0 { recurring().map(<[u32]>::len).sum() } else { usize::MAX };
+    for positions in recurring() {
+        if explained.occurrences.saturating_add(left) < enough {
+            return None;
         }
-        let from = positions.partition_point(|position| position < first);
-        let to = positions.partition_point(|position| position < last);
+        left = left.saturating_sub(positions.len());
+        let from = positions.partition_point(|position| *position < first);
+        let to = positions.partition_point(|position| *position < last);
         let within = positions.get(from..to).unwrap_or_default();
         if within.len() < least {
             continue;
         }
-        times.clear();
-        let of = |position: &u32| number.get(*position as usize).copied();
-        times.extend(within.chunk_by(|one, next| of(one) == of(next)).map(|run| run.len() as u32));
+        times_in_each(within, starts, &mut times);
         times.sort_unstable();
         let usual = times.chunk_by(|one, next| one == next).max_by_key(|run| run.len()).unwrap_or_default();
         if usual.len() >= least {
@@ -54,7 +64,20 @@ pub fn explained(occurrences: &Occurrences, starts: &[u32], length: usize) -> Ex
             explained.occurrences += usual.len() * usual.first().copied().unwrap_or(0) as usize;
         }
     }
-    explained
+    (explained.occurrences >= enough).then_some(explained)
+}
+
+/// How often a symbol occurs in each of the repetitions in which it does.
+fn times_in_each(positions: &[u32], starts: &[u32], times: &mut Vec<u32>) {
+    times.clear();
+    let (mut at, mut after) = (0, 0);
+    while let Some(position) = positions.get(at) {
+        after = gallop(after, starts.len(), |place| starts.get(place).is_some_and(|start| start <= position));
+        let end = starts.get(after).copied().unwrap_or(u32::MAX);
+        let next = gallop(at, positions.len(), |place| positions.get(place).is_some_and(|position| *position < end));
+        times.push((next - at) as u32);
+        at = next;
+    }
 }
 
 /// Where the repetitions begin by an anchor; where it is missing once, by the first of the others that is not.

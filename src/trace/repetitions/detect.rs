@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::alike::{commonest, likeness};
 use super::anchors::{Anchor, LEAST_REPETITIONS, anchors, by_period, tolerance};
-use super::boundaries::{Explained, explained, starts};
+use super::boundaries::{Explained, explained, explains, starts};
 use super::contexts::widened;
 use super::occurrences::Occurrences;
 
@@ -12,6 +12,9 @@ use super::occurrences::Occurrences;
 const MOST_PERIODS: usize = 24;
 /// Share of what lies in repetitions that must recur in them.
 const LEAST_EXPLAINED: f64 = 0.6;
+/// Share of a sequence that recurs if it repeats: an anchor covers 0.3 of it with a distance more than it has, of which there are
+/// two; half of what is left may be missing at the end, and [`LEAST_EXPLAINED`] of the other half recurs.
+const LEAST_RECURRING: f64 = 0.05;
 /// A period is preferred to a longer one that has a place for as many symbols, but for this share,
 const AS_MANY: f64 = 0.97;
 /// or but for one symbol, if that is rarer than once in so many of its repetitions: a step with a record now and then.
@@ -82,9 +85,15 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
             wide = widened(&wide, width / 2);
         }
         let least_alike = if width > 1 { LEAST_ALIKE_WIDE } else { LEAST_ALIKE };
-        let found = candidates_of(&wide, least_alike).into_iter();
+        let of_wide = (width > 1).then(|| Occurrences::of(&wide));
+        let of_wide = of_wide.as_ref().unwrap_or(&occurrences);
+        // The more stand together, the fewer of them recur.
+        if (of_wide.recurring() as f64) < LEAST_RECURRING * sequence.len() as f64 {
+            break;
+        }
+        let found = candidates_of(&wide, of_wide, least_alike).into_iter();
         candidates.extend(found.map(|(starts, period)| {
-            let explained = explained(&occurrences, &starts, sequence.len());
+            let explained = explained(&occurrences, &starts);
             let likenesses = likenesses(&starts, sequence);
             let alike = likenesses.iter().sum::<f64>() / likenesses.len().max(1) as f64;
             Candidate { starts, period, explained, alike, wide: width > 1 }
@@ -136,9 +145,8 @@ fn one_by_one(sequence: &[u32]) -> Option<Repetitions> {
 }
 
 /// Where repetitions may begin, with their usual length.
-fn candidates_of(sequence: &[u32], least_alike: f64) -> Vec<(Vec<u32>, u32)> {
-    let occurrences = Occurrences::of(sequence);
-    let mut groups = by_period(anchors(&occurrences, sequence.len()));
+fn candidates_of(sequence: &[u32], occurrences: &Occurrences, least_alike: f64) -> Vec<(Vec<u32>, u32)> {
+    let mut groups = by_period(anchors(occurrences, sequence.len()));
     if groups.len() > MOST_PERIODS {
         // A long period has few occurrences of many symbols, a short one in much noise many of few.
         let by = |group: &[Anchor], often: bool| match often {
@@ -152,7 +160,7 @@ fn candidates_of(sequence: &[u32], least_alike: f64) -> Vec<(Vec<u32>, u32)> {
         }
         groups.truncate(MOST_PERIODS);
     }
-    groups.iter().filter_map(|group| candidate(group, &occurrences, sequence, least_alike)).collect()
+    groups.iter().filter_map(|group| candidate(group, occurrences, sequence, least_alike)).collect()
 }
 
 fn candidate(
@@ -170,9 +178,8 @@ fn candidate(
     if starts.len() < LEAST_REPETITIONS {
         return None;
     }
-    let explained = explained(occurrences, &starts, sequence.len());
     let length = starts.last()?.checked_sub(*starts.first()?)?;
-    if (explained.occurrences as f64) < LEAST_EXPLAINED * f64::from(length) {
+    if !explains(occurrences, &starts, (LEAST_EXPLAINED * f64::from(length)).ceil() as usize) {
         return None;
     }
     let mut likenesses = likenesses(&starts, sequence);

@@ -47,4 +47,9 @@ impl Occurrences {
     pub fn symbols(&self) -> impl ExactSizeIterator<Item = u32> + use<> {
         0..self.offsets.len().saturating_sub(1) as u32
     }
+
+    /// Number of positions whose symbol occurs more than once.
+    pub fn recurring(&self) -> usize {
+        self.symbols().map(|symbol| self.of_symbol(symbol).len()).filter(|times| *times > 1).sum()
+    }
 }

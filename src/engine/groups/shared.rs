@@ -1,0 +1,132 @@
+//! Works out the groupings of several statements while the tables of a trace are read for all of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context as _, Result};
+use polars::prelude::{DataFrame, LazyFrame};
+use rayon::prelude::*;
+
+use super::accumulate::Pass;
+use super::recognise::{Grouping, Output};
+use super::run::{add_pieces, add_rows, columns_to_read};
+use crate::trace::schema::Table;
+use crate::trace::source::Piece;
+use crate::trace::{Member, ProcessTables, Request, Trace};
+
+/// What is grouped how: equal ones have equal tables.
+type Kind<'a> = (&'static str, &'a BTreeSet<&'static str>, &'a [(String, Output)]);
+
+fn kind(grouping: &Grouping) -> Kind<'_> {
+    (grouping.table.name, &grouping.filters, &grouping.outputs)
+}
+
+/// Groupings of the same rows of one table.
+struct OfRows<'a> {
+    table: &'static Table,
+    groupings: Vec<&'a Grouping>,
+    columns: BTreeSet<&'static str>,
+    filters: &'a BTreeSet<&'static str>,
+    all: Mutex<Pass<'a>>,
+}
+
+impl<'a> OfRows<'a> {
+    fn empty(&self) -> Pass<'a> {
+        Pass::new(self.filters, &self.groupings)
+    }
+
+    fn absorb(&self, pass: Pass<'a>) {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
+    }
+}
+
+/// All groupings of some statements.
+pub struct Passes<'a>(Vec<OfRows<'a>>);
+
+impl<'a> Passes<'a> {
+    /// Those of the same rows belong together, and of equal ones only one counts.
+    pub fn of(groupings: impl Iterator<Item = &'a Grouping>) -> Self {
+        let kinds: BTreeMap<Kind<'a>, &'a Grouping> = groupings.map(|grouping| (kind(grouping), grouping)).collect();
+        let mut passes: Vec<OfRows<'a>> = Vec::new();
+        let mut rows: BTreeMap<(&'static str, &'a BTreeSet<&'static str>), Vec<&'a Grouping>> = BTreeMap::new();
+        for grouping in kinds.into_values() {
+            rows.entry((grouping.table.name, &grouping.filters)).or_default().push(grouping);
+        }
+        for ((_, filters), groupings) in rows {
+            let Some(table) = groupings.first().map(|grouping| grouping.table) else { continue };
+            let pass = Pass::new(filters, &groupings);
+            let columns = columns_to_read(&pass, table);
+            passes.push(OfRows { table, groupings, columns, filters, all: Mutex::new(pass) });
+        }
+        Self(passes)
+    }
+
+    /// Reads the tables of a request, and of others what the groupings need; `also` sees the tables of every process.
+    ///
+    /// # Errors
+    /// When a table cannot be read, or `also` fails.
+    pub fn read(
+        &self,
+        trace: &Trace,
+        request: &Request,
+        also: impl Fn(&Member, &ProcessTables) -> Result<()> + Sync + Send,
+    ) -> Result<BTreeMap<&'static str, LazyFrame>> {
+        let mut in_pieces: Vec<(&OfRows<'a>, &Member, Box<dyn Piece>)> = Vec::new();
+        let mut whole: BTreeMap<i64, Vec<&OfRows<'a>>> = BTreeMap::new();
+        for rows in &self.0 {
+            for member in trace.members() {
+                match trace.pieces(member, rows.table, &rows.columns)? {
+                    Some(pieces) => in_pieces.extend(pieces.into_iter().map(|piece| (rows, member, piece))),
+                    None => whole.entry(member.process.process).or_default().push(rows),
+                }
+            }
+        }
+        in_pieces.par_iter().try_for_each(|(rows, member, piece)| {
+            let mut pass = rows.empty();
+            add_pieces(&mut pass, member, piece.as_ref(), &rows.columns)?;
+            rows.absorb(pass);
+            Ok::<_, anyhow::Error>(())
+        })?;
+        drop(in_pieces);
+        let of_member = |member: &Member| whole.get(&member.process.process).into_iter().flatten().copied();
+        let more = |member: &Member| {
+            let mut request = Request::new();
+            for rows in of_member(member) {
+                request.entry(rows.table.name).or_default().extend(&rows.columns);
+            }
+            request
+        };
+        let see = |member: &Member, tables: &ProcessTables| {
+            of_member(member).try_for_each(|rows| {
+                let frame = tables.get(rows.table.name).context("internal: a table was not read")?;
+                add_rows(frame.clone(), member, &rows.columns, || rows.empty(), |pass| rows.absorb(pass))
+            })?;
+            also(member, tables)
+        };
+        trace.frames_seen(request, more, see)
+    }
+
+    /// The tables of the groupings; of those whose sums are out of range there are none.
+    ///
+    /// # Errors
+    /// When polars cannot build a table.
+    pub fn finish(self) -> Result<Tables<'a>> {
+        let finish = |rows: OfRows<'a>| {
+            let frames = rows.all.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
+            let kinds = rows.groupings.into_iter().map(kind);
+            Ok(frames.map(|frames| kinds.zip(frames).collect::<Vec<_>>()).unwrap_or_default())
+        };
+        let tables: Vec<_> = self.0.into_par_iter().map(finish).collect::<Result<_>>()?;
+        Ok(Tables(tables.into_iter().flatten().collect()))
+    }
+}
+
+/// Tables that stand for groupings.
+pub struct Tables<'a>(BTreeMap<Kind<'a>, DataFrame>);
+
+impl Tables<'_> {
+    /// The table of a grouping.
+    pub fn get(&self, grouping: &Grouping) -> Option<&DataFrame> {
+        self.0.iter().find(|(known, _)| **known == kind(grouping)).map(|(_, frame)| frame)
+    }
+}
