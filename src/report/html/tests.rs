@@ -70,6 +70,7 @@ fn a_page_of_a_thousand_ranks_is_small() {
     let document = Document {
         title: "A thousand ranks".to_owned(),
         summary: "Nothing stands out.".to_owned(),
+        notes: Vec::new(),
         tier: 1,
         figures: Vec::new(),
         findings: Vec::new(),
