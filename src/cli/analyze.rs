@@ -24,10 +24,9 @@ const STEM: &str = "analysis";
 
 Examples:
   wavesieve analyze traces/
-  wavesieve analyze traces/ --format html -o report.html
+  wavesieve analyze traces/ --format html -o report.html --fail-on high
   wavesieve analyze traces/ -o report.xlsx --kernel-details
-  wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace
-  wavesieve analyze traces/ --set host_bound_idle.high_pct=40 --fail-on high")]
+  wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace")]
 pub struct AnalyzeArguments {
     #[command(flatten)]
     input: InputArguments,

@@ -161,12 +161,12 @@ fn with_value(option: &str, value: String) -> Vec<String> {
     if value.starts_with('-') { vec![format!("{option}={value}")] } else { vec![option.to_owned(), value] }
 }
 
-/// A text as a regular expression that finds it; of characters that nobody sees any will do.
+/// A text as a regular expression that finds it; of characters that nobody sees any will do, but a dot is no end of a line.
 pub fn escaped(text: &str) -> String {
     let mut pattern = String::new();
     for character in text.chars() {
         if is_hidden(character) {
-            pattern.push('.');
+            pattern.push_str(if character.is_whitespace() { r"\s" } else { "." });
             continue;
         }
         if OPERATORS.contains(character) {

@@ -134,7 +134,7 @@ fn filters_that_do_not_act_are_named() {
             "note: --kernel leaves all rows of gpu_segments\n",
         ),
         (&["table", "top"], &["--domain", "hip"], "note: --domain leaves all rows of kernels, memory_copies\n"),
-        (&["table", "top"], &["--kernel", "Cijk"], "note: --kernel leaves all rows of regions, memory_copies\n"),
+        (&["table", "top"], &["--kernel", "Cijk"], "note: --kernel leaves all rows of memory_copies, regions\n"),
         (&["check"], &["--window", "10%:"], "note: --window leaves all rows of anomalies\n"),
         (
             &sql("SELECT * FROM kernels"),
