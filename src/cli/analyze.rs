@@ -24,7 +24,7 @@ const STEM: &str = "analysis";
 
 Examples:
   wavesieve analyze traces/
-  wavesieve analyze traces/ --format html -o report.html --fail-on high
+  wavesieve analyze traces/ --format html -o report.html
   wavesieve analyze traces/ -o report.xlsx --kernel-details
   wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace")]
 pub struct AnalyzeArguments {
