@@ -165,7 +165,8 @@ impl DocumentOutput {
             (Some(_), Some(output)) if output.is_absolute() => {
                 return refuse(output, "is absolute, which leaves -d nothing to say; leave -d out");
             }
-            (Some(directory), output) => directory.join(output.as_deref().unwrap_or(Path::new(stem))),
+            (Some(directory), Some(output)) => directory.join(output),
+            (Some(directory), None) => directory.join(format!("{stem}.{}", format.extension())),
             (None, Some(output)) => output.clone(),
         };
         let missing = |parent: &Path| !parent.as_os_str().is_empty() && !parent.is_dir();
@@ -181,6 +182,9 @@ impl DocumentOutput {
                 &path,
                 "would be a folder as a document; name a folder with -o, and --format csv or parquet",
             );
+        }
+        if path.exists() && !path.is_file() && !path.is_dir() {
+            return refuse(&path, "is no regular file; name one, or - for standard output");
         }
         if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return refuse(&path, "is a directory; name it with -d, or a file in it with -o");

@@ -98,7 +98,8 @@ fn one(
 ) -> Result<u8, Failure> {
     let mut output = arguments.output.clone();
     if output.output.is_none() && output.directory.is_none() {
-        output.output = Some(PathBuf::from(STEM));
+        let name = if format.is_folder() { STEM.to_owned() } else { format!("{STEM}.{}", format.extension()) };
+        output.output = Some(PathBuf::from(name));
     }
     let mut options = arguments.document.options(registry, &arguments.input, format, output.rows(format))?;
     options.questions.extend(output.questions(format)?);

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening};
 use super::document_arguments::DocumentArguments;
 use super::document_output::{DocumentFormat, DocumentOutput};
-use super::exit::{DONE, EXCEEDED, Failure, PARTIAL, SOME_FAILED};
+use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED};
 use super::filters::say_unmatched;
 use super::messages;
 use super::progress::Progress;
@@ -49,6 +49,7 @@ pub struct Batch<'a> {
 struct Made {
     outcome: Outcome,
     code: u8,
+    filters: Vec<(String, String)>,
 }
 
 /// Writes the documents and the index.
@@ -87,7 +88,8 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
         1 => format!("{TITLE} of 1 run"),
         runs => format!("{TITLE} of {runs} runs"),
     });
-    let index = Index::new(title, entries, batch.baseline);
+    let filters = made.iter().map(|made| made.filters.clone()).find(|filters| !filters.is_empty()).unwrap_or_default();
+    let index = Index::new(title, entries, batch.baseline).with_filters(filters);
     write_file(&outputs.index_json, |out| write_json(&index, out))?;
     write_file(&outputs.index_page, |out| write_page(&index, out))?;
     let failed = index.failed().count();
@@ -105,6 +107,7 @@ fn code(made: &[Made], failed: usize) -> u8 {
         Some(first) if failed == made.len() => first.code,
         _ if failed > 0 => SOME_FAILED,
         _ if has(PARTIAL) => PARTIAL,
+        _ if has(NO_DATA) => NO_DATA,
         _ if has(EXCEEDED) => EXCEEDED,
         _ => DONE,
     }
@@ -130,7 +133,8 @@ fn make_all(
     let work = |(run, path): &(&Run, &PathBuf)| -> Result<Made, Infallible> {
         let made = make(batch, run, path, options, each, global).unwrap_or_else(|failure| {
             messages::say(format_args!("error: {}: {}", run.name, failure.message()));
-            Made { outcome: Outcome::Failed { reason: failure.message() }, code: failure.exit_code() }
+            let outcome = Outcome::Failed { reason: failure.message() };
+            Made { outcome, code: failure.exit_code(), filters: Vec::new() }
         });
         progress.made(&run.name);
         Ok(made)
@@ -157,8 +161,9 @@ fn make(
         trace.analyze(&AnalysisOptions { title: Some(format!("{title}: {}", run.name)), ..options.clone() })?;
     messages::detail(global, format_args!("analysed {}", run.name));
     let is_damaged = messages::report_damage(&trace, global);
-    if say_unmatched(&trace, &analysis.unmatched, analysis.is_empty, global) && analysis.is_empty {
-        let reason = (run.name.clone(), "nothing is left by the filters".to_owned());
+    let is_unmatched = say_unmatched(&trace, &analysis.unmatched, analysis.is_empty, global);
+    if is_unmatched && analysis.is_empty {
+        let reason = (run.places.join(", "), "nothing is left by the filters".to_owned());
         return Err(InputError::NoTrace { reasons: vec![reason] }.into());
     }
     batch.document.take_charts(&mut analysis.document, batch.format, path.file_stem(), global)?;
@@ -169,8 +174,10 @@ fn make(
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let code = match (is_damaged, batch.document.fails(&analysis.document.findings)) {
         (true, _) => PARTIAL,
+        _ if is_unmatched => NO_DATA,
         (false, true) => EXCEEDED,
         (false, false) => DONE,
     };
-    Ok(Made { outcome: Outcome::Done { file, figures: Box::new(RunFigures::of(&analysis)) }, code })
+    let outcome = Outcome::Done { file, figures: Box::new(RunFigures::of(&analysis)) };
+    Ok(Made { outcome, code, filters: analysis.document.provenance.filters })
 }

@@ -288,7 +288,8 @@ fn copies_are_judged_by_size_and_bandwidth() {
     assert_eq!(of(50_001, 25.7, "64.0", 10.0), ("-", "-"), "more than 40 % of the peak");
     assert_eq!(of(50_001, 9.9, "-", 10.0), ("medium", "-"), "no peak is known: 10 GB/s");
     assert_eq!(of(50_001, 10.1, "-", 10.0), ("-", "-"));
-    assert_eq!(of(50_001, 0.5, "64.0", 50.0), ("-", "medium"), "small copies are not called slow");
+    assert_eq!(of(100_002, 0.5, "64.0", 50.0), ("-", "medium"), "small copies are not called slow");
+    assert_eq!(of(99_999, 0.5, "64.0", 50.0), ("-", "low"), "the time of small ones counts");
     let held = |held_ns: i64, verdict: &str| {
         let text = format!(
             "direction api_name kind copies total_bytes copy_ns held_ns held_pct returned_after verdict\nH2D hipMemcpy blocking 4 4096 {held_ns} {held_ns} 100.0 4 {verdict}"
@@ -588,13 +589,17 @@ fn idle_time_between_counted_dispatches_is_none() {
 #[test]
 fn graphs_are_not_recommended_twice() {
     let idle = "rank gpu cause stretches idle_ns mean_ns max_ns idle_pct\n0 0 host_bound 3 300000 10.5 20 30.0";
-    let steps = "rank period iterations steady median_ns kernel_pct\n0 10 20 20 1000 90.0";
+    let steps = "rank period iterations steady steady_ns median_ns kernel_pct\n0 10 20 20 300000 1000 90.0";
     let kernels =
         "kernel_name category calls total_ns mean_ns median_ns max_ns pct\ngemm gemm 200 1000 5.0 5.0 5 100.0";
-    let of = |graphs: &[Rows<'_>]| {
+    let of_steps = |steps: &str, graphs: &[Rows<'_>]| {
         let rows = [SPAN, ("idle_by_cause", idle), ("iteration_summary", steps), ("kernel_summary", kernels)];
         priority_of("graph_candidate", &[&rows[..], graphs].concat())
     };
+    let of = |graphs: &[Rows<'_>]| of_steps(steps, graphs);
+    assert_eq!(of_steps(&steps.replace("300000", "50000"), &[]), "-", "what is idle outside of the steps stays");
+    assert_eq!(of_steps(&steps.replace("300000", "50001"), &[]), "low");
+    assert_eq!(of_steps(&steps.replace("\n0 ", "\n1 "), &[]), "-", "another rank repeats itself");
     let replayed = |count: i64| format!("rank graph known_by replays kernels\n0 1 x 5 {count}");
     assert_eq!(of(&[]), "medium");
     assert_eq!(of(&[("graph_summary", &replayed(100))]), "medium");

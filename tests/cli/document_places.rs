@@ -48,3 +48,16 @@ fn a_directory_is_made_and_the_format_names_the_file() {
         assert!(run.stderr.contains("wrote "), "{}", run.stderr);
     }
 }
+
+#[test]
+fn a_folder_of_the_same_name_is_no_obstacle_and_a_device_is_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("analysis")).unwrap();
+    let directory = folder.path().display().to_string();
+    let beside = run(&["analyze", "fixtures/merged", "-f", "json", "-d", &directory]);
+    assert_eq!(beside.code, 0, "{}", beside.stderr);
+    assert!(folder.path().join("analysis.json").is_file());
+    let device = run(&["analyze", "no such input", "-o", "/dev/null"]);
+    assert_eq!(device.code, 2, "{}", device.stderr);
+    assert!(device.stderr.contains("/dev/null is no regular file; name one, or - for standard output"));
+}

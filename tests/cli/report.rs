@@ -215,3 +215,19 @@ fn findings_and_datasets_of_runs() {
     }
     assert_eq!(names(&self::index(&place.path().join("data/reports"))), ["raw", "converted"]);
 }
+
+#[test]
+fn the_index_names_the_filters() {
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("out");
+    let inputs = ["fixtures/two_nodes", "fixtures/merged", "--group-by", "input", "-q", "-d", out.to_str().unwrap()];
+    let narrowed = run(&[&["report"][..], &inputs, &["--window", "10%:20%"]].concat());
+    assert_eq!(narrowed.code, 0, "{}", narrowed.stderr);
+    let filters = &index(&out)["filters"];
+    assert_eq!(filters[0]["option"], "--window");
+    assert_eq!(filters[0]["value"], "10%:20%");
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(page.contains("<code>--window 10%:20%</code>"), "the page names them too");
+    let unmatched = run(&[&["report"][..], &inputs, &["--kernel", "nosuch"]].concat());
+    assert_eq!(unmatched.code, 3, "{}", unmatched.stderr);
+}

@@ -88,7 +88,13 @@ fn of_severity(case: &Case<'_>, severity: &str, priority: Priority) -> Vec<Obser
         return Vec::new();
     }
     let places = rows.sorted_down(places, "count");
-    let names: Vec<&str> = places.iter().filter_map(|row| rows.text(*row, "check_id")).take(3).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for name in places.iter().filter_map(|row| rows.text(*row, "check_id")) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.truncate(3);
     vec![
         Observation::of(priority)
             .value("checks", places.len())

@@ -89,7 +89,8 @@ fn by_direction(case: &Case<'_>, small: bool) -> Vec<Observation> {
     let mut observations = Vec::new();
     for (name, direction) in directions(case) {
         let small_pct = if direction.busy_ns > 0.0 { direction.small_ns / direction.busy_ns * 100.0 } else { 0.0 };
-        let pct = case.pct_of_spans(direction.busy_ns as i64);
+        let taken_ns = if small { direction.small_ns } else { direction.busy_ns };
+        let pct = case.pct_of_spans(taken_ns as i64);
         let gb_per_s = if direction.busy_ns > 0.0 { direction.bytes / direction.busy_ns } else { 0.0 };
         let peak = direction.all_known.then(|| direction.at_peak / direction.busy_ns).filter(|peak| *peak > 0.0);
         let utilization = peak.map(|peak| gb_per_s / peak * 100.0);
@@ -119,7 +120,8 @@ fn by_direction(case: &Case<'_>, small: bool) -> Vec<Observation> {
                 .value("peak_gb_per_s", peak.map(|peak| (peak * 10.0).round() / 10.0))
                 .value("utilization_pct", utilization)
                 .value("small_pct", small_pct)
-                .saving((direction.busy_ns - ideal_ns) as i64)
+                .value("small_ns", direction.small_ns)
+                .saving((direction.busy_ns - ideal_ns).min(taken_ns) as i64)
                 .evidence(case.evidence(&question, &places, &LINK_COLUMNS)),
         );
     }

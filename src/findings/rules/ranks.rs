@@ -107,12 +107,28 @@ pub fn imbalance_of_ranks(case: &Case<'_>) -> Vec<Observation> {
     let gpus = rows.integer(row, "gpus").unwrap_or_default();
     let (Some(max), Some(mean)) = (rows.number(row, "max_ns"), rows.number(row, "mean_ns")) else { return Vec::new() };
     let saving_ns = ((max - mean) * gpus as f64) as i64;
+    // Others cannot wait for longer than they do not compute.
+    let not_computing = |row: usize| {
+        let of = |column: &str| times.integer(row, column).unwrap_or_default();
+        of("span_ns").saturating_sub(of("compute_ns"))
+    };
+    let not_computing_ns = times.places().fold(0_i64, |sum, row| sum.saturating_add(not_computing(row)));
     if gpus < 2 || case.pct_of_spans(saving_ns) < case.threshold("least_span_pct") {
         return Vec::new();
     }
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
-    let columns =
-        ["metric", "gpus", "min_ns", "median_ns", "mean_ns", "max_ns", "excess_pct", "worst_rank", "least_rank"];
+    let columns = [
+        "metric",
+        "gpus",
+        "min_ns",
+        "mean_ns",
+        "max_ns",
+        "excess_pct",
+        "worst_rank",
+        "worst_gpu",
+        "least_rank",
+        "least_gpu",
+    ];
     vec![
         Observation::of(priority)
             .value("pct", pct)
@@ -120,8 +136,10 @@ pub fn imbalance_of_ranks(case: &Case<'_>) -> Vec<Observation> {
             .value("max_ns", max)
             .value("mean_ns", mean)
             .value("worst_rank", rows.integer(row, "worst_rank"))
+            .value("worst_gpu", rows.integer(row, "worst_gpu"))
             .value("least_rank", rows.integer(row, "least_rank"))
-            .saving(saving_ns)
+            .value("least_gpu", rows.integer(row, "least_gpu"))
+            .saving(saving_ns.min(not_computing_ns))
             .evidence(case.evidence(&question, &places, &columns)),
     ]
 }

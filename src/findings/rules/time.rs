@@ -1,5 +1,7 @@
 //! Where the time of the GPUs went.
 
+use std::collections::BTreeMap;
+
 use super::kernels::kernels;
 use super::per_gpu::per_gpu;
 use crate::findings::case::{Case, Observation, Rows};
@@ -163,7 +165,19 @@ pub fn graph_candidate(case: &Case<'_>) -> Vec<Observation> {
     let idle_question = idle();
     let idle_rows = case.rows(&idle_question);
     let waits = idle_rows.matching(|rows, row| matches!(rows.text(row, "cause"), Some("host_bound" | "launch_delay")));
-    let idle = per_gpu(case, &idle_question, waits, |row| idle_ns(case, &idle_rows, row));
+    // Only what lies within the steps of a rank can go, on each of its GPUs.
+    let mut left: BTreeMap<(i64, i64), i64> = BTreeMap::new();
+    let mut within: BTreeMap<usize, i64> = BTreeMap::new();
+    for row in &waits {
+        let gpu = gpu_of(&idle_rows, *row);
+        let of_rank = |place: &&usize| rows.integer(**place, "rank") == Some(gpu.0);
+        let steps = || rows.sum(places.iter().filter(of_rank).copied(), "steady_ns");
+        let left = left.entry(gpu).or_insert_with(steps);
+        let kept = idle_ns(case, &idle_rows, *row).min(*left);
+        *left -= kept;
+        within.insert(*row, kept);
+    }
+    let idle = per_gpu(case, &idle_question, waits, |row| within.get(&row).copied().unwrap_or_default());
     let Some(priority) = idle.priority(case) else { return Vec::new() };
     let columns = ["rank", "period", "iterations", "steady", "median_ns", "kernel_pct"];
     vec![

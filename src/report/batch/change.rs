@@ -63,6 +63,10 @@ pub fn changes(baseline: &RunFigures, run: &RunFigures) -> Vec<Change> {
     let pairs = baseline.compared().into_iter().zip(run.compared());
     let change = |(before, now): (Compared, Compared)| {
         let (figure, is_points) = (now.figure, now.is_share);
+        // A sum over other GPUs is another sum.
+        if figure == "kernel_time_ns" && baseline.gpus != run.gpus {
+            return None;
+        }
         let (before, now) = (before.value?, now.value?);
         let amount = match is_points {
             true => now - before,

@@ -3,11 +3,18 @@
 use super::change::{Change, changes};
 use super::entry::{Entry, Outcome, RunFigures};
 
+/// Whether there is anything that others can be compared to.
+fn is_measured(figures: &RunFigures) -> bool {
+    figures.span_ns.is_some()
+}
+
 /// All runs, with the one that the others are compared to.
 #[derive(Clone, Debug)]
 pub struct Index {
     /// Heading.
     pub title: String,
+    /// Options of the filters that were in force, with their values.
+    pub filters: Vec<(String, String)>,
     /// The runs in order.
     pub entries: Vec<Entry>,
     /// Name of the run that the others are compared to.
@@ -17,9 +24,18 @@ pub struct Index {
 impl Index {
     /// An index of runs that are compared to the named one; where none is named, to the first that has a document.
     pub fn new(title: impl Into<String>, entries: Vec<Entry>, baseline: Option<&str>) -> Self {
-        let first = || entries.iter().find(|entry| entry.figures().is_some()).map(|entry| entry.name.clone());
-        let baseline = baseline.map(ToOwned::to_owned).or_else(first);
-        Self { title: title.into(), entries, baseline }
+        let first =
+            || entries.iter().find(|entry| entry.figures().is_some_and(is_measured)).map(|entry| entry.name.clone());
+        let any = || entries.iter().find(|entry| entry.figures().is_some()).map(|entry| entry.name.clone());
+        let baseline = baseline.map(ToOwned::to_owned).or_else(first).or_else(any);
+        Self { title: title.into(), filters: Vec::new(), entries, baseline }
+    }
+
+    /// The same with the filters that were in force.
+    #[must_use]
+    pub fn with_filters(mut self, filters: Vec<(String, String)>) -> Self {
+        self.filters = filters;
+        self
     }
 
     /// How a run differs from the baseline; nothing for the baseline itself, and where one of them has no document.

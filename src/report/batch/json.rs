@@ -38,6 +38,7 @@ pub fn value(index: &Index) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "title": index.title,
         "baseline": index.baseline,
+        "filters": index.filters.iter().map(|(option, value)| json!({ "option": option, "value": value })).collect::<Vec<Value>>(),
         "runs": index.entries.iter().map(|entry| run(index, entry)).collect::<Vec<Value>>(),
     })
 }

@@ -53,10 +53,7 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
     }
     let failures = sources.answers.failures();
     provenance.failures = failures.map(|(question, reason)| (question.query.clone(), reason.to_owned())).collect();
-    let mut of_figures = Vec::new();
-    for query in [time_question().query.as_str(), "kernel_summary"] {
-        of_figures.extend(sources.registry.get(query)?.declaration.needs.iter().map(String::as_str));
-    }
+    let of_figures = &sources.registry.get(&time_question().query)?.declaration.needs;
     let has = |id: &str| sections.iter().any(|section| section.id == id);
     let tier = if has("thread_trace") {
         3
@@ -68,7 +65,7 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
     Ok(Document {
         title: "GPU trace analysis".to_owned(),
         summary: summary(&sources.findings, sources.spans.gpus() > 0),
-        notes: head_notes(sources.trace, sources.unmatched, of_figures.into_iter()),
+        notes: head_notes(sources.trace, sources.unmatched, of_figures.iter().map(String::as_str)),
         tier,
         figures: figures(sources.answers, &sources.findings, sources.spans, provenance.ranks.len()),
         findings: sources.findings,

@@ -4,23 +4,25 @@ use std::collections::BTreeMap;
 
 use super::model::Note;
 use crate::trace::Trace;
-use crate::trace::selection::{in_force, lost_ranks, untouched};
+use crate::trace::selection::{Filter, beyond, in_force, lost_ranks, untouched};
 use crate::trace::source::Severity;
 
 /// Notes of a kind that are written out before the rest is counted.
 const NOTES_OF_A_KIND: usize = 3;
 
 /// Notes about a trace as a whole: the filters in force, those that match nothing, what is odd about the inputs, and that
-/// parts of them could not be read. `figures` are the tables that the figures are made of.
+/// parts of them could not be read. `figures` are the tables that the times of GPUs are made of.
 pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterator<Item = &'a str>) -> Vec<Note> {
     let note = |is_warning: bool, text: String| Note { is_warning, text };
     let mut notes = Vec::new();
     let filters: Vec<String> =
         in_force(trace.choice()).into_iter().map(|(filter, value)| format!("`{} {value}`", filter.flag())).collect();
     if !filters.is_empty() {
-        let mut text = format!("All numbers are of what these filters choose: {}.", filters.join(" "));
-        for sentence in untouched(trace.choice(), figures) {
-            text.push_str(&format!(" Among the tables of the figures, {sentence}."));
+        let mut text = format!("Numbers are of what these filters choose: {}.", filters.join(" "));
+        let beyond: Vec<&str> = beyond(trace.choice(), figures).into_iter().map(Filter::flag).collect();
+        if !beyond.is_empty() {
+            let flags = beyond.join("`, `");
+            text.push_str(&format!(" But `{flags}` cannot choose among times of a GPU as a whole: span, busy, computing, communicating, copying and idle time are of all work, and so is what is found in them."));
         }
         notes.push(note(false, text));
     }

@@ -31,7 +31,7 @@ pub use condition::Condition;
 pub use duration::parse_duration_ns;
 pub use iteration_set::IterationSet;
 #[cfg(feature = "tables")]
-pub use notes::{emptying, explained, in_force, lost_ranks, untouched};
+pub use notes::{beyond, emptying, explained, in_force, lost_ranks, untouched};
 pub use number_set::NumberSet;
 #[cfg(feature = "tables")]
 pub use resolve::{Resolved, resolve};

@@ -75,6 +75,14 @@ pub fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Fi
     Ok(emptying)
 }
 
+/// The filters that leave a table of events as it is.
+pub fn beyond<'a>(choice: &Choice, tables: impl Iterator<Item = &'a str>) -> Vec<Filter> {
+    let events: Vec<&'static Table> =
+        tables.filter_map(table).filter(|table| !DESCRIPTIONS.contains(&table.name)).collect();
+    let leaves = |filter: &Filter| events.iter().any(|table| !is_touched(choice, *filter, table));
+    choice.row_filters().filter(leaves).collect()
+}
+
 /// Which filters do not choose among the tables that are read.
 pub fn untouched<'a>(choice: &Choice, tables: impl Iterator<Item = &'a str>) -> Vec<String> {
     let names: BTreeSet<&str> = tables.collect();
