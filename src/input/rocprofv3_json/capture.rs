@@ -112,7 +112,7 @@ impl Capture {
     fn damage<T>(&self, section: &Section, collected: &Collected<T>) -> Option<Damage> {
         let cause = collected.first_cause.as_ref()?;
         // Where brackets do not match, records fall into pieces, of which there may be more than records.
-        let cause = match (collected.bad as u64, section.rows as u64) {
+        let cause = match (collected.bad as u64, section.rows) {
             (bad, rows) if bad > rows => format!("{bad} pieces of it are no records; {cause}"),
             (bad, rows) => format!("{bad} of {rows} records cannot be understood; {cause}"),
         };
