@@ -2,7 +2,7 @@
 -- about: Time and calls of every API function and range, with the time spent in it alone.
 -- kind: summary
 -- plot: ranked label=name value=self_ns role=neutral
--- needs: regions region_self_times processes
+-- needs: region_times processes
 -- by:
 -- dimensions: rank, process, node, hostname, tid, category
 -- param: top int = 0 -- first N functions of each group, 0 = all
@@ -23,14 +23,12 @@ WITH calls AS (
         {%- endfor %}
         r.domain,
         r.name,
-        r.duration_ns,
-        s.self_ns
-    FROM regions AS r
-    LEFT JOIN region_self_times AS s ON s.process = r.process AND s.region_id = r.region_id
+        r.region_ns AS duration_ns,
+        r.self_ns
+    FROM region_times AS r
     {%- if 'node' in by or 'hostname' in by %}
     JOIN processes AS p ON p.process = r.process
     {%- endif %}
-    WHERE r.valid
 ),
 summed AS (
     SELECT

@@ -18,8 +18,7 @@ WITH shorts AS (
         {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
         {%- endfor %}
         1 AS every_row,
-        CAST({{ bins }} + k.duration_ns * 0 AS DOUBLE) AS bins,
-        CAST(k.duration_ns AS DOUBLE) / CAST(1000 + k.duration_ns * 0 AS DOUBLE) AS duration_us
+        k.duration_ns
     FROM kernels AS k
     {%- if 'node' in by or 'hostname' in by %}
     JOIN processes AS p ON p.process = k.process
@@ -27,19 +26,34 @@ WITH shorts AS (
     WHERE k.valid
         AND CAST(k.duration_ns AS DOUBLE) < CAST('{{ threshold_us }}' AS DOUBLE) * CAST(1000 AS DOUBLE)
 ),
+durations AS (
+    SELECT {{ keys }}every_row, duration_ns, CAST(COUNT(*) AS BIGINT) AS dispatches
+    FROM shorts
+    GROUP BY {{ keys }}every_row, duration_ns
+),
+timed AS (
+    SELECT
+        {{ keys }}every_row,
+        dispatches,
+        CAST({{ bins }} + duration_ns * 0 AS DOUBLE) AS bins,
+        CAST(duration_ns AS DOUBLE) / CAST(1000 + duration_ns * 0 AS DOUBLE) AS duration_us
+    FROM durations
+),
 ranged AS (
     SELECT
         {{ keys }}every_row,
+        dispatches,
         bins,
         duration_us,
         MIN(duration_us) OVER (PARTITION BY {{ keys }}every_row) AS least_us,
         MAX(duration_us) OVER (PARTITION BY {{ keys }}every_row) AS greatest_us
-    FROM shorts
+    FROM timed
 ),
 -- Equal durations get a range of one microsecond around them.
 bounded AS (
     SELECT
         {{ keys }}every_row,
+        dispatches,
         bins,
         duration_us,
         CASE WHEN least_us = greatest_us THEN least_us - CAST('0.5' AS DOUBLE) ELSE least_us END AS low_us,
@@ -49,6 +63,7 @@ bounded AS (
 guessed AS (
     SELECT
         {{ keys }}every_row,
+        dispatches,
         bins,
         duration_us,
         low_us,
@@ -61,6 +76,7 @@ guessed AS (
 lowered AS (
     SELECT
         {{ keys }}every_row,
+        dispatches,
         bins,
         duration_us,
         low_us,
@@ -78,6 +94,7 @@ lowered AS (
 placed AS (
     SELECT
         {{ keys }}every_row,
+        dispatches,
         low_us,
         high_us,
         step_us,
@@ -91,7 +108,7 @@ placed AS (
     FROM lowered
 ),
 counted AS (
-    SELECT {{ keys }}every_row, bin, CAST(COUNT(*) AS BIGINT) AS calls
+    SELECT {{ keys }}every_row, bin, CAST(SUM(dispatches) AS BIGINT) AS calls
     FROM placed
     GROUP BY {{ keys }}every_row, bin
 ),

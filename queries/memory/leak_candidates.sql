@@ -1,7 +1,7 @@
 -- title: Leak candidates
 -- about: Allocations that nothing gave back until the end of the trace, by size and by the call that made them, most bytes first. Memory that is kept for the whole run on purpose is among them, and what is in use when the trace ends; what grows is told by how it is spread over time, and by how long others of its kind lived. With a window, the allocations made in it.
 -- kind: summary
--- needs: allocation_lifetimes regions processes
+-- needs: allocation_lifetimes processes
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, node, hostname, tid
 -- param: top int = 0 -- first N rows of each group, 0 = all
@@ -20,25 +20,7 @@
 -- column: verdict text -- growing when three or more are overdue, a third of them at least made in the second half of the time from the first of these to the end of the process, else kept
 -- column: first_alloc_id id -- first of them, see the table `memory_allocations`
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
-WITH calls AS (
-    SELECT
-        a.process,
-        a.alloc_id,
-        CAST(r.name AS VARCHAR) AS api_name,
-        ROW_NUMBER() OVER (
-            PARTITION BY a.process, a.alloc_id
-            ORDER BY r.start_ns NULLS LAST, -r.end_ns NULLS LAST, r.region_id NULLS LAST
-        ) AS place
-    FROM allocation_lifetimes AS a
-    JOIN regions AS r ON r.process = a.process AND r.correlation_id = a.correlation_id
-    WHERE r.valid AND r.domain <> 'marker'
-),
-outermost AS (
-    SELECT process, alloc_id, api_name
-    FROM calls
-    WHERE place = 1
-),
-lasts AS (
+WITH lasts AS (
     SELECT process, MAX(time_ns) AS last_ns
     FROM allocation_lifetimes
     GROUP BY process
@@ -55,7 +37,7 @@ listed AS (
         {%- endfor %}
         a.process,
         a.alloc_id,
-        o.api_name,
+        CAST(a.api_name AS VARCHAR) AS api_name,
         a.bytes,
         CAST(a.level AS VARCHAR) AS level,
         CAST(a.fate AS VARCHAR) AS fate,
@@ -64,7 +46,6 @@ listed AS (
         e.process_end_ns
     FROM allocation_lifetimes AS a
     JOIN ends AS e ON e.process = a.process
-    LEFT JOIN outermost AS o ON o.process = a.process AND o.alloc_id = a.alloc_id
     {%- if 'node' in by or 'hostname' in by %}
     JOIN processes AS p ON p.process = a.process
     {%- endif %}

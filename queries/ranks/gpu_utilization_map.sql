@@ -86,11 +86,7 @@ edges AS (
     WHERE n < {{ bins }}
 ),
 -- Few segments cross an edge: only those are looked for in every stretch.
-pieces AS (
-    SELECT process, gpu, start_ns, end_ns, compute, comm, copies, origin_ns, length_ns, first_bin AS bin
-    FROM placed
-    WHERE first_bin = last_bin
-    UNION ALL
+parted AS (
     SELECT process, gpu, start_ns, end_ns, compute, comm, copies, origin_ns, length_ns, n AS bin
     FROM crossing
     CROSS JOIN edges
@@ -100,9 +96,23 @@ cut AS (
     SELECT
         process, gpu, bin, compute, comm, copies,
         LEAST(end_ns, origin_ns + (bin + 1) * length_ns) - GREATEST(start_ns, origin_ns + bin * length_ns) AS piece_ns
-    FROM pieces
+    FROM parted
 ),
-summed AS (
+uncut AS (
+    SELECT process, gpu, first_bin AS bin, compute, comm, copies, end_ns - start_ns AS piece_ns
+    FROM placed
+    WHERE first_bin = last_bin
+),
+pieces AS (
+    SELECT
+        process, gpu, bin,
+        CAST(SUM(piece_ns) AS BIGINT) AS busy_ns,
+        CAST(SUM(CASE WHEN compute > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS compute_ns,
+        CAST(SUM(CASE WHEN comm > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS comm_ns,
+        CAST(SUM(CASE WHEN copies > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS copy_ns
+    FROM uncut
+    GROUP BY process, gpu, bin
+    UNION ALL
     SELECT
         process, gpu, bin,
         CAST(SUM(piece_ns) AS BIGINT) AS busy_ns,
@@ -110,6 +120,16 @@ summed AS (
         CAST(SUM(CASE WHEN comm > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS comm_ns,
         CAST(SUM(CASE WHEN copies > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS copy_ns
     FROM cut
+    GROUP BY process, gpu, bin
+),
+summed AS (
+    SELECT
+        process, gpu, bin,
+        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns,
+        CAST(SUM(compute_ns) AS BIGINT) AS compute_ns,
+        CAST(SUM(comm_ns) AS BIGINT) AS comm_ns,
+        CAST(SUM(copy_ns) AS BIGINT) AS copy_ns
+    FROM pieces
     GROUP BY process, gpu, bin
 ),
 gpus AS (

@@ -26,7 +26,43 @@
 {%- set details = ['rank', 'process', 'gpu', 'gap_id', 'start_ns', 'duration_ns', 'cause', 'cause_pct', 'host_bound_ns', 'sync_ns', 'launch_delay_ns', 'next_kind', 'kernel_before', 'kernel_after', 'tid', 'api_name', 'api_pct', 'range'] %}
 {%- set facts = ['next_kind', 'kernel_before', 'kernel_after', 'tid', 'api_name', 'range'] %}
 {%- set key = 'process, gpu, gap_id' %}
-WITH parts AS (
+{#- One number per gap, which is quicker to group and join by than three: 2^31 gaps of 2^12 GPUs of 2^20 processes. -#}
+{%- set is_cut = top > 0 and not by %}
+WITH numbered AS (
+    SELECT
+        process * 8796093022208 + gpu * 2147483648 + gap_id AS gap,
+        process,
+        rank,
+        gpu,
+        device,
+        gap_id,
+        start_ns,
+        duration_ns,
+        cause,
+        api_ns,
+        {%- for column in facts %}
+        {{ column }}{{ ',' if not loop.last }}
+        {%- endfor %}
+    FROM idle_gaps
+    WHERE cause NOT IN ('copy_only', 'lead', 'tail')
+),
+{%- if is_cut %}
+lengths AS (
+    SELECT n.gap, CAST(SUM(n.duration_ns) AS BIGINT) AS length_ns
+    FROM numbered AS n
+    JOIN processes AS p ON p.process = n.process
+    WHERE p.role = 'trace'
+    GROUP BY n.gap
+),
+-- Numbers rise with process, GPU and start: these are the gaps of the answer.
+chosen AS (
+    SELECT gap
+    FROM lengths
+    ORDER BY length_ns DESC NULLS LAST, gap NULLS LAST
+    LIMIT {{ top }}
+),
+{%- endif %}
+parts AS (
     SELECT
         g.process,
         g.rank,
@@ -42,9 +78,12 @@ WITH parts AS (
         {%- endfor %}
         p.node,
         p.hostname
-    FROM idle_gaps AS g
+    FROM numbered AS g
+    {%- if is_cut %}
+    JOIN chosen AS c ON c.gap = g.gap
+    {%- endif %}
     JOIN processes AS p ON p.process = g.process
-    WHERE p.role = 'trace' AND g.cause NOT IN ('copy_only', 'lead', 'tail')
+    WHERE p.role = 'trace'
 ),
 by_cause AS (
     SELECT

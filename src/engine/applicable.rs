@@ -22,14 +22,19 @@ pub fn source_rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>> {
 /// The queries whose subject has rows, or is derived from tables that nobody counted, by these counts.
 pub fn applicable<'a>(registry: &'a Registry, rows: &[BTreeMap<&'static str, u64>]) -> impl Iterator<Item = &'a Query> {
     registry.iter().filter(|query| {
-        query.declaration.needs.first().is_some_and(|subject| {
-            let on_demand = table(subject).filter(|table| table.origin == Origin::OnDemand);
-            let source = on_demand.and_then(|table| Some(needs(table.name).first()?.0));
-            let subject = source.unwrap_or(subject.as_str());
+        subject(query).is_some_and(|subject| {
             let derived = !rows.iter().any(|rows| rows.contains_key(subject));
             derived || rows.iter().any(|rows| rows.get(subject).is_some_and(|rows| *rows > 0))
         })
     })
+}
+
+/// The table that a query is about; of one made on demand the one that it is made of.
+pub fn subject(query: &Query) -> Option<&str> {
+    let subject = query.declaration.needs.first()?;
+    let on_demand = table(subject).filter(|table| table.origin == Origin::OnDemand);
+    let source = on_demand.and_then(|table| Some(needs(table.name).first()?.0));
+    Some(source.unwrap_or(subject.as_str()))
 }
 
 /// Names of the queries whose subject has rows.

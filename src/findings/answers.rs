@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::question::Question;
 use crate::engine::{
-    Answer, NameForm, Query, QueryError, QueryOptions, Registry, applicable, run_queries, source_rows,
+    Answer, NameForm, Query, QueryError, QueryOptions, Registry, applicable, run_queries, source_rows, subject,
 };
 use crate::trace::Trace;
 
@@ -80,7 +80,7 @@ pub fn ask(
         if applicable.contains(query.name.as_str()) {
             asked.push((question, (query, question.options(name))));
         } else {
-            let subject = query.declaration.needs.first().cloned().unwrap_or_default();
+            let subject = subject(query).unwrap_or_default().to_owned();
             given.insert(question.clone(), Err(Unanswered::NothingOf(subject)));
         }
     }

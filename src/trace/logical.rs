@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat};
+use polars::prelude::{DataFrame, IntoLazy, LazyFrame, UnionArgs, concat};
 
 use super::categories::Categories as CategoryRules;
 use super::clocks::Clock;
+use super::derivation::Derivation;
 use super::derived;
-use super::frames::{empty_frame, is_identity, own_columns};
+use super::frames::{empty_frame, own_columns};
 use super::health;
 use super::identity::Process;
 use super::info_tables;
@@ -256,7 +257,7 @@ impl Trace {
         let clipped = chosen.filter(|_| self.choice.clips());
         let mut tables = ProcessTables::new();
         let mut base: Request = Request::new();
-        let mut derived = Vec::new();
+        let (mut derived, mut joint) = (Vec::new(), Vec::new());
         for (&name, columns) in request {
             let table = known_table(name)?;
             match table.origin {
@@ -265,6 +266,7 @@ impl Trace {
                 Origin::Derived | Origin::OnDemand if clipped.is_some() && derived::is_of_cut_calls(table.name) => {
                     derived.push(table)
                 }
+                Origin::Derived | Origin::OnDemand if derived::is_joint(table.name) => joint.push(table),
                 Origin::Derived | Origin::OnDemand => match self.ready(member, table, columns)? {
                     Some(frame) => {
                         tables.insert(table.name, frame);
@@ -273,10 +275,21 @@ impl Trace {
                 },
             }
         }
-        let asked = |table: &Table| request.get(table.name).cloned().unwrap_or_default();
-        for table in &derived {
-            for (name, columns) in derived::needs_of(table.name, &asked(table)) {
+        let asked = |table: &str| request.get(table).cloned().unwrap_or_default();
+        let add_needs = |base: &mut Request, table: &Table| {
+            for (name, columns) in derived::needs_of(table.name, &asked(table.name)) {
                 base.entry(name).or_default().extend(columns);
+            }
+        };
+        derived.iter().for_each(|table| add_needs(&mut base, table));
+        for table in joint {
+            // Of the only process, a table that is read anyway is not read for this one too.
+            let mut needs = derived::needs(table.name).into_iter();
+            if self.members.len() == 1 && needs.all(|(name, _)| base.contains_key(name)) {
+                add_needs(&mut base, table);
+                derived.push(table);
+            } else if let Some(frame) = self.ready(member, table, &asked(table.name))? {
+                tables.insert(table.name, frame);
             }
         }
         let mut whole: BTreeSet<&'static str> = BTreeSet::new();
@@ -287,16 +300,7 @@ impl Trace {
         let checked: BTreeSet<&'static str> =
             if is_checked { health::needs().into_iter().map(|(name, _)| name).collect() } else { BTreeSet::new() };
         derived.retain(|table| table.name != ANOMALIES);
-        // The columns that the request and tables yet to be built are made from.
-        let used_by = |tables: &[&'static Table]| {
-            let mut used = request.clone();
-            for table in tables {
-                for (name, columns) in derived::needs_of(table.name, &asked(table)) {
-                    used.entry(name).or_default().extend(columns);
-                }
-            }
-            used
-        };
+        let derivation = Derivation { request, tables: &derived };
         let mut checks = health::Checks::new(&member.process);
         for (name, columns) in &base {
             let table = known_table(name)?;
@@ -310,39 +314,29 @@ impl Trace {
             if checked.contains(name) {
                 // One table after the other: all columns of all of them take more memory than anything else.
                 check(&mut checks, &tables, name)?;
-                keep_used(&mut tables, name, &used_by(&derived))?;
+                derivation.keep_used(&mut tables, name)?;
             }
         }
         if is_checked {
             let frame = checks.finish(&self.notes)?;
             tables.insert(ANOMALIES, only_requested(frame, request.get(ANOMALIES))?.lazy());
         }
-        for (place, table) in derived.iter().enumerate() {
-            let needed: BTreeMap<&'static str, DataFrame> = derived::needs_of(table.name, &asked(table))
-                .into_iter()
-                .filter_map(|(name, columns)| {
-                    let columns: Vec<Expr> =
-                        columns.into_iter().filter(|column| !is_identity(column)).map(col).collect();
-                    Some((name, tables.get(name)?.clone().select(columns)))
-                })
-                .map(|(name, frame)| match clipped {
-                    Some(resolved) if name == "regions" && derived::is_of_cut_calls(table.name) => {
-                        Ok((name, selection::clipped_regions(resolved, frame).collect()?))
-                    }
-                    _ => Ok((name, frame.collect()?)),
-                })
-                .map(|named: PolarsResult<(&'static str, DataFrame)>| {
-                    // Once for all columns in turn: who builds from them would hold the pieces and a copy of each.
-                    named.map(|(name, mut frame)| (name, std::mem::take(frame.rechunk_mut())))
-                })
-                .collect::<PolarsResult<_>>()?;
-            let read: Vec<&'static str> = needed.keys().copied().collect();
-            let frame = derived::derive(table.name, &member.process, &needed)?;
-            drop(needed);
-            tables.insert(table.name, only_requested(frame, request.get(table.name))?.lazy());
-            let used = used_by(derived.get(place + 1..).unwrap_or_default());
-            read.into_iter().try_for_each(|name| keep_used(&mut tables, name, &used))?;
-        }
+        let is_of_cut_calls = |names: &[&'static str]| names.iter().any(|name| derived::is_of_cut_calls(name));
+        let prepared = |names: &[&'static str], source: &str, frame| match clipped {
+            Some(resolved) if source == "regions" && is_of_cut_calls(names) => {
+                selection::clipped_regions(resolved, frame)
+            }
+            _ => frame,
+        };
+        let derive = |names: &[&'static str], needed: &derived::Frames| match names {
+            [name] if derived::is_joint(name) => {
+                let part = derived::extract(name, &member.process, needed, &self.whole(member), &asked(name))?;
+                derived::relate(name, &[(&member.process, part)], &self.metrics)
+            }
+            _ => derived::derive_all(names, &member.process, needed),
+        };
+        let workers = self.jobs.count / self.members.len().max(1);
+        let mut tables = derivation.build(tables, workers, prepared, derive)?;
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)
     }
@@ -501,19 +495,6 @@ impl Trace {
 fn check(checks: &mut health::Checks<'_>, tables: &ProcessTables, name: &'static str) -> Result<()> {
     let mut rows = tables.get(name).cloned().unwrap_or_default().collect()?;
     checks.table(name, rows.rechunk_mut())
-}
-
-/// Lets go of a table that is read no more, or of columns that are not.
-fn keep_used(tables: &mut ProcessTables, name: &'static str, used: &Request) -> PolarsResult<()> {
-    let Some(columns) = used.get(name) else {
-        tables.remove(name);
-        return Ok(());
-    };
-    if let Some(frame) = tables.get_mut(name) {
-        let rows = std::mem::take(frame).collect()?;
-        *frame = only_requested(rows, Some(columns))?.lazy();
-    }
-    Ok(())
 }
 
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {

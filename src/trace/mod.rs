@@ -15,6 +15,8 @@ pub mod collective_matching;
 pub mod coverage;
 pub mod critical_path;
 #[cfg(feature = "tables")]
+mod derivation;
+#[cfg(feature = "tables")]
 pub mod derived;
 pub mod devices;
 pub mod domain;

@@ -1,5 +1,7 @@
 //! How much waits in queues, and how much of it runs, at every moment.
 
+use std::collections::BTreeMap;
+
 /// A dispatch of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
@@ -31,24 +33,44 @@ pub struct Stretch {
 /// Stretches of all queues, sorted by (queue, start). Those of a queue tile the time from its first issue to its last end,
 /// neighbours differ, and an empty queue is a stretch of zeros. Work that ends before it starts takes part in nothing.
 ///
-/// Takes `O(n log n)`.
+/// Takes `O(n log n)`, and linear time where the work of a queue comes in order.
 pub fn each_stretch(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(Stretch)) {
-    let work = work.into_iter();
-    let mut changes: Vec<(u32, i64, Change)> = Vec::with_capacity(work.size_hint().0.saturating_mul(3));
-    for work in work.filter(|work| work.start_ns <= work.end_ns) {
-        changes.push((work.queue, work.issued_ns.min(work.start_ns), Change::Issued));
-        changes.push((work.queue, work.start_ns, Change::Started));
-        changes.push((work.queue, work.end_ns, Change::Ended));
+    let mut queues: BTreeMap<u32, Changes> = BTreeMap::new();
+    for work in work.into_iter().filter(|work| work.start_ns <= work.end_ns) {
+        let changes = queues.entry(work.queue).or_default();
+        changes.issued_ns.push(work.issued_ns.min(work.start_ns));
+        changes.started_ns.push(work.start_ns);
+        changes.ended_ns.push(work.end_ns);
     }
-    changes.sort_unstable_by_key(|(queue, time_ns, _)| (*queue, *time_ns));
-    for of_queue in changes.chunk_by(|one, other| one.0 == other.0) {
+    for (queue, changes) in queues {
+        changes.each_stretch(queue, &mut emit);
+    }
+}
+
+/// When something changes in a queue.
+#[derive(Default)]
+struct Changes {
+    issued_ns: Vec<i64>,
+    started_ns: Vec<i64>,
+    ended_ns: Vec<i64>,
+}
+
+impl Changes {
+    fn each_stretch(self, queue: u32, emit: &mut impl FnMut(Stretch)) {
+        let sorted = |mut times: Vec<i64>| {
+            // Runs that are in order are only merged.
+            times.sort();
+            times.into_iter().peekable()
+        };
+        let (mut issued, mut started, mut ended) =
+            (sorted(self.issued_ns), sorted(self.started_ns), sorted(self.ended_ns));
         let (mut waiting, mut running) = (0_i64, 0_i64);
         let mut pending: Option<Stretch> = None;
-        let mut reached_ns = i64::MIN;
-        for &(queue, time_ns, change) in of_queue {
+        let mut reached: Option<i64> = None;
+        while let Some(time_ns) = [issued.peek(), started.peek(), ended.peek()].into_iter().flatten().min().copied() {
             // Before the first change nothing was issued yet.
-            if reached_ns < time_ns && reached_ns > i64::MIN {
-                let next = Stretch { queue, start_ns: reached_ns, end_ns: time_ns, waiting, running };
+            if let Some(start_ns) = reached {
+                let next = Stretch { queue, start_ns, end_ns: time_ns, waiting, running };
                 match &mut pending {
                     Some(last) if (last.waiting, last.running) == (waiting, running) => last.end_ns = time_ns,
                     last => {
@@ -58,24 +80,21 @@ pub fn each_stretch(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(S
                     }
                 }
             }
-            reached_ns = time_ns;
-            match change {
-                Change::Issued => waiting += 1,
-                Change::Started => (waiting, running) = (waiting - 1, running + 1),
-                Change::Ended => running -= 1,
+            reached = Some(time_ns);
+            while issued.next_if_eq(&time_ns).is_some() {
+                waiting += 1;
+            }
+            while started.next_if_eq(&time_ns).is_some() {
+                (waiting, running) = (waiting - 1, running + 1);
+            }
+            while ended.next_if_eq(&time_ns).is_some() {
+                running -= 1;
             }
         }
         if let Some(done) = pending {
             emit(done);
         }
     }
-}
-
-#[derive(Clone, Copy)]
-enum Change {
-    Issued,
-    Started,
-    Ended,
 }
 
 #[cfg(test)]

@@ -13,14 +13,27 @@ pub struct Dispatch<L> {
     pub end_ns: i64,
 }
 
-/// For each dispatch, in the order given, the latest end of those of its queue, and of the `others` there, that started
-/// before it; of dispatches that start at the same time the one that is given first counts as started before, and of the
-/// others none does. `None` for the first of a queue.
+/// Places of dispatches in the order of their starts, those that start at the same time in the order given; `None` where that
+/// is the order given.
+pub fn order_of_starts(starts: impl Iterator<Item = i64>) -> Option<Vec<u32>> {
+    let mut order: Vec<(i64, u32)> = starts.zip(0..).collect();
+    if order.is_sorted() {
+        return None;
+    }
+    // Dispatches of a queue are mostly in order: runs that are so are only merged.
+    order.sort();
+    Some(order.into_iter().map(|(_, place)| place).collect())
+}
+
+/// For each of so many dispatches, in the order given, the latest end of those of its queue, and of the `others` there, that
+/// started before it; of dispatches that start at the same time the one that is given first counts as started before, and of
+/// the others none does. `None` for the first of a queue.
 ///
-/// `dispatches` gives the same every time it is called. Takes `O(n log q)` for `q` queues and no memory where the starts are
-/// in order, else `O(n log n)`; the others are sorted.
-pub fn free_before<'a, L: Copy + Ord + 'a, I: Iterator<Item = Dispatch<L>> + 'a>(
-    dispatches: impl Fn() -> I,
+/// `order` is [`order_of_starts`] of the dispatches. Takes `O(n log q)` for `q` queues; the others are sorted.
+pub fn free_before<'a, L: Copy + Ord + 'a>(
+    count: usize,
+    dispatch: impl Fn(usize) -> Dispatch<L> + 'a,
+    order: Option<&[u32]>,
     mut others: Vec<Dispatch<L>>,
 ) -> Box<dyn Iterator<Item = Option<i64>> + 'a> {
     others.sort_by_key(|other| other.start_ns);
@@ -32,15 +45,13 @@ pub fn free_before<'a, L: Copy + Ord + 'a, I: Iterator<Item = Dispatch<L>> + 'a>
         }
         queues.add(dispatch)
     };
-    if dispatches().is_sorted_by_key(|dispatch| dispatch.start_ns) {
-        return Box::new(dispatches().map(move |dispatch| free(&dispatch)));
-    }
-    let mut order: Vec<(usize, Dispatch<L>)> = dispatches().enumerate().collect();
-    order.sort_by_key(|(_, dispatch)| dispatch.start_ns);
-    let mut free_ns = vec![None; order.len()];
-    for (place, dispatch) in order {
-        let before = free(&dispatch);
-        if let Some(slot) = free_ns.get_mut(place) {
+    let Some(order) = order else {
+        return Box::new((0..count).map(move |place| free(&dispatch(place))));
+    };
+    let mut free_ns = vec![None; count];
+    for place in order {
+        let before = free(&dispatch(*place as usize));
+        if let Some(slot) = free_ns.get_mut(*place as usize) {
             *slot = before;
         }
     }
@@ -117,7 +128,10 @@ mod tests {
                 dispatches.sort_by_key(|dispatch| dispatch.start_ns);
             }
             let expected = by_definition(&dispatches, &others);
-            prop_assert_eq!(free_before(|| dispatches.iter().copied(), others).collect::<Vec<_>>(), expected);
+            let order = order_of_starts(dispatches.iter().map(|dispatch| dispatch.start_ns));
+            prop_assert!(!sorted || order.is_none());
+            let found = free_before(dispatches.len(), |place| dispatches[place], order.as_deref(), others);
+            prop_assert_eq!(found.collect::<Vec<_>>(), expected);
         }
     }
 }

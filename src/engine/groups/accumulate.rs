@@ -2,14 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use polars::prelude::*;
+use polars::sql::sql_expr;
 
 use super::keys::{Key, Numbered, of_all, of_column};
 use super::recognise::{Aggregate, Grouping, Output};
 use super::statistics::{OutOfRange, Statistics, Values};
+use super::value::{Kind, Value};
 use crate::trace::frames::categorical;
-use crate::trace::schema::ColumnType;
+
+/// Groups of which more would take more memory than the rows: then the engine had better do it.
+const MOST_GROUPS: usize = 1 << 18;
 
 /// The rows of one group.
 #[derive(Clone, Default)]
@@ -21,19 +25,23 @@ struct Group {
 
 /// Groupings of one table with the same filters, as far as rows were added.
 pub struct Pass<'a> {
-    filters: &'a BTreeSet<&'static str>,
+    filters: &'a BTreeSet<Value>,
     groupings: Vec<Groups<'a>>,
 }
 
 impl<'a> Pass<'a> {
     /// No rows yet; the filters are those of the first grouping.
-    pub fn new(filters: &'a BTreeSet<&'static str>, groupings: &[&'a Grouping]) -> Self {
+    pub fn new(filters: &'a BTreeSet<Value>, groupings: &[&'a Grouping]) -> Self {
         Self { filters, groupings: groupings.iter().map(|grouping| Groups::new(grouping)).collect() }
     }
 
     /// The columns it needs of every row.
     pub fn columns(&self) -> BTreeSet<&'static str> {
-        self.groupings.iter().flat_map(Groups::columns).chain(self.filters.iter().copied()).collect()
+        self.values().flat_map(|value| value.columns.iter().copied()).collect()
+    }
+
+    fn values(&self) -> impl Iterator<Item = &'a Value> {
+        self.groupings.iter().flat_map(Groups::values).chain(self.filters)
     }
 
     /// Adds the rows of a frame that meet the filters.
@@ -41,10 +49,11 @@ impl<'a> Pass<'a> {
     /// # Errors
     /// When a column is missing or has another type than its declaration.
     pub fn add(&mut self, frame: &DataFrame) -> Result<()> {
-        let frame = filtered(frame, self.filters)?;
-        let keys: BTreeSet<&'static str> =
-            self.groupings.iter().flat_map(|groups| groups.keys.iter().copied()).collect();
-        let numbered: BTreeMap<&'static str, Numbered> =
+        let frame = filtered(&computed(frame, self.filters.iter())?, self.filters)?;
+        let frame = computed(&frame, self.groupings.iter().flat_map(Groups::values))?;
+        let keys: BTreeSet<&str> =
+            self.groupings.iter().flat_map(|groups| groups.keys.iter().map(|key| key.text.as_str())).collect();
+        let numbered: BTreeMap<&str, Numbered> =
             keys.into_iter().map(|name| Ok((name, of_column(frame.column(name)?)?))).collect::<Result<_>>()?;
         self.groupings.iter_mut().try_for_each(|groups| groups.add(&frame, &numbered))
     }
@@ -74,12 +83,12 @@ struct Groups<'a> {
     grouping: &'a Grouping,
     /// The shared dictionary, which is forgotten when nobody holds it, and the codes with it.
     dictionary: DataType,
-    /// Key columns in the order of the outputs.
-    keys: Vec<&'static str>,
-    /// Columns of which there are statistics.
-    summed: Vec<&'static str>,
-    /// Columns of which all values are kept.
-    kept: Vec<&'static str>,
+    /// Keys in the order of the outputs.
+    keys: Vec<&'a Value>,
+    /// Values of which there are statistics.
+    summed: Vec<&'a Value>,
+    /// Values of which all are kept.
+    kept: Vec<&'a Value>,
     groups: BTreeMap<Vec<Key>, Group>,
 }
 
@@ -88,18 +97,19 @@ impl<'a> Groups<'a> {
         let (mut keys, mut summed, mut kept) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         for (_, output) in &grouping.outputs {
             match output {
-                Output::Key(column) => keys.push(*column),
+                Output::Key(key) => keys.push(key),
                 Output::Aggregate(Aggregate::Count) => {}
-                Output::Aggregate(Aggregate::Median(column)) => {
-                    kept.insert(*column);
+                Output::Aggregate(Aggregate::Median(value) | Aggregate::Quantile(value, _)) => {
+                    kept.insert(value);
                 }
                 Output::Aggregate(
-                    Aggregate::Sum(column)
-                    | Aggregate::Min(column)
-                    | Aggregate::Max(column)
-                    | Aggregate::Deviation(column),
+                    Aggregate::Counted(value)
+                    | Aggregate::Sum(value)
+                    | Aggregate::Min(value)
+                    | Aggregate::Max(value)
+                    | Aggregate::Deviation(value),
                 ) => {
-                    summed.insert(*column);
+                    summed.insert(value);
                 }
             }
         }
@@ -107,12 +117,15 @@ impl<'a> Groups<'a> {
         Self { grouping, dictionary: categorical(), keys, summed, kept, groups: BTreeMap::new() }
     }
 
-    fn columns(&self) -> impl Iterator<Item = &'static str> {
+    fn values(&self) -> impl Iterator<Item = &'a Value> {
         self.keys.iter().chain(&self.summed).chain(&self.kept).copied()
     }
 
-    fn add(&mut self, frame: &DataFrame, numbered: &BTreeMap<&'static str, Numbered>) -> Result<()> {
-        let keys: Vec<&Numbered> = self.keys.iter().filter_map(|name| numbered.get(name)).collect();
+    fn add(&mut self, frame: &DataFrame, numbered: &BTreeMap<&str, Numbered>) -> Result<()> {
+        if self.groups.len() > MOST_GROUPS {
+            return Ok(());
+        }
+        let keys: Vec<&Numbered> = self.keys.iter().filter_map(|key| numbered.get(key.text.as_str())).collect();
         let numbered = of_all(&keys, frame.height());
         let mut groups: Vec<Group> = numbered
             .keys
@@ -130,20 +143,20 @@ impl<'a> Groups<'a> {
                 group.rows += 1;
             }
         }
-        for (at, name) in self.summed.iter().enumerate() {
+        for (at, value) in self.summed.iter().enumerate() {
             let mut statistics: Vec<Statistics> =
                 groups.iter_mut().filter_map(|group| group.statistics.get_mut(at).map(std::mem::take)).collect();
-            each(frame.column(name)?, &numbered.rows, &mut statistics, Statistics::add)?;
+            each(frame.column(&value.text)?, &numbered.rows, &mut statistics, Statistics::add)?;
             for (group, statistics) in groups.iter_mut().zip(statistics) {
                 if let Some(place) = group.statistics.get_mut(at) {
                     *place = statistics;
                 }
             }
         }
-        for (at, name) in self.kept.iter().enumerate() {
+        for (at, value) in self.kept.iter().enumerate() {
             let mut values: Vec<Values> =
                 groups.iter_mut().filter_map(|group| group.values.get_mut(at).map(std::mem::take)).collect();
-            each(frame.column(name)?, &numbered.rows, &mut values, Values::add)?;
+            each(frame.column(&value.text)?, &numbered.rows, &mut values, Values::add)?;
             for (group, values) in groups.iter_mut().zip(values) {
                 if let Some(place) = group.values.get_mut(at) {
                     *place = values;
@@ -157,6 +170,9 @@ impl<'a> Groups<'a> {
     }
 
     fn merge(&mut self, other: Self) {
+        if self.groups.len() > MOST_GROUPS {
+            return;
+        }
         for (key, group) in other.groups {
             match self.groups.get_mut(&key) {
                 None => {
@@ -171,20 +187,23 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// The table, one row per group in the order of the keys; `None` where a sum is out of range.
+    /// The table, one row per group in the order of the keys; `None` where a sum is out of range, or there are too many.
     fn finish(mut self) -> Result<Option<DataFrame>> {
+        if self.groups.len() > MOST_GROUPS {
+            return Ok(None);
+        }
         let mut columns = Vec::with_capacity(self.grouping.outputs.len());
         let mut keys = 0;
         for (name, output) in &self.grouping.outputs {
             let column = match output {
-                Output::Key(column) => {
+                Output::Key(key) => {
                     let at = keys;
                     keys += 1;
                     let values = self.groups.keys().map(|key| key.get(at).copied().flatten());
-                    self.key_column(column, Int64Chunked::from_iter_options(name.as_str().into(), values))?
+                    key_column(key, &self.dictionary, Int64Chunked::from_iter_options(name.as_str().into(), values))?
                 }
                 Output::Aggregate(aggregate) => {
-                    match aggregated(&mut self.groups, &self.summed, &self.kept, *aggregate) {
+                    match aggregated(&mut self.groups, &self.summed, &self.kept, aggregate) {
                         Ok(column) => column.with_name(name.as_str().into()),
                         Err(OutOfRange) => return Ok(None),
                     }
@@ -197,23 +216,35 @@ impl<'a> Groups<'a> {
         let by: Vec<&str> = by.map(|(name, _)| name.as_str()).collect();
         Ok(Some(frame.sort(by, SortMultipleOptions::default())?))
     }
-
-    fn key_column(&self, name: &str, values: Int64Chunked) -> Result<Column> {
-        let declared = self.grouping.table.column(name).context("internal: a key that no table has")?;
-        if declared.column_type != ColumnType::Cat {
-            return Ok(values.into_column());
-        }
-        let codes = values.cast(&DataType::UInt32)?;
-        let texts =
-            CategoricalChunked::<Categorical32Type>::from_cats_and_dtype(codes.u32()?.clone(), self.dictionary.clone());
-        Ok(texts.into_column())
-    }
 }
 
-fn filtered(frame: &DataFrame, filters: &BTreeSet<&'static str>) -> Result<DataFrame> {
+fn key_column(key: &Value, dictionary: &DataType, values: Int64Chunked) -> Result<Column> {
+    if key.kind != Kind::Text {
+        return Ok(values.into_column());
+    }
+    let codes = values.cast(&DataType::UInt32)?;
+    let texts = CategoricalChunked::<Categorical32Type>::from_cats_and_dtype(codes.u32()?.clone(), dictionary.clone());
+    Ok(texts.into_column())
+}
+
+/// The frame with the values that are not among its columns.
+fn computed<'v>(frame: &DataFrame, values: impl Iterator<Item = &'v Value>) -> Result<DataFrame> {
+    let values: BTreeSet<&Value> = values.filter(|value| frame.column(&value.text).is_err()).collect();
+    if values.is_empty() {
+        return Ok(frame.clone());
+    }
+    let expression = |value: &&Value| {
+        let data_type = if value.kind == Kind::Truth { DataType::Boolean } else { DataType::Int64 };
+        Ok(sql_expr(&value.text)?.cast(data_type).alias(value.text.as_str()))
+    };
+    let expressions: Vec<Expr> = values.iter().map(expression).collect::<PolarsResult<_>>()?;
+    Ok(frame.clone().lazy().with_columns(expressions).collect()?)
+}
+
+fn filtered(frame: &DataFrame, filters: &BTreeSet<Value>) -> Result<DataFrame> {
     let mut frame = frame.clone();
-    for name in filters {
-        let chosen = frame.column(name)?.bool()?.clone();
+    for filter in filters {
+        let chosen = frame.column(&filter.text)?.bool()?.clone();
         if chosen.null_count() > 0 || !chosen.all() {
             frame = frame.filter(&chosen)?;
         }
@@ -239,13 +270,13 @@ fn each<T>(column: &Column, rows: &[u32], groups: &mut [T], add: impl Fn(&mut T,
 
 fn aggregated(
     groups: &mut BTreeMap<Vec<Key>, Group>,
-    summed: &[&'static str],
-    kept: &[&'static str],
-    aggregate: Aggregate,
+    summed: &[&Value],
+    kept: &[&Value],
+    aggregate: &Aggregate,
 ) -> Result<Column, OutOfRange> {
-    let place = |names: &[&'static str], column: &str| names.iter().position(|name| *name == column);
-    let statistics = |column: &str| {
-        let at = place(summed, column);
+    let place = |values: &[&Value], wanted: &Value| values.iter().position(|value| *value == wanted);
+    let statistics = |value: &Value| {
+        let at = place(summed, value);
         groups.values().map(move |group| at.and_then(|at| group.statistics.get(at)).cloned().unwrap_or_default())
     };
     let name = PlSmallStr::EMPTY;
@@ -255,6 +286,7 @@ fn aggregated(
         |values: Vec<Option<f64>>| Float64Chunked::from_iter_options(name.clone(), values.into_iter()).into_column();
     Ok(match aggregate {
         Aggregate::Count => integers(groups.values().map(|group| i64::try_from(group.rows).ok()).collect()),
+        Aggregate::Counted(column) => integers(statistics(column).map(|all| i64::try_from(all.count()).ok()).collect()),
         Aggregate::Sum(column) => integers(statistics(column).map(|all| all.sum()).collect::<Result<_, _>>()?),
         Aggregate::Min(column) => integers(statistics(column).map(|all| all.min()).collect()),
         Aggregate::Max(column) => integers(statistics(column).map(|all| all.max()).collect()),
@@ -263,8 +295,12 @@ fn aggregated(
         }
         Aggregate::Median(column) => {
             let at = place(kept, column);
-            let median = |group: &mut Group| std::mem::take(group.values.get_mut(at?)?).median();
-            floats(groups.values_mut().map(median).collect())
+            floats(groups.values_mut().map(|group| group.values.get_mut(at?)?.median()).collect())
+        }
+        Aggregate::Quantile(column, thousandths) => {
+            let at = place(kept, column);
+            let quantile = |group: &mut Group| group.values.get_mut(at?)?.quantile(f64::from(*thousandths) / 1000.0);
+            floats(groups.values_mut().map(quantile).collect())
         }
     })
 }

@@ -6,6 +6,7 @@ mod recognise;
 mod run;
 mod shared;
 mod statistics;
+mod value;
 
 pub use recognise::{Recognised, recognise, recognise_all};
 pub use run::without_groupings;

@@ -2,35 +2,43 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sqlparser::ast::{Cte, Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, Statement, TableFactor};
+use sqlparser::ast::{
+    Cte, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Query, Select, SelectItem,
+    SetExpr, Statement, TableFactor,
+};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
+use super::value::{Kind, Value};
 use crate::engine::mentions::mentions;
-use crate::trace::schema::{self, ColumnType, Origin, Table};
+use crate::trace::schema::{self, Origin, Table};
 
 /// What is taken of the rows of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Aggregate {
     /// Number of rows.
     Count,
-    /// Sum of an integer column.
-    Sum(&'static str),
-    /// Its least value.
-    Min(&'static str),
-    /// Its greatest value.
-    Max(&'static str),
-    /// Its median.
-    Median(&'static str),
-    /// Its sample standard deviation.
-    Deviation(&'static str),
+    /// Number of rows that have an integer.
+    Counted(Value),
+    /// Sum of integers.
+    Sum(Value),
+    /// The least of them.
+    Min(Value),
+    /// The greatest of them.
+    Max(Value),
+    /// Their median.
+    Median(Value),
+    /// One of their quantiles, in thousandths, interpolated.
+    Quantile(Value, u16),
+    /// Their sample standard deviation.
+    Deviation(Value),
 }
 
 /// A column of a grouping.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Output {
     /// What rows of a group have in common.
-    Key(&'static str),
+    Key(Value),
     /// What is taken of them.
     Aggregate(Aggregate),
 }
@@ -42,8 +50,8 @@ pub struct Grouping {
     pub name: String,
     /// The table that is grouped.
     pub table: &'static Table,
-    /// Columns that must be true.
-    pub filters: BTreeSet<&'static str>,
+    /// What must be true.
+    pub filters: BTreeSet<Value>,
     /// Names and meanings of its columns.
     pub outputs: Vec<(String, Output)>,
 }
@@ -56,11 +64,11 @@ pub struct Recognised {
     pub sql: String,
 }
 
-/// Columns of a table, some under other names, of the rows for which some columns are true.
+/// Values of the rows of a table for which some are true, by the names that a statement gives them.
 struct Rows {
     table: &'static Table,
-    filters: BTreeSet<&'static str>,
-    columns: BTreeMap<String, &'static str>,
+    filters: BTreeSet<Value>,
+    columns: BTreeMap<String, Value>,
 }
 
 /// Takes the groupings out of a statement; `None` where it has none.
@@ -94,7 +102,7 @@ fn recognise_over(sql: &str, may: &May<'_>) -> Option<Recognised> {
             groupings.push(outputs);
             return false;
         }
-        if let Some(chosen) = chosen(select, may) {
+        if let Some(chosen) = chosen(select, &rows, may) {
             rows.insert(name, chosen);
         }
         true
@@ -202,90 +210,130 @@ fn known_table(name: &str, may: &May<'_>) -> Option<&'static Table> {
     schema::table(name).filter(|table| may(table))
 }
 
-fn of_table(table: &'static Table, name: &str) -> Option<&'static str> {
-    table.column(name).map(|column| column.name)
+/// What a SELECT reads: a table, or rows of one that were chosen before.
+struct Source<'a> {
+    table: &'static Table,
+    chosen: Option<&'a Rows>,
 }
 
-/// A SELECT that does nothing but name columns of rows of a canonical table.
-fn chosen(select: &Select, may: &May<'_>) -> Option<Rows> {
+impl<'a> Source<'a> {
+    fn of(parts: &Parts<'_>, rows: &'a BTreeMap<String, Rows>, may: &May<'_>) -> Option<Self> {
+        let chosen = rows.get(&parts.table);
+        let table = chosen.map(|rows| rows.table).or_else(|| known_table(&parts.table, may))?;
+        Some(Self { table, chosen })
+    }
+
+    fn value(&self, parts: &Parts<'_>, expr: &Expr) -> Option<Value> {
+        let named = |name: &Expr| {
+            let name = parts.column(&name.to_string())?;
+            match self.chosen {
+                Some(rows) => rows.columns.get(&name).cloned(),
+                None => Value::column(self.table, &name),
+            }
+        };
+        Value::of(expr, &named)
+    }
+
+    /// What must be true of rows, those of the rows chosen before too.
+    fn filters(&self, parts: &Parts<'_>) -> Option<BTreeSet<Value>> {
+        let own = parts.filters.iter().map(|filter| self.value(parts, filter)?.only(Kind::Truth));
+        let mut filters: BTreeSet<Value> = own.collect::<Option<_>>()?;
+        filters.extend(self.chosen.iter().flat_map(|rows| rows.filters.iter().cloned()));
+        Some(filters)
+    }
+}
+
+/// A SELECT that does nothing but take values of the rows of a canonical table.
+fn chosen(select: &Select, rows: &BTreeMap<String, Rows>, may: &May<'_>) -> Option<Rows> {
     let parts = parts(select).filter(|parts| parts.keys.is_empty())?;
-    let table = known_table(&parts.table, may)?;
+    let source = Source::of(&parts, rows, may)?;
     let mut columns = BTreeMap::new();
     for (alias, expr) in &parts.items {
-        let name = parts.column(&expr.to_string())?;
-        columns.insert(alias.clone().unwrap_or_else(|| name.clone()), of_table(table, &name)?);
+        // What is never grouped or added up may be anything that is of one row.
+        let name = alias.clone().or_else(|| parts.column(&expr.to_string()))?;
+        columns.insert(name, source.value(&parts, expr)?);
     }
-    let filters = filters(&parts, |name| of_table(table, name), table)?;
-    Some(Rows { table, filters, columns })
-}
-
-fn filters(
-    parts: &Parts<'_>,
-    resolve: impl Fn(&str) -> Option<&'static str>,
-    table: &'static Table,
-) -> Option<BTreeSet<&'static str>> {
-    let column = |expr: &&Expr| {
-        let name = resolve(&parts.column(&expr.to_string())?)?;
-        (table.column(name)?.column_type == ColumnType::Bool).then_some(name)
-    };
-    parts.filters.iter().map(column).collect()
+    Some(Rows { table: source.table, filters: source.filters(&parts)?, columns })
 }
 
 fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &May<'_>) -> Option<Grouping> {
     let parts = parts(select).filter(|parts| !parts.keys.is_empty())?;
-    let known = rows.get(&parts.table);
-    let table = match known {
-        Some(rows) => rows.table,
-        None => known_table(&parts.table, may)?,
+    let source = Source::of(&parts, rows, may)?;
+    let key = |expr: &Expr| {
+        let key = source.value(&parts, expr)?;
+        (key.kind == Kind::Integer || key.kind == Kind::Text && !key.is_computed()).then_some(key)
     };
-    let resolve = |name: &str| match known {
-        Some(rows) => rows.columns.get(name).copied(),
-        None => of_table(table, name),
-    };
-    let type_of = |name: &'static str| table.column(name).map(|column| column.column_type);
     let mut outputs = Vec::new();
     let mut keys = BTreeSet::new();
     for (alias, expr) in &parts.items {
-        let text = expr.to_string();
-        if let Some(written) = parts.column(&text) {
-            let column = resolve(&written)
-                .filter(|column| matches!(type_of(column), Some(ColumnType::I64 | ColumnType::Cat)))?;
-            keys.insert(column);
-            outputs.push((alias.clone().unwrap_or(written), Output::Key(column)));
+        if let Some(written) = parts.column(&expr.to_string()) {
+            let key = key(expr)?;
+            keys.insert(key.clone());
+            outputs.push((alias.clone().unwrap_or(written), Output::Key(key)));
         } else {
-            let value =
-                |text: &str| resolve(&parts.column(text)?).filter(|name| type_of(name) == Some(ColumnType::I64));
-            outputs.push((alias.clone()?, Output::Aggregate(aggregate(&text, value)?)));
+            let integer = |expr: &Expr| source.value(&parts, expr)?.only(Kind::Integer);
+            outputs.push((alias.clone()?, Output::Aggregate(aggregate(expr, &integer)?)));
         }
     }
-    let by: BTreeSet<&'static str> =
-        parts.keys.iter().map(|key| resolve(&parts.column(&key.to_string())?)).collect::<Option<_>>()?;
+    let by: BTreeSet<Value> = parts.keys.iter().map(key).collect::<Option<_>>()?;
     // What is wrong with names that are given twice the engine says better.
     let names: BTreeSet<&String> = outputs.iter().map(|(name, _)| name).collect();
     if names.len() < outputs.len() {
         return None;
     }
-    let mut filters = filters(&parts, resolve, table)?;
-    filters.extend(known.iter().flat_map(|rows| rows.filters.iter().copied()));
-    (by == keys).then(|| Grouping { name: name.to_owned(), table, filters, outputs })
+    let filters = source.filters(&parts)?;
+    (by == keys).then(|| Grouping { name: name.to_owned(), table: source.table, filters, outputs })
 }
 
 /// An aggregate by the way it is written in queries.
-fn aggregate(text: &str, value: impl Fn(&str) -> Option<&'static str>) -> Option<Aggregate> {
-    let uncast = text.strip_prefix("CAST(").and_then(|text| text.strip_suffix(" AS BIGINT)")).unwrap_or(text);
-    let inner = |function: &str| uncast.strip_prefix(function)?.strip_prefix('(')?.strip_suffix(')');
-    let double = |function: &str| inner(function)?.strip_prefix("CAST(")?.strip_suffix(" AS DOUBLE)").and_then(&value);
-    if uncast == "COUNT(*)" {
+fn aggregate(expr: &Expr, integer: &dyn Fn(&Expr) -> Option<Value>) -> Option<Aggregate> {
+    let is_bigint = |expr: &Expr| matches!(expr, Expr::Cast { data_type: DataType::BigInt(None), .. });
+    let function = match expr {
+        Expr::Cast { expr: inner, .. } if is_bigint(expr) => inner,
+        other => other,
+    };
+    let is_integer = is_bigint(expr);
+    let text = function.to_string();
+    if text == "COUNT(*)" {
         return Some(Aggregate::Count);
     }
-    let is_integer = uncast == text;
-    inner("SUM")
-        .and_then(&value)
-        .map(Aggregate::Sum)
-        .or_else(|| inner("MIN").and_then(&value).map(Aggregate::Min))
-        .or_else(|| inner("MAX").and_then(&value).map(Aggregate::Max))
-        .or_else(|| double("MEDIAN").filter(|_| is_integer).map(Aggregate::Median))
-        .or_else(|| double("STDDEV").filter(|_| is_integer).map(Aggregate::Deviation))
+    let Expr::Function(called) = function else { return None };
+    let name = called.name.to_string();
+    let FunctionArguments::List(arguments) = &called.args else { return None };
+    let arguments: Vec<&Expr> = arguments
+        .args
+        .iter()
+        .map(|argument| match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)) => Some(argument),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    // Written again from these parts it must be the same, or it has others.
+    let list: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+    if text != format!("{name}({})", list.join(", ")) {
+        return None;
+    }
+    let double = |argument: &Expr| match argument {
+        Expr::Cast { expr, data_type: DataType::Double(_), .. } if !is_integer => integer(expr),
+        _ => None,
+    };
+    match (name.as_str(), arguments.as_slice()) {
+        ("COUNT", [argument]) => integer(argument).map(Aggregate::Counted),
+        ("SUM", [argument]) => integer(argument).map(Aggregate::Sum),
+        ("MIN", [argument]) => integer(argument).map(Aggregate::Min),
+        ("MAX", [argument]) => integer(argument).map(Aggregate::Max),
+        ("MEDIAN", [argument]) => double(argument).map(Aggregate::Median),
+        ("STDDEV", [argument]) => double(argument).map(Aggregate::Deviation),
+        ("QUANTILE_CONT", [argument, share]) => Some(Aggregate::Quantile(double(argument)?, thousandths(share)?)),
+        _ => None,
+    }
+}
+
+/// A share that is written as `0.95`.
+fn thousandths(share: &Expr) -> Option<u16> {
+    let text = share.to_string();
+    let digits = text.strip_prefix("0.").filter(|digits| digits.len() <= 3)?;
+    format!("{digits:0<3}").parse().ok()
 }
 
 #[cfg(test)]
@@ -301,16 +349,17 @@ mod tests {
         assert_eq!(recognised.sql, "SELECT calls FROM g ORDER BY calls");
         let [grouping] = recognised.groupings.as_slice() else { unreachable!() };
         assert_eq!((grouping.name.as_str(), grouping.table.name), ("g", "kernels"));
-        assert_eq!(grouping.filters, BTreeSet::from(["valid"]));
+        let column = |name: &str| Value::column(grouping.table, name).unwrap();
+        assert_eq!(grouping.filters, BTreeSet::from([column("valid")]));
         let outputs: Vec<(&str, Output)> =
             grouping.outputs.iter().map(|(name, output)| (name.as_str(), output.clone())).collect();
         assert_eq!(
             outputs,
             [
-                ("rank", Output::Key("rank")),
-                ("name", Output::Key("kernel_name")),
+                ("rank", Output::Key(column("rank"))),
+                ("name", Output::Key(column("kernel_name"))),
                 ("calls", Output::Aggregate(Aggregate::Count)),
-                ("s", Output::Aggregate(Aggregate::Deviation("duration_ns"))),
+                ("s", Output::Aggregate(Aggregate::Deviation(column("duration_ns")))),
             ]
         );
     }
@@ -321,7 +370,10 @@ mod tests {
             "SELECT rank, COUNT(DISTINCT gpu) AS n FROM kernels GROUP BY rank",
             "SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank HAVING COUNT(*) > 1",
             "SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank, gpu",
-            "SELECT rank, COUNT(*) AS n FROM kernels WHERE duration_ns > 5 GROUP BY rank",
+            "SELECT rank, COUNT(*) AS n FROM kernels WHERE duration_ns / 2 > 5 GROUP BY rank",
+            "SELECT rank, SUM(duration_ns / 2) AS n FROM kernels GROUP BY rank",
+            "SELECT rank, MEDIAN(CAST(duration_ns AS DOUBLE)) OVER (ORDER BY rank) AS n FROM kernels GROUP BY rank",
+            "SELECT rank, QUANTILE_CONT(CAST(duration_ns AS DOUBLE), 1.5) AS n FROM kernels GROUP BY rank",
             "SELECT rank, COUNT(*) FILTER (WHERE valid) AS n FROM kernels GROUP BY rank",
             "SELECT rank, SUM(DISTINCT gpu) AS n FROM kernels GROUP BY rank",
             "SELECT rank, MEDIAN(duration_ns) AS n FROM kernels GROUP BY rank",

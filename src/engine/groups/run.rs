@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::accumulate::Pass;
 use super::recognise::{Grouping, Recognised, recognise};
+use super::value::Value;
 use crate::engine::mentions::mentioned;
 use crate::trace::frames::is_identity;
 use crate::trace::schema::Table;
@@ -33,7 +34,7 @@ pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Gro
         rest.entry(table).or_default().extend(columns);
     }
     let mut grouped = Grouped::new();
-    let mut passes: BTreeMap<(&'static str, &BTreeSet<&'static str>), Vec<&Grouping>> = BTreeMap::new();
+    let mut passes: BTreeMap<(&'static str, &BTreeSet<Value>), Vec<&Grouping>> = BTreeMap::new();
     for grouping in &groupings {
         passes.entry((grouping.table.name, &grouping.filters)).or_default().push(grouping);
     }
@@ -47,7 +48,7 @@ pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Gro
 /// Groupings of the same rows of one table.
 fn in_one_pass(
     trace: &Trace,
-    filters: &BTreeSet<&'static str>,
+    filters: &BTreeSet<Value>,
     groupings: &[&Grouping],
     rest: &Request,
 ) -> Result<Option<Vec<DataFrame>>> {

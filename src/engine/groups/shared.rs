@@ -10,12 +10,13 @@ use rayon::prelude::*;
 use super::accumulate::Pass;
 use super::recognise::{Grouping, Output};
 use super::run::{add_pieces, add_rows, columns_to_read};
+use super::value::Value;
 use crate::trace::schema::Table;
 use crate::trace::source::Piece;
 use crate::trace::{Member, ProcessTables, Request, Trace};
 
 /// What is grouped how: equal ones have equal tables.
-type Kind<'a> = (&'static str, &'a BTreeSet<&'static str>, &'a [(String, Output)]);
+type Kind<'a> = (&'static str, &'a BTreeSet<Value>, &'a [(String, Output)]);
 
 fn kind(grouping: &Grouping) -> Kind<'_> {
     (grouping.table.name, &grouping.filters, &grouping.outputs)
@@ -26,7 +27,7 @@ struct OfRows<'a> {
     table: &'static Table,
     groupings: Vec<&'a Grouping>,
     columns: BTreeSet<&'static str>,
-    filters: &'a BTreeSet<&'static str>,
+    filters: &'a BTreeSet<Value>,
     all: Mutex<Pass<'a>>,
 }
 
@@ -48,7 +49,7 @@ impl<'a> Passes<'a> {
     pub fn of(groupings: impl Iterator<Item = &'a Grouping>) -> Self {
         let kinds: BTreeMap<Kind<'a>, &'a Grouping> = groupings.map(|grouping| (kind(grouping), grouping)).collect();
         let mut passes: Vec<OfRows<'a>> = Vec::new();
-        let mut rows: BTreeMap<(&'static str, &'a BTreeSet<&'static str>), Vec<&'a Grouping>> = BTreeMap::new();
+        let mut rows: BTreeMap<(&'static str, &'a BTreeSet<Value>), Vec<&'a Grouping>> = BTreeMap::new();
         for grouping in kinds.into_values() {
             rows.entry((grouping.table.name, &grouping.filters)).or_default().push(grouping);
         }

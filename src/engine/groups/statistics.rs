@@ -41,6 +41,11 @@ impl Statistics {
         self.max = self.max.max(other.max);
     }
 
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
     /// The sum; `None` of nothing. The error is a sum out of range.
     pub fn sum(&self) -> Result<Option<i64>, OutOfRange> {
         if self.count == 0 {
@@ -111,23 +116,42 @@ impl Values {
     }
 
     /// The median, for an even number the mean of the two in the middle; `None` of nothing.
-    pub fn median(self) -> Option<f64> {
-        let Self { mut small, more, mut others } = self;
-        small.reserve_exact(more.iter().map(Vec::len).sum());
-        more.into_iter().for_each(|more| small.extend_from_slice(&more));
-        let count = small.len() + others.len();
-        let upper = count / 2;
-        if others.is_empty() {
-            let (before, at, _) = (upper < count).then(|| small.select_nth_unstable(upper))?;
-            let above = f64::from(*at);
-            let below = before.iter().max().map_or(above, |below| f64::from(*below));
-            return Some(if count % 2 == 1 { above } else { (below + above) / 2.0 });
+    pub fn median(&mut self) -> Option<f64> {
+        let count = self.gather();
+        let (below, above) = self.neighbours(count.checked_sub(1)? / 2)?;
+        Some(if count % 2 == 1 { below } else { (below + above) / 2.0 })
+    }
+
+    /// The value below which a share of all lies, between two the one in proportion; `None` of nothing.
+    pub fn quantile(&mut self, share: f64) -> Option<f64> {
+        let count = self.gather();
+        let position = count.checked_sub(1)? as f64 * share;
+        let (below, above) = self.neighbours(position as usize)?;
+        Some(below + (above - below) * position.fract())
+    }
+
+    /// Moves all together; gives their number.
+    fn gather(&mut self) -> usize {
+        self.small.reserve_exact(self.more.iter().map(Vec::len).sum());
+        for more in std::mem::take(&mut self.more) {
+            self.small.extend_from_slice(&more);
         }
-        others.extend(small.into_iter().map(i64::from));
-        let (before, at, _) = (upper < count).then(|| others.select_nth_unstable(upper))?;
-        let above = *at as f64;
-        let below = before.iter().max().map_or(above, |below| *below as f64);
-        Some(if count % 2 == 1 { above } else { (below + above) / 2.0 })
+        if !self.others.is_empty() {
+            self.others.extend(std::mem::take(&mut self.small).into_iter().map(i64::from));
+        }
+        self.small.len() + self.others.len()
+    }
+
+    /// The value at a place in their order, and the next, which of the last is itself; when all are gathered.
+    fn neighbours(&mut self, place: usize) -> Option<(f64, f64)> {
+        fn of<T: Ord + Copy>(values: &mut [T], place: usize) -> Option<(T, T)> {
+            let (_, at, after) = (place < values.len()).then(|| values.select_nth_unstable(place))?;
+            Some((*at, after.iter().min().copied().unwrap_or(*at)))
+        }
+        if self.others.is_empty() {
+            return of(&mut self.small, place).map(|(at, next)| (f64::from(at), f64::from(next)));
+        }
+        of(&mut self.others, place).map(|(at, next)| (at as f64, next as f64))
     }
 }
 
@@ -148,9 +172,9 @@ mod tests {
 
     #[test]
     fn of_few() {
-        let (statistics, values) = of(&[]);
+        let (statistics, mut values) = of(&[]);
         assert_eq!((statistics.sum(), statistics.min(), values.median()), (Ok(None), None, None));
-        let (statistics, values) = of(&[7]);
+        let (statistics, mut values) = of(&[7]);
         assert_eq!((statistics.deviation(), values.median()), (Ok(None), Some(7.0)));
         assert_eq!(of(&[2, 4, 4, 4, 5, 5, 7, 9]).0.deviation(), Ok(Some((32.0_f64 / 7.0).sqrt())));
         assert_eq!(of(&[i64::MAX, 1]).0.sum(), Err(OutOfRange));
@@ -172,8 +196,13 @@ mod tests {
             sorted.sort_unstable();
             let middle = (sorted[(sorted.len() - 1) / 2] as f64 + sorted[sorted.len() / 2] as f64) / 2.0;
             prop_assert_eq!(all.median(), Some(middle));
+            for share in [0.0, 0.25, 0.95, 1.0] {
+                let position = (sorted.len() - 1) as f64 * share;
+                let (below, above) = (sorted[position.floor() as usize] as f64, sorted[position.ceil() as usize] as f64);
+                prop_assert_eq!(all.quantile(share), Some(below + (above - below) * position.fract()), "{}", share);
+            }
             // Often enough to be kept as they were added.
-            let often = (0..3).fold(Values::default(), |mut often, _| {
+            let mut often = (0..3).fold(Values::default(), |mut often, _| {
                 let mut part = Values::default();
                 (0..MANY).for_each(|_| sorted.iter().for_each(|value| part.add(*value)));
                 often.merge(part);

@@ -1,5 +1,8 @@
 //! The table `allocation_lifetimes`: when each allocation was taken and given back.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use anyhow::Result;
 use polars::prelude::*;
 
@@ -8,7 +11,7 @@ use super::{Frames, Needs, column, needed};
 use crate::trace::allocations::{Action, Fate};
 use crate::trace::frames::{constant_cat, dictionary_column};
 use crate::trace::identity::Process;
-use crate::trace::values::integers;
+use crate::trace::values::{Integers, integers};
 
 /// Words for the fates.
 const FATES: [&str; 6] = ["live", "freed", "reallocated", "replaced", "unpaired", "unmatched_free"];
@@ -16,11 +19,24 @@ const FATES: [&str; 6] = ["live", "freed", "reallocated", "replaced", "unpaired"
 /// Columns that are those of the operation.
 const OF_OPERATION: [&str; 6] = ["alloc_id", "address", "bytes", "agent_id", "tid", "correlation_id"];
 
+/// The column with the names of calls.
+const API_NAME: &str = "api_name";
+
+/// What calls are told by.
+const CALLS: [&str; 7] = ["region_id", "domain", "name", "correlation_id", "start_ns", "end_ns", "valid"];
+
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
     let mut columns = OF_OPERATION.to_vec();
     columns.extend(["operation", "level", "gpu", "start_ns", "end_ns", "duration_ns", "valid"]);
-    vec![("memory_allocations", columns)]
+    vec![("memory_allocations", columns), ("regions", CALLS.to_vec())]
+}
+
+/// As [`needs`]; where nobody asks for the names of calls it is built without that column.
+pub fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
+    let mut needs = needs();
+    needs.retain(|(table, _)| *table != "regions" || wanted.contains(API_NAME));
+    needs
 }
 
 /// Pairs allocations with what ended them.
@@ -64,8 +80,35 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     for part in parts {
         frame.vstack_mut(&part)?;
     }
+    if let Some(regions) = tables.get("regions") {
+        let names = outermost_calls(regions, frame.column("correlation_id")?)?;
+        frame.with_column(names)?;
+    }
     Ok(frame)
 }
+
+/// The name of the outermost call with each correlation id: that which starts first, then that which ends last.
+fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
+    let wanted = ids.as_materialized_series().drop_nulls().unique()?.implode()?.into_series();
+    let is_call = col("valid").and(col("domain").neq(lit("marker")));
+    let calls =
+        regions.clone().lazy().filter(is_call.and(col("correlation_id").is_in(lit(wanted), false))).collect()?;
+    let integers = |name: &str| -> Result<Integers> { Ok(Integers::of(calls.column(name)?.i64()?)) };
+    let (of_calls, keys) = (integers("correlation_id")?, integers("region_id")?);
+    let (starts, ends) = (integers("start_ns")?, integers("end_ns")?);
+    let mut outermost: BTreeMap<Option<i64>, (Place, IdxSize)> = BTreeMap::new();
+    let rows = of_calls.iter().zip(starts.iter()).zip(ends.iter()).zip(keys.iter());
+    for (row, (((id, start_ns), end_ns), region_id)) in (0..).zip(rows) {
+        let place = (start_ns, Reverse(end_ns), region_id);
+        let first = outermost.entry(id).or_insert((place, row));
+        *first = (place, row).min(*first);
+    }
+    let rows: IdxCa = ids.i64()?.iter().map(|id| Some(outermost.get(&Some(id?))?.1)).collect();
+    Ok(calls.column("name")?.take(&rows)?.with_name(API_NAME.into()))
+}
+
+/// What calls with the same correlation id are ordered by.
+type Place = (Option<i64>, Reverse<Option<i64>>, Option<i64>);
 
 /// Position of the word for the fate of what is listed: allocations, and releases of what is not known.
 fn word(paired: &Paired) -> Option<usize> {

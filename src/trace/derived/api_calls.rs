@@ -10,7 +10,6 @@ use crate::trace::api_classes::ApiClasses;
 use crate::trace::coverage::Coverage;
 use crate::trace::frames::{dictionary_column, values_by_text};
 use crate::trace::gpu_activities;
-use crate::trace::identity::Process;
 use crate::trace::intervals::{Interval, union};
 use crate::trace::values::Integers;
 
@@ -24,14 +23,16 @@ pub fn needs() -> Needs {
     needs
 }
 
+/// Columns of `regions` that it is made of.
+const OF_CALL: [&str; 7] = ["region_id", "domain", "name", "tid", "start_ns", "end_ns", "valid"];
+
 /// Classifies every valid call, and measures how much of it was covered by kernels and copies on any GPU of the process.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let regions = needed(tables, "regions")?;
-    let calls = regions.filter(&(regions.column("valid")?.bool()? & &!no_calls(regions)?))?;
-    let calls = calls.sort(["region_id"], SortMultipleOptions::default())?;
+pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
+    let regions = needed(tables, "regions")?.select(OF_CALL)?;
+    let calls = region_self_times::by_id(&regions, &(regions.column("valid")?.bool()? & &!no_calls(&regions)?))?;
 
     let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;
     let busy = activities.into_iter().map(|activity| Interval::new(activity.start_ns, activity.end_ns));
@@ -58,22 +59,8 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         calls.column("tid")?.clone(),
         BooleanChunked::from_iter_values("waits".into(), waits).into_series().into_column(),
         column("call_ns", call_ns),
-        self_times(process, tables, &calls)?,
+        region_self_times::of_calls(self_times, &calls)?,
         column("gpu_busy_ns", busy_ns),
         column("gpu_idle_ns", idle_ns),
     ])?)
-}
-
-/// The self times of calls that are sorted by their ids, as those of all regions are.
-fn self_times(process: &Process, tables: &Frames, calls: &DataFrame) -> Result<Column> {
-    let of_all = region_self_times::build(process, tables)?;
-    let ids = Integers::of(of_all.column("region_id")?.i64()?);
-    let self_ns = Integers::of(of_all.column("self_ns")?.i64()?);
-    let mut all = ids.iter().zip(self_ns.iter());
-    let wanted = Integers::of(calls.column("region_id")?.i64()?);
-    let found: Vec<i64> = wanted
-        .iter()
-        .map(|wanted| all.find(|(id, _)| *id == wanted).and_then(|(_, self_ns)| self_ns).unwrap_or_default())
-        .collect();
-    Ok(column("self_ns", found))
 }

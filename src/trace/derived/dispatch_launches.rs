@@ -1,5 +1,7 @@
 //! The table `dispatch_launches`: every dispatch with the times of its launch, ready to be grouped.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use polars::prelude::*;
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
@@ -7,7 +9,7 @@ use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 use super::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use super::{Frames, Needs, column, needed};
 use crate::trace::identity::Process;
-use crate::trace::queue_order::{Dispatch, free_before};
+use crate::trace::queue_order::{Dispatch, free_before, order_of_starts};
 use crate::trace::values::{Integers, Truths};
 
 /// Columns of `kernels` that are taken as they are, in the order of the table.
@@ -49,25 +51,29 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = if valid.all() { kernels.clone() } else { kernels.filter(valid)? };
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
     let (starts, ends, ids) = (integer("start_ns")?, integer("end_ns")?, integer("correlation_id")?);
-    let lanes = Lanes { gpus: integer("gpu")?, queues: integer("queue_id")?, streams: integer("stream_id")? };
-
-    let dispatches = || {
-        lanes.iter().zip(starts.iter()).zip(ends.iter()).map(|((lane, start), end)| Dispatch {
-            lane,
-            start_ns: start.unwrap_or_default(),
-            end_ns: end.unwrap_or_default(),
-        })
+    let gpus = integer("gpu")?;
+    let mut gpu_numbers = Numbers::default();
+    let of_gpu: Vec<u32> = gpus.iter().map(|gpu| gpu_numbers.of(gpu)).collect();
+    let copies = copies_by_gpu(needed(tables, "memory_copies")?, &mut gpu_numbers)?;
+    let of_queue: Vec<u32> = {
+        let (queues, streams) = (integer("queue_id")?, integer("stream_id")?);
+        let rows = gpus.iter().zip(queues.iter()).zip(streams.iter());
+        let mut numbers = Numbers::default();
+        // What dispatches wait in: the queue of a GPU, or its stream where no queue is known.
+        rows.map(|((gpu, queue), stream)| numbers.of((gpu, queue, stream.filter(|_| queue.is_none())))).collect()
     };
-    let copies = copies_by_gpu(needed(tables, "memory_copies")?)?;
-    let on_gpu = |dispatch: Dispatch<Lane>| Dispatch {
-        lane: dispatch.lane.0,
-        start_ns: dispatch.start_ns,
-        end_ns: dispatch.end_ns,
+    let dispatch = |place: usize, lanes: &[u32]| Dispatch {
+        lane: lanes.get(place).copied().unwrap_or_default(),
+        start_ns: starts.get(place).unwrap_or_default(),
+        end_ns: ends.get(place).unwrap_or_default(),
     };
-    let queue_free = free_before(dispatches, Vec::new());
-    let gpu_free = free_before(|| dispatches().map(on_gpu), copies);
-    let mut columns = LaunchColumns::with_capacity(kernels.height());
-    for (((dispatch, id), queue_free), gpu_free) in dispatches().zip(ids.iter()).zip(queue_free).zip(gpu_free) {
+    let rows = kernels.height();
+    let order = order_of_starts(starts.iter().map(Option::unwrap_or_default));
+    let queue_free = free_before(rows, |place| dispatch(place, &of_queue), order.as_deref(), Vec::new());
+    let gpu_free = free_before(rows, |place| dispatch(place, &of_gpu), order.as_deref(), copies);
+    let mut columns = LaunchColumns::with_capacity(rows);
+    let dispatches = (0..rows).map(|place| dispatch(place, &of_queue));
+    for (((dispatch, id), queue_free), gpu_free) in dispatches.zip(ids.iter()).zip(queue_free).zip(gpu_free) {
         let launch = calls.get(id).map(|call| {
             let prequeued = queue_free.is_some_and(|free_ns| free_ns > call.end_ns);
             let kernel_ns = dispatch.end_ns.saturating_sub(dispatch.start_ns);
@@ -89,7 +95,7 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
 }
 
 /// The valid copies of known GPUs; one between two GPUs keeps both busy.
-fn copies_by_gpu(copies: &DataFrame) -> Result<Vec<Dispatch<Option<i64>>>> {
+fn copies_by_gpu(copies: &DataFrame, numbers: &mut Numbers<Option<i64>>) -> Result<Vec<Dispatch<u32>>> {
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(copies.column(name)?.i64()?)) };
     let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
     let valid = Truths::of(copies.column("valid")?.bool()?);
@@ -98,25 +104,33 @@ fn copies_by_gpu(copies: &DataFrame) -> Result<Vec<Dispatch<Option<i64>>>> {
         let rows = gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
         found.extend(rows.filter_map(|(((gpu, start), end), valid)| {
             let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true) && gpu.is_some())?;
-            Some(Dispatch { lane: gpu, start_ns, end_ns })
+            Some(Dispatch { lane: numbers.of(gpu), start_ns, end_ns })
         }));
     }
     Ok(found)
 }
 
-/// What dispatches wait in: the queue of a GPU, or its stream where no queue is known.
-type Lane = (Option<i64>, Option<i64>, Option<i64>);
-
-struct Lanes {
-    gpus: Integers,
-    queues: Integers,
-    streams: Integers,
+/// Numbers keys of which there are few in the order in which they come.
+struct Numbers<K> {
+    known: BTreeMap<K, u32>,
+    last: Option<(K, u32)>,
 }
 
-impl Lanes {
-    fn iter(&self) -> impl Iterator<Item = Lane> {
-        let rows = self.gpus.iter().zip(self.queues.iter()).zip(self.streams.iter());
-        rows.map(|((gpu, queue), stream)| (gpu, queue, stream.filter(|_| queue.is_none())))
+impl<K> Default for Numbers<K> {
+    fn default() -> Self {
+        Self { known: BTreeMap::new(), last: None }
+    }
+}
+
+impl<K: Copy + Ord> Numbers<K> {
+    fn of(&mut self, key: K) -> u32 {
+        if let Some((_, number)) = self.last.filter(|(last, _)| *last == key) {
+            return number;
+        }
+        let next = self.known.len() as u32;
+        let number = *self.known.entry(key).or_insert(next);
+        self.last = Some((key, number));
+        number
     }
 }
 
@@ -159,7 +173,7 @@ impl LaunchColumns {
         }
     }
 
-    fn push(&mut self, dispatch: &Dispatch<Lane>, launch: Option<Launch>) {
+    fn push(&mut self, dispatch: &Dispatch<u32>, launch: Option<Launch>) {
         let number = |of: fn(&Launch) -> i64| launch.as_ref().map_or(0, of);
         let truth = |of: fn(&Launch) -> bool| launch.as_ref().is_some_and(of);
         self.calls.push(launch.as_ref().map_or(NO_CALL, |launch| launch.call));

@@ -43,12 +43,19 @@ pub fn needs() -> Needs {
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = Kernels::of(needed(tables, "kernels")?)?;
     let mut found: Option<Found> = None;
+    let mut tried: Vec<u32> = Vec::new();
     for lane in kernels.lanes() {
         if found.as_ref().is_some_and(|found| found.covered >= ENOUGH && found.repetitions.alike >= ALIKE) {
             break;
         }
+        let sequence = kernels.sequence(&lane);
+        // Where every kernel has one grid, names tell no more than shapes do.
+        if sequence == tried {
+            continue;
+        }
         let best = found.as_ref().map_or(0.0, Found::score);
-        found = kernels.repetitions(&lane).filter(|other| other.score() > best).or(found);
+        found = lane.repetitions(&sequence).filter(|other| other.score() > best).or(found);
+        tried = sequence;
     }
     let iterations = found.map(|found| kernels.iterations(&found)).unwrap_or_default();
     let durations: Vec<i64> = iterations.iter().map(|one| one.end_ns.saturating_sub(one.start_ns)).collect();
@@ -95,6 +102,15 @@ struct Lane {
     rows: Vec<u32>,
     of_gpu: bool,
     by_shape: bool,
+}
+
+impl Lane {
+    fn repetitions(&self, sequence: &[u32]) -> Option<Found> {
+        // The same kernel over and over is a loop, unless others run beside it or it has other work every time.
+        let repetitions = repetitions(sequence).filter(|found| found.period > 1 || self.of_gpu && self.by_shape)?;
+        let within: usize = repetitions.ranges.iter().map(ExactSizeIterator::len).sum();
+        Some(Found { covered: within as f64 / sequence.len() as f64, rows: self.rows.clone(), repetitions })
+    }
 }
 
 /// The repetitions of a lane.
@@ -182,19 +198,12 @@ impl Kernels {
         })
     }
 
-    fn repetitions(&self, lane: &Lane) -> Option<Found> {
+    /// The kernels of a lane as symbols numbered in the order in which they come.
+    fn sequence(&self, lane: &Lane) -> Vec<u32> {
         let symbols = if lane.by_shape { &self.shape } else { &self.name };
         let mut known = Numbers::default();
-        let sequence: Vec<u32> = lane
-            .rows
-            .iter()
-            .filter_map(|row| symbols.get(*row as usize))
-            .map(|symbol| known.of(Some(i64::from(*symbol))))
-            .collect();
-        // The same kernel over and over is a loop, unless others run beside it or it has other work every time.
-        let repetitions = repetitions(&sequence).filter(|found| found.period > 1 || lane.of_gpu && lane.by_shape)?;
-        let within: usize = repetitions.ranges.iter().map(ExactSizeIterator::len).sum();
-        Some(Found { covered: within as f64 / sequence.len() as f64, rows: lane.rows.clone(), repetitions })
+        let of_rows = lane.rows.iter().filter_map(|row| symbols.get(*row as usize));
+        of_rows.map(|symbol| known.of(Some(i64::from(*symbol)))).collect()
     }
 
     /// The repetitions as times, with all kernels of the process that start in each.

@@ -4,6 +4,7 @@ mod allocation_lifetimes;
 mod allocation_pairs;
 mod api_calls;
 mod att_waits;
+mod call_times;
 mod collective_kernels;
 mod collective_messages;
 mod columns;
@@ -42,11 +43,13 @@ mod queue_depths;
 mod range_forest;
 mod ranges;
 mod region_self_times;
+mod region_times;
 mod registry;
 mod slow_dispatches;
 
 use columns::repeated;
 pub use registry::{
-    Frames, Needs, Part, derive, extract, is_joint, is_of_cut_calls, kept_rows, needs, needs_of, relate,
+    Frames, Needs, Part, derive, derive_all, extract, families, is_joint, is_of_cut_calls, kept_rows, needs, needs_of,
+    relate,
 };
 use registry::{column, needed};

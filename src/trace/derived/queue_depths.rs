@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use polars::prelude::*;
 
 use super::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
@@ -35,7 +35,11 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         let rows = gpus.iter().zip(queues.iter()).zip(streams.iter());
         rows.map(|((gpu, queue), stream)| (gpu, queue, stream.filter(|_| queue.is_none())))
     };
-    let mut numbers: BTreeMap<Queue, u32> = queue_of().map(|queue| (queue, 0)).collect();
+    // One after the other: there are few queues, and to collect them would sort them all.
+    let mut numbers: BTreeMap<Queue, u32> = BTreeMap::new();
+    for queue in queue_of() {
+        numbers.insert(queue, 0);
+    }
     for (number, place) in (0_u32..).zip(numbers.values_mut()) {
         *place = number;
     }
@@ -46,7 +50,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         Some(Work { queue: numbers.get(&queue).copied()?, issued_ns, start_ns, end_ns })
     });
     let mut columns = DepthColumns::default();
-    each_stretch(work.collect::<Vec<_>>(), |stretch| columns.push(&stretch));
+    each_stretch(work, |stretch| columns.push(&stretch));
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     columns.into_frame(&numbers.into_keys().collect::<Vec<_>>(), &device_of)
 }
@@ -71,13 +75,10 @@ impl DepthColumns {
     }
 
     fn into_frame(self, queues: &[Queue], device_of: &BTreeMap<i64, i64>) -> Result<DataFrame> {
-        let found: Vec<Queue> = self
-            .queues
-            .iter()
-            .map(|queue| queues.get(*queue as usize).copied().context("internal: a queue has no number"))
-            .collect::<Result<_>>()?;
         let of_queue = |name: &str, part: &dyn Fn(&Queue) -> Option<i64>| {
-            integers(name, found.iter().map(part)).into_series().into_column()
+            let values: Vec<Option<i64>> = queues.iter().map(part).collect();
+            let of_rows = self.queues.iter().map(|queue| values.get(*queue as usize).copied().flatten());
+            integers(name, of_rows).into_series().into_column()
         };
         let durations = self.start_ns.iter().zip(&self.end_ns).map(|(start, end)| end.saturating_sub(*start)).collect();
         Ok(DataFrame::new_infer_height(vec![

@@ -1,6 +1,8 @@
 //! The tables `ranges`, `range_self_times` and `range_work`: ROCTx ranges and what was launched in them.
 
-use anyhow::Result;
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result};
 use polars::prelude::*;
 
 use super::range_forest::{Range, RangeForest, own_times};
@@ -9,21 +11,43 @@ use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
 use crate::trace::identity::Process;
 use crate::trace::values::integers;
 
-/// Builds `ranges`: every range with all that was launched in it and in the ranges that lie in it.
+/// Names of the tables.
+pub const RANGES: &str = "ranges";
+pub const SELF_TIMES: &str = "range_self_times";
+pub const WORK: &str = "range_work";
+
+/// Builds some of the tables, in the order of their names, from one forest.
 ///
 /// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+/// When a needed column is missing or has another type, or a name is that of another table.
+pub fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let mut forest = RangeForest::of(tables)?;
-    forest.add_up();
+    let mut built: BTreeMap<&str, DataFrame> = BTreeMap::new();
+    if names.contains(&SELF_TIMES) {
+        built.insert(SELF_TIMES, self_times(&forest)?);
+    }
+    if names.contains(&WORK) {
+        built.insert(WORK, work(&forest)?);
+    }
+    if names.contains(&RANGES) {
+        (forest.launched, forest.range_of) = Default::default();
+        forest.add_up();
+        built.insert(RANGES, ranges(&forest)?);
+    }
+    let table = |name: &&'static str| built.remove(name).with_context(|| format!("internal: {name} is of no ranges"));
+    names.iter().map(table).collect()
+}
+
+/// `ranges`: every range with all that was launched in it and in the ranges that lie in it.
+fn ranges(forest: &RangeForest) -> Result<DataFrame> {
     let RangeForest { ranges, messages, paths, .. } = forest;
     let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());
     let maybe = |name, value: &dyn Fn(&Range) -> Option<i64>| integers(name, ranges.iter().map(value)).into_column();
     let kinds = [Some("thread".to_owned()), Some("process".to_owned())];
     Ok(DataFrame::new_infer_height(vec![
         whole("range_id", &|range| range.region_id),
-        dictionary_column("message", &messages, ranges.iter().map(|range| Some(range.message as usize)))?,
-        text_column_from_dictionary("path", &paths, ranges.iter().map(|range| Some(range.path as usize)))?,
+        dictionary_column("message", messages, ranges.iter().map(|range| Some(range.message as usize)))?,
+        text_column_from_dictionary("path", paths, ranges.iter().map(|range| Some(range.path as usize)))?,
         whole("depth", &|range| range.depth),
         whole("iteration", &|range| range.iteration),
         dictionary_column("kind", &kinds, ranges.iter().map(|range| Some(usize::from(range.of_process))))?,
@@ -39,12 +63,8 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     ])?)
 }
 
-/// Builds `range_self_times`: what is left of every range without the ranges that lie in it.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build_self_times(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let RangeForest { ranges, .. } = RangeForest::of(tables)?;
+/// `range_self_times`: what is left of every range without the ranges that lie in it.
+fn self_times(RangeForest { ranges, .. }: &RangeForest) -> Result<DataFrame> {
     let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());
     let parent = |range: &Range| Some(ranges.get(range.parent? as usize)?.region_id);
     // A range of the process overlaps those of the threads, which have what was launched in it already.
@@ -52,7 +72,7 @@ pub fn build_self_times(_process: &Process, tables: &Frames) -> Result<DataFrame
     Ok(DataFrame::new_infer_height(vec![
         whole("range_id", &|range| range.region_id),
         integers("parent_id", ranges.iter().map(parent)).into_column(),
-        column("self_ns", own_times(&ranges)?),
+        column("self_ns", own_times(ranges)?),
         whole("self_kernels", &|range| own(range, range.work.kernels)),
         whole("self_kernel_ns", &|range| own(range, range.work.kernel_ns)),
         whole("self_copies", &|range| own(range, range.work.copies)),
@@ -60,24 +80,19 @@ pub fn build_self_times(_process: &Process, tables: &Frames) -> Result<DataFrame
     ])?)
 }
 
-/// Builds `range_work`: the range in which each kernel and copy was launched.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build_work(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let RangeForest { ranges, launched, range_of, .. } = RangeForest::of(tables)?;
+/// `range_work`: the range in which each kernel and copy was launched.
+fn work(RangeForest { ranges, launched, range_of, .. }: &RangeForest) -> Result<DataFrame> {
     let words = |words: [&str; 2]| words.map(|word| Some(word.to_owned()));
     let kinds = words(["kernel", "copy"]);
     let range_ids = range_of.iter().map(|range| Some(ranges.get((*range)? as usize)?.region_id));
     let range_ids = integers("range_id", range_ids);
     let launches = [Some("range".to_owned()), Some("outside".to_owned()), Some("unknown".to_owned())];
-    let launch = launched.iter().zip(&range_of).map(|(launched, range)| match (launched.call, range) {
+    let launch = launched.iter().zip(range_of).map(|(launched, range)| match (launched.call, range) {
         (_, Some(_)) => Some(0),
         (Some(_), None) => Some(1),
         (None, None) => Some(2),
     });
     let launch = dictionary_column("launch", &launches, launch)?;
-    drop(range_of);
     Ok(DataFrame::new_infer_height(vec![
         dictionary_column("kind", &kinds, launched.iter().map(|row| Some(usize::from(row.is_copy))))?,
         column("target_id", launched.iter().map(|row| row.id).collect()),

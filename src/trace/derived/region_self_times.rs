@@ -8,7 +8,6 @@ use rayon::prelude::*;
 
 use super::{Frames, Needs, column, needed};
 use crate::trace::frames::rows_named;
-use crate::trace::identity::Process;
 use crate::trace::self_time::{Call, self_times};
 use crate::trace::values::{Integers, Truths};
 
@@ -24,7 +23,7 @@ pub fn needs() -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+pub fn build(tables: &Frames) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
     let ids = Integers::of(regions.column("region_id")?.i64()?);
     let starts = Integers::of(regions.column("start_ns")?.i64()?);
@@ -65,6 +64,38 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         (region_ids, own_ns) = rows.into_iter().unzip();
     }
     Ok(DataFrame::new_infer_height(vec![column("region_id", region_ids), column("self_ns", own_ns)])?)
+}
+
+/// Some of the regions in the order of their ids, as those of the table are.
+///
+/// # Errors
+/// When they have no ids.
+pub fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> {
+    let are_all = chosen.null_count() == 0 && chosen.all();
+    let regions = if are_all { regions.clone() } else { regions.filter(chosen)? };
+    if Integers::of(regions.column("region_id")?.i64()?).iter().is_sorted() {
+        return Ok(regions);
+    }
+    Ok(regions.sort(["region_id"], SortMultipleOptions::default())?)
+}
+
+/// Those of the self times of all valid regions that are of some, which are given in the order of [`by_id`].
+///
+/// # Errors
+/// When a column is missing or has another type.
+pub fn of_calls(of_all: &DataFrame, calls: &DataFrame) -> Result<Column> {
+    if of_all.height() == calls.height() {
+        return Ok(of_all.column("self_ns")?.clone());
+    }
+    let ids = Integers::of(of_all.column("region_id")?.i64()?);
+    let self_ns = Integers::of(of_all.column("self_ns")?.i64()?);
+    let mut all = ids.iter().zip(self_ns.iter());
+    let wanted = Integers::of(calls.column("region_id")?.i64()?);
+    let found: Vec<i64> = wanted
+        .iter()
+        .map(|wanted| all.find(|(id, _)| *id == wanted).and_then(|(_, self_ns)| self_ns).unwrap_or_default())
+        .collect();
+    Ok(column("self_ns", found))
 }
 
 /// The calls of one thread and where their rows are.

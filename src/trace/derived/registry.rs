@@ -6,10 +6,10 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use super::{
-    allocation_lifetimes, api_calls, att_waits, collective_kernels, critical_path, device_constants, dispatch_groups,
-    dispatch_launches, dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations, kernel_bottlenecks,
-    kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings, launches, memory_live, metric_sums,
-    profiler_pauses, queue_depths, range_forest, ranges, region_self_times, slow_dispatches,
+    allocation_lifetimes, api_calls, att_waits, call_times, collective_kernels, critical_path, device_constants,
+    dispatch_groups, dispatch_launches, dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations,
+    kernel_bottlenecks, kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings, launches, memory_live,
+    metric_sums, profiler_pauses, queue_depths, range_forest, ranges, region_self_times, region_times, slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
@@ -24,12 +24,11 @@ pub type Frames = BTreeMap<&'static str, DataFrame>;
 
 /// Whether a derived table depends on where calls are cut.
 pub fn is_of_cut_calls(derived: &str) -> bool {
-    [SELF_TIMES, API_CALLS].contains(&derived)
+    [call_times::SELF_TIMES, call_times::REGION_TIMES, call_times::API_CALLS].contains(&derived)
 }
 
-const SELF_TIMES: &str = "region_self_times";
-const API_CALLS: &str = "api_calls";
 const DISPATCH_LAUNCHES: &str = "dispatch_launches";
+const ALLOCATION_LIFETIMES: &str = "allocation_lifetimes";
 const IDLE_GAPS: &str = "idle_gaps";
 const COLLECTIVE_KERNELS: &str = "collective_kernels";
 const SLOW_DISPATCHES: &str = "slow_dispatches";
@@ -47,27 +46,72 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: DISPATCH_LAUNCHES, needs: dispatch_launches::needs, build: dispatch_launches::build },
     Derivation { name: "queue_depths", needs: queue_depths::needs, build: queue_depths::build },
     Derivation { name: "graph_work", needs: graph_work::needs, build: graph_work::build },
-    Derivation { name: API_CALLS, needs: api_calls::needs, build: api_calls::build },
-    Derivation { name: SELF_TIMES, needs: region_self_times::needs, build: region_self_times::build },
     Derivation { name: "dispatch_groups", needs: dispatch_groups::needs, build: dispatch_groups::build },
     Derivation { name: SLOW_DISPATCHES, needs: slow_dispatches::needs, build: slow_dispatches::build },
     Derivation { name: "memory_live", needs: memory_live::needs, build: memory_live::build },
-    Derivation { name: "allocation_lifetimes", needs: allocation_lifetimes::needs, build: allocation_lifetimes::build },
+    Derivation { name: ALLOCATION_LIFETIMES, needs: allocation_lifetimes::needs, build: allocation_lifetimes::build },
     Derivation { name: "kernel_clocks", needs: kernel_clocks::needs, build: kernel_clocks::build },
     Derivation { name: IDLE_GAPS, needs: idle_gaps::needs, build: idle_gaps::build },
     Derivation { name: "profiler_pauses", needs: profiler_pauses::needs, build: profiler_pauses::build },
     Derivation { name: "kernel_overlaps", needs: kernel_overlaps::needs, build: kernel_overlaps::build },
     Derivation { name: "iterations", needs: iterations::needs, build: iterations::build },
-    Derivation { name: "ranges", needs: range_forest::needs, build: ranges::build },
-    Derivation { name: "range_self_times", needs: range_forest::needs, build: ranges::build_self_times },
     Derivation { name: "critical_path", needs: critical_path::needs, build: critical_path::build },
     Derivation { name: "dispatch_slack", needs: dispatch_slack::needs, build: dispatch_slack::build },
     Derivation { name: "kernel_savings", needs: kernel_savings::needs, build: kernel_savings::build },
     Derivation { name: "device_constants", needs: device_constants::needs, build: device_constants::build },
     Derivation { name: "kernel_resources", needs: kernel_resources::needs, build: kernel_resources::build },
     Derivation { name: "att_waits", needs: att_waits::needs, build: att_waits::build },
-    Derivation { name: "range_work", needs: range_forest::needs_of_work, build: ranges::build_work },
 ];
+
+/// Tables that are made of the same parts, and are built together where several are wanted.
+struct Family {
+    /// Their names, and what each needs.
+    tables: &'static [(&'static str, fn() -> Needs)],
+    /// Builds some of them.
+    build: fn(&Process, &Frames, &[&'static str]) -> Result<Vec<DataFrame>>,
+}
+
+const FAMILIES: &[Family] = &[
+    Family {
+        tables: &[
+            (call_times::SELF_TIMES, region_self_times::needs),
+            (call_times::REGION_TIMES, region_times::needs),
+            (call_times::API_CALLS, api_calls::needs),
+        ],
+        build: call_times::build,
+    },
+    Family {
+        tables: &[
+            (ranges::RANGES, range_forest::needs),
+            (ranges::SELF_TIMES, range_forest::needs),
+            (ranges::WORK, range_forest::needs_of_work),
+        ],
+        build: ranges::build,
+    },
+];
+
+/// What takes longest, and is begun first, so that it does not end last.
+const LONGEST: &[&str] = &["iterations"];
+
+fn family(derived: &str) -> Option<&'static Family> {
+    FAMILIES.iter().find(|family| family.tables.iter().any(|(name, _)| *name == derived))
+}
+
+/// Names of derived tables, those together that are built together, in the order to build them in.
+pub fn families(names: impl Iterator<Item = &'static str>) -> Vec<Vec<&'static str>> {
+    let mut all: Vec<Vec<&'static str>> = Vec::new();
+    for name in names {
+        let is_related = |others: &&mut Vec<&'static str>| {
+            family(name).is_some_and(|family| family.tables.iter().any(|(other, _)| others.contains(other)))
+        };
+        match all.iter_mut().find(is_related) {
+            Some(others) => others.push(name),
+            None => all.push(vec![name]),
+        }
+    }
+    all.sort_by_key(|names| !names.iter().any(|name| LONGEST.contains(name)));
+    all
+}
 
 /// What counts of a process for a joint table.
 pub type Part<'a> = (&'a Process, DataFrame);
@@ -154,6 +198,10 @@ pub fn needs(derived: &str) -> Needs {
     let derivation = DERIVATIONS.iter().find(|derivation| derivation.name == derived);
     match derivation {
         Some(derivation) => (derivation.needs)(),
+        None if family(derived).is_some() => {
+            let tables = FAMILIES.iter().flat_map(|family| family.tables);
+            tables.filter(|(name, _)| *name == derived).flat_map(|(_, needs)| needs()).collect()
+        }
         None if is_joint(derived) => joint(derived).map(|derivation| (derivation.needs)()).unwrap_or_default(),
         None if derived == "anomalies" => health::needs(),
         None => Vec::new(),
@@ -163,13 +211,16 @@ pub fn needs(derived: &str) -> Needs {
 /// As [`needs`], but of a derived table only `wanted` columns are asked for. Those that are not need not be read where
 /// they are only handed on; then they are missing in what is built.
 pub fn needs_of(derived: &str, wanted: &BTreeSet<&'static str>) -> Needs {
-    if derived == IDLE_GAPS {
-        return idle_gaps::needs_of(wanted);
+    match derived {
+        IDLE_GAPS => return idle_gaps::needs_of(wanted),
+        ALLOCATION_LIFETIMES => return allocation_lifetimes::needs_of(wanted),
+        _ => {}
     }
     let mut needs = needs(derived);
     let handed_on = match derived {
         COLLECTIVE_KERNELS => collective_kernels::HANDED_ON,
         DISPATCH_LAUNCHES => dispatch_launches::HANDED_ON,
+        call_times::REGION_TIMES => region_times::HANDED_ON,
         SLOW_DISPATCHES => slow_dispatches::HANDED_ON,
         _ => &[],
     };
@@ -183,9 +234,23 @@ pub fn needs_of(derived: &str, wanted: &BTreeSet<&'static str>) -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn derive(name: &str, process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let derivation = DERIVATIONS.iter().find(|derivation| derivation.name == name);
-    (derivation.with_context(|| format!("internal: {name} is no derived table"))?.build)(process, tables)
+pub fn derive(name: &'static str, process: &Process, tables: &Frames) -> Result<DataFrame> {
+    derive_all(&[name], process, tables)?.pop().with_context(|| format!("internal: {name} was not built"))
+}
+
+/// As [`derive`], tables that belong together, see [`families`].
+///
+/// # Errors
+/// As [`derive`].
+pub fn derive_all(names: &[&'static str], process: &Process, tables: &Frames) -> Result<Vec<DataFrame>> {
+    if let Some(family) = names.first().and_then(|name| family(name)) {
+        return (family.build)(process, tables, names);
+    }
+    let build = |name: &&'static str| {
+        let derivation = DERIVATIONS.iter().find(|derivation| derivation.name == *name);
+        (derivation.with_context(|| format!("internal: {name} is no derived table"))?.build)(process, tables)
+    };
+    names.iter().map(build).collect()
 }
 
 /// A table that was asked for.

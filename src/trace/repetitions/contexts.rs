@@ -4,12 +4,11 @@ use super::occurrences::Occurrences;
 
 const NONE: u32 = u32::MAX;
 
-/// Of a sequence whose symbols each stand for so many, one whose symbols each stand for twice as many: themselves and those
+/// Of a sequence whose symbols, with their occurrences, each stand for so many, one whose symbols each stand for twice as many: themselves and those
 /// that follow. Numbered densely from 0 in the order in which they come. Takes linear time.
 ///
 /// In a step that has every kernel more than once none marks where it begins; with what follows it, one does.
-pub fn widened(sequence: &[u32], width: usize) -> Vec<u32> {
-    let occurrences = Occurrences::of(sequence);
+pub fn widened(sequence: &[u32], occurrences: &Occurrences, width: usize) -> Vec<u32> {
     let symbols = occurrences.symbols().len();
     // What follows the end is a symbol of its own.
     let following = |position: u32| sequence.get(position as usize + width).map_or(symbols, |next| *next as usize);
@@ -59,7 +58,7 @@ mod tests {
         fn the_same_where_the_same_follows(sequence in prop::collection::vec(0_u32..3, 0..40)) {
             let mut wide = sequence.clone();
             for width in [1, 2, 4] {
-                wide = widened(&wide, width);
+                wide = widened(&wide, &Occurrences::of(&wide), width);
                 let context = |place: usize| sequence[place..sequence.len().min(place + 2 * width)].to_vec();
                 for one in 0..sequence.len() {
                     for other in 0..sequence.len() {

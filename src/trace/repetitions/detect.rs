@@ -75,23 +75,28 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
         return None;
     }
     let occurrences = Occurrences::of(sequence);
-    let mut wide = sequence.to_vec();
+    // The sequence of symbols that stand together, and where they occur; none while each stands alone.
+    let mut together: Option<(Vec<u32>, Occurrences)> = None;
     let mut candidates = Vec::new();
     for width in WIDTHS.into_iter().chain(MORE_WIDTHS) {
         if !candidates.is_empty() && MORE_WIDTHS.contains(&width) {
             break;
         }
         if width > 1 {
-            wide = widened(&wide, width / 2);
+            let (narrow, of_narrow) =
+                together.as_ref().map_or((sequence, &occurrences), |(wide, of_wide)| (wide.as_slice(), of_wide));
+            let wide = widened(narrow, of_narrow, width / 2);
+            let of_wide = Occurrences::of(&wide);
+            together = Some((wide, of_wide));
         }
         let least_alike = if width > 1 { LEAST_ALIKE_WIDE } else { LEAST_ALIKE };
-        let of_wide = (width > 1).then(|| Occurrences::of(&wide));
-        let of_wide = of_wide.as_ref().unwrap_or(&occurrences);
+        let (wide, of_wide) =
+            together.as_ref().map_or((sequence, &occurrences), |(wide, of_wide)| (wide.as_slice(), of_wide));
         // The more stand together, the fewer of them recur.
         if (of_wide.recurring() as f64) < LEAST_RECURRING * sequence.len() as f64 {
             break;
         }
-        let found = candidates_of(&wide, of_wide, least_alike).into_iter();
+        let found = candidates_of(wide, of_wide, least_alike).into_iter();
         candidates.extend(found.map(|(starts, period)| {
             let explained = explained(&occurrences, &starts);
             let likenesses = likenesses(&starts, sequence);

@@ -28,7 +28,7 @@ const DISPATCHES: Owner =
 fn owners(table: &str) -> &'static [Owner] {
     match table {
         "counters" | "counter_instances" => &[DISPATCHES],
-        "region_self_times" | "api_calls" => {
+        "region_self_times" | "region_times" | "api_calls" => {
             &[Owner { table: "regions", keys: &[("region_id", "region_id")], word: None }]
         }
         "range_self_times" => &[Owner { table: "ranges", keys: &[("range_id", "range_id")], word: None }],

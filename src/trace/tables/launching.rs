@@ -124,6 +124,25 @@ pub(super) static GRAPH_WORK: Table = Table {
     ],
 };
 
+pub(super) static REGION_TIMES: Table = Table {
+    name: "region_times",
+    key: &["region_id"],
+    sort: &["region_id"],
+    origin: Origin::OnDemand,
+    about: "One row per valid region with what a summary of regions groups, so that nothing is joined.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("region_id", "Region, see `regions`"),
+        cat("domain", "As in `regions`"),
+        cat("category", "As in `regions`"),
+        cat("name", "As in `regions`"),
+        id("tid", "As in `regions`").null(),
+        int("region_ns", Unit::Nanoseconds, "Length of the region"),
+        int("self_ns", Unit::Nanoseconds, "As in `region_self_times`"),
+    ],
+};
+
 pub(super) static API_CALLS: Table = Table {
     name: "api_calls",
     key: &["region_id"],

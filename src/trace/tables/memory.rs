@@ -48,5 +48,6 @@ pub(super) static ALLOCATION_LIFETIMES: Table = Table {
             "`freed`, `live` (never given back), `reallocated`, `replaced` (another allocation got its address, its release is not recorded), `unpaired` (without address), `unmatched_free` (a release of what is not known to be live)",
         ),
         int("call_ns", Unit::Nanoseconds, "Time in the call that allocated it and in the one that released it"),
+        cat("api_name", "Outermost call with its correlation id").null(),
     ],
 };

@@ -52,6 +52,7 @@ pub(super) static TABLES: &[&Table] = &[
     &launching::DISPATCH_LAUNCHES,
     &launching::QUEUE_DEPTHS,
     &launching::GRAPH_WORK,
+    &launching::REGION_TIMES,
     &launching::API_CALLS,
     &idling::IDLE_GAPS,
     &idling::PROFILER_PAUSES,

@@ -1,0 +1,204 @@
+//! What is taken of each row of a table: a column, or what is computed of columns.
+
+use std::collections::BTreeSet;
+
+use sqlparser::ast::{BinaryOperator, CaseWhen, DataType, Expr, UnaryOperator, Value as Literal};
+
+use crate::trace::schema::{ColumnType, Table};
+
+/// What kind of values there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Integers of 64 bits.
+    Integer,
+    /// True or false.
+    Truth,
+    /// Texts of a dictionary, or one text.
+    Text,
+    /// Floats, which are only compared: their sums depend on the order of what is added.
+    Float,
+}
+
+/// A value of each row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Value {
+    /// The name of a column of the table, or an expression of such.
+    pub text: String,
+    /// The columns that it is made of.
+    pub columns: BTreeSet<&'static str>,
+    /// What it is.
+    pub kind: Kind,
+}
+
+impl Value {
+    /// A column of a table; `None` where there is none of that name, or it has floats or plain texts.
+    pub fn column(table: &'static Table, name: &str) -> Option<Self> {
+        let column = table.column(name)?;
+        let kind = match column.column_type {
+            ColumnType::I64 => Kind::Integer,
+            ColumnType::Cat => Kind::Text,
+            ColumnType::Bool => Kind::Truth,
+            ColumnType::F64 | ColumnType::Str => return None,
+        };
+        Some(Self { text: column.name.to_owned(), columns: BTreeSet::from([column.name]), kind })
+    }
+
+    /// Whether it must be worked out of columns.
+    pub fn is_computed(&self) -> bool {
+        let [column] = self.columns.iter().collect::<Vec<_>>()[..] else { return true };
+        *column != self.text
+    }
+
+    /// What an expression says of the values that `resolve` knows by name; `None` where it is more than is sure to be the
+    /// same here as in the engine.
+    pub fn of(expr: &Expr, resolve: &dyn Fn(&Expr) -> Option<Self>) -> Option<Self> {
+        let of = |expr: &Expr| Self::of(expr, resolve);
+        match expr {
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => resolve(expr),
+            Expr::Nested(inner) => of(inner),
+            Expr::Value(literal) => Self::of_literal(&literal.value),
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr } => of(expr)?.only(Kind::Integer)?.within("-(", ")"),
+            Expr::UnaryOp { op: UnaryOperator::Not, expr } => of(expr)?.only(Kind::Truth)?.within("NOT (", ")"),
+            Expr::IsNull(expr) => of(expr)?.of_kind(Kind::Truth).within("(", ") IS NULL"),
+            Expr::IsNotNull(expr) => of(expr)?.of_kind(Kind::Truth).within("(", ") IS NOT NULL"),
+            Expr::Cast { expr, data_type: DataType::BigInt(None), .. } => of(expr)?.only(Kind::Integer),
+            Expr::Cast { expr, data_type: DataType::Double(_), .. } => {
+                let cast = of(expr)?;
+                let is_number = cast.kind == Kind::Integer || cast.kind == Kind::Text && cast.columns.is_empty();
+                is_number.then(|| cast.of_kind(Kind::Float).within("CAST(", " AS DOUBLE)"))?
+            }
+            Expr::InList { expr, list, negated } => {
+                let mut found = of(expr)?.only(Kind::Text)?;
+                let texts: Vec<Self> = list.iter().map(of).collect::<Option<_>>()?;
+                let are_constant = texts.iter().all(|text| text.columns.is_empty() && text.kind == Kind::Text);
+                let texts: Vec<String> = texts.into_iter().map(|text| text.text).collect();
+                let not = if *negated { "NOT " } else { "" };
+                found.text = format!("{} {not}IN ({})", found.text, texts.join(", "));
+                are_constant.then(|| found.of_kind(Kind::Truth))
+            }
+            Expr::BinaryOp { left, op, right } => {
+                let (left, right) = (of(left)?, of(right)?);
+                let kind = kind_of(op, left.kind, right.kind)?;
+                let text = format!("({} {op} {})", left.text, right.text);
+                Some(Self { text, columns: left.columns.into_iter().chain(right.columns).collect(), kind })
+            }
+            Expr::Case { operand: None, conditions, else_result, .. } => {
+                Self::of_case(conditions, else_result.as_deref(), &of)
+            }
+            _ => None,
+        }
+    }
+
+    fn of_literal(literal: &Literal) -> Option<Self> {
+        let (text, kind) = match literal {
+            Literal::Number(digits, _) => (digits.parse::<i64>().ok()?.to_string(), Kind::Integer),
+            Literal::SingleQuotedString(_) => (literal.to_string(), Kind::Text),
+            _ => return None,
+        };
+        Some(Self { text, columns: BTreeSet::new(), kind })
+    }
+
+    fn of_case(conditions: &[CaseWhen], otherwise: Option<&Expr>, of: &dyn Fn(&Expr) -> Option<Self>) -> Option<Self> {
+        let mut text = "CASE".to_owned();
+        let mut columns = BTreeSet::new();
+        let mut part = |word: &str, expr: &Expr, kind: Kind| {
+            let value = of(expr)?.only(kind)?;
+            text += &format!(" {word} {}", value.text);
+            columns.extend(value.columns);
+            Some(())
+        };
+        for CaseWhen { condition, result } in conditions {
+            part("WHEN", condition, Kind::Truth)?;
+            part("THEN", result, Kind::Integer)?;
+        }
+        if let Some(otherwise) = otherwise {
+            part("ELSE", otherwise, Kind::Integer)?;
+        }
+        text += " END";
+        Some(Self { text, columns, kind: Kind::Integer })
+    }
+
+    /// The value, if it is of a kind.
+    pub fn only(self, kind: Kind) -> Option<Self> {
+        (self.kind == kind).then_some(self)
+    }
+
+    fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
+    fn within(self, before: &str, after: &str) -> Option<Self> {
+        Some(Self { text: format!("{before}{}{after}", self.text), ..self })
+    }
+}
+
+/// What an operator makes of values; `None` where it takes none of these kinds, or is a division, which engines round in their
+/// own ways.
+fn kind_of(operator: &BinaryOperator, left: Kind, right: Kind) -> Option<Kind> {
+    use BinaryOperator as Op;
+    let kind = (left == right).then_some(left)?;
+    let is_number = matches!(kind, Kind::Integer | Kind::Float);
+    match operator {
+        Op::Plus | Op::Minus | Op::Multiply if is_number => Some(kind),
+        Op::Lt | Op::LtEq | Op::Gt | Op::GtEq if is_number => Some(Kind::Truth),
+        Op::Eq | Op::NotEq if is_number || kind == Kind::Text => Some(Kind::Truth),
+        Op::And | Op::Or if kind == Kind::Truth => Some(Kind::Truth),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlparser::dialect::GenericDialect;
+    use sqlparser::parser::Parser;
+
+    use super::*;
+    use crate::trace::schema::table;
+
+    fn value(sql: &str) -> Option<Value> {
+        let expr = Parser::new(&GenericDialect {}).try_with_sql(sql).unwrap().parse_expr().unwrap();
+        Value::of(&expr, &|name| Value::column(table("kernels").unwrap(), &name.to_string()))
+    }
+
+    #[test]
+    fn what_is_taken_of_rows() {
+        let texts = [
+            ("duration_ns", "duration_ns", Kind::Integer),
+            ("end_ns - start_ns * 2", "(end_ns - (start_ns * 2))", Kind::Integer),
+            ("CASE WHEN valid THEN 1 END", "CASE WHEN valid THEN 1 END", Kind::Integer),
+            (
+                "CASE WHEN CAST(duration_ns AS DOUBLE) < CAST('10' AS DOUBLE) * CAST(1000 AS DOUBLE) THEN 1 ELSE 0 END",
+                "CASE WHEN (CAST(duration_ns AS DOUBLE) < (CAST('10' AS DOUBLE) * CAST(1000 AS DOUBLE))) THEN 1 ELSE 0 END",
+                Kind::Integer,
+            ),
+            ("category = 'a' AND gpu IS NULL", "((category = 'a') AND (gpu) IS NULL)", Kind::Truth),
+            ("category NOT IN ('a', 'b')", "category NOT IN ('a', 'b')", Kind::Truth),
+        ];
+        for (sql, text, kind) in texts {
+            let value = value(sql).unwrap();
+            assert_eq!((value.text.as_str(), value.kind, value.is_computed()), (text, kind, sql != "duration_ns"));
+        }
+        assert_eq!(value("end_ns - start_ns").unwrap().columns, BTreeSet::from(["end_ns", "start_ns"]));
+        assert!(value("1").unwrap().is_computed());
+    }
+
+    #[test]
+    fn what_is_left_to_the_engine() {
+        for sql in [
+            "duration_ns / 2",
+            "duration_ns % 2",
+            "COALESCE(gpu, 0)",
+            "unknown",
+            "category || 'a'",
+            "CASE gpu WHEN 1 THEN 2 END",
+            "CASE WHEN valid THEN category END",
+            "duration_ns > CAST(1 AS DOUBLE)",
+            "1.5",
+            "category < 'a'",
+            "CAST(duration_ns AS VARCHAR)",
+            "LAG(start_ns) OVER (ORDER BY start_ns)",
+        ] {
+            assert_eq!(value(sql), None, "{sql}");
+        }
+    }
+}
