@@ -11,10 +11,12 @@ use super::arguments::{GlobalArguments, InputArguments};
 use super::exit::Failure;
 use crate::engine::{Answer, Query};
 use crate::export::atomic::write_file;
-use crate::report::charts::{Chart, Layout, Terminal, characters};
+use crate::report::charts::{Chart, Layout, Terminal, characters, is_chart};
 
 /// Width where that of the terminal is not known.
 const WIDTH: usize = 100;
+/// Those of the files of a chart.
+const EXTENSIONS: [&str; 2] = ["svg", "png"];
 
 /// The options, for queries whose answers can be drawn.
 pub fn with_plot_options(command: Command) -> Command {
@@ -49,7 +51,7 @@ impl Pictures {
         }
         let charts = matches.get_one::<PathBuf>("charts").cloned();
         if let Some(directory) = &charts {
-            check_directory(directory, input)?;
+            check_directory(directory, [query.name.clone()], input)?;
         }
         Ok(Self { plot: matches.get_flag("plot"), charts })
     }
@@ -77,11 +79,15 @@ impl Pictures {
     }
 }
 
-/// Refuses a directory for charts that is none, or an input.
+/// Refuses a directory for charts of these names that is none or an input, or in which other files have such names.
 ///
 /// # Errors
 /// [`Failure::Usage`] when charts cannot be written there.
-pub fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), Failure> {
+pub fn check_directory(
+    directory: &Path,
+    names: impl IntoIterator<Item = String>,
+    input: &InputArguments,
+) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.is_file() {
         return Err(Failure::Usage(format!("{shown} is a file; name a directory with --charts")));
@@ -91,7 +97,15 @@ pub fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), F
             "{shown} is an input, which is never written; name another directory with --charts"
         )));
     }
-    Ok(())
+    let files =
+        names.into_iter().flat_map(|name| EXTENSIONS.map(|extension| directory.join(format!("{name}.{extension}"))));
+    match files.into_iter().find(|file| file.exists() && !is_chart(file)) {
+        Some(file) => Err(Failure::Usage(format!(
+            "{} is there and no earlier chart; move it away, or name another directory with --charts",
+            file.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Writes a chart as `NAME.svg` and `NAME.png` into a directory, which is made where there is none.

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, UnionArgs, col, concat};
 
 use super::categories::Categories as CategoryRules;
+use super::causes::with_causes;
 use super::clocks::Clock;
 use super::derived;
 use super::frames::{empty_frame, is_identity, own_columns};
@@ -517,5 +518,5 @@ fn keep_used(tables: &mut ProcessTables, name: &'static str, used: &Request) -> 
 }
 
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {
-    Damage { path: member.process.facts.path.clone(), part: part.to_owned(), cause: format!("{error:#}") }
+    Damage { path: member.process.facts.path.clone(), part: part.to_owned(), cause: with_causes(error) }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::chart_layout::ChartLayout;
 use super::figures::figures;
-use super::layout::{Layout, SectionLayout, TableLayout};
+use super::layout::{Layout, SectionLayout, TableLayout, numbered};
 use super::model::{Block, Document, Drawn, Input, Provenance, Section, Table};
 use super::notes::{head_notes, section_notes};
 use crate::engine::{ColumnUnit, OutputColumn, Registry};
@@ -81,7 +81,11 @@ pub fn summary(findings: &[Finding], has_work: bool) -> String {
         (None, ..) if !has_work => "No work of a GPU was found, so that there is little to judge.".to_owned(),
         (None, ..) => "Nothing stands out in what was recorded.".to_owned(),
         (Some(first), 0, 0) => format!("Nothing costs much. {}.", first.title),
-        (Some(first), high, medium) => format!("{high} high and {medium} medium findings; first: {}.", first.title),
+        (Some(first), high, medium) => {
+            // English counts what stands last.
+            let findings = if medium == 1 { "finding" } else { "findings" };
+            format!("{high} high and {medium} medium {findings}; first: {}.", first.title)
+        }
     }
 }
 
@@ -95,14 +99,8 @@ struct Ids {
 impl Ids {
     /// The name, with a number where it is taken.
     fn next(taken: &mut BTreeSet<String>, name: &str) -> String {
-        let mut id = name.to_owned();
-        for number in 2.. {
-            if taken.insert(id.clone()) {
-                break;
-            }
-            id = format!("{name}_{number}");
-        }
-        id
+        let mut ids = (1..).map(|times| numbered(name, times));
+        ids.find(|id| taken.insert(id.clone())).unwrap_or_else(|| name.to_owned())
     }
 }
 

@@ -92,6 +92,19 @@ impl Layout {
         of_tables.chain(charts.filter(|chart| chart.least_ranks <= ranks).map(ChartLayout::question)).collect()
     }
 
+    /// The names that charts can have as files.
+    pub fn chart_names(&self) -> Vec<String> {
+        let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut names = Vec::new();
+        for (section, chart) in self.sections.iter().flat_map(|one| one.charts.iter().map(move |chart| (one, chart))) {
+            let times = times.entry(&chart.query).or_default();
+            *times += 1;
+            // Charts that have nothing to draw take no number.
+            names.extend((1..=*times).map(|number| chart_name(&section.id, &numbered(&chart.query, number))));
+        }
+        names
+    }
+
     /// The same with the sections of these ids only, in the same order.
     ///
     /// # Errors
@@ -112,7 +125,11 @@ impl Layout {
         Ok(self)
     }
 
-    fn know(&self, ids: &[String]) -> Result<(), UnknownSection> {
+    /// Whether it has all of these sections.
+    ///
+    /// # Errors
+    /// [`UnknownSection`] for an id that no section has.
+    pub fn know(&self, ids: &[String]) -> Result<(), UnknownSection> {
         let known = || self.sections.iter().map(|section| section.id.clone());
         match ids.iter().find(|id| known().all(|known| known != **id)) {
             Some(id) => Err(UnknownSection { id: id.clone(), known: known().collect() }),
@@ -128,6 +145,16 @@ impl Layout {
         }
         self
     }
+}
+
+/// The name of a chart as a file, without extension.
+pub fn chart_name(section: &str, chart: &str) -> String {
+    format!("{section}-{chart}")
+}
+
+/// The id of what a query shows for the first, second, … time.
+pub fn numbered(query: &str, times: usize) -> String {
+    if times == 1 { query.to_owned() } else { format!("{query}_{times}") }
 }
 
 impl TableLayout {
