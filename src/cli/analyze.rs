@@ -10,7 +10,6 @@ use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::Failure;
 use super::tiers::TierArguments;
 use crate::engine::Registry;
-use crate::report::analysis::AnalysisOptions;
 use crate::report::compat::rocinsight::{self, SchemaVersion};
 
 /// Name of the file where only its directory is given.
@@ -84,13 +83,11 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     let output = &arguments.output;
     let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
     let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
-    let rows = output.rows(format);
-    let of_compatibility = arguments.json_compat.map(|_| rocinsight::questions()).unwrap_or_default();
-    let options = AnalysisOptions {
-        questions: [of_compatibility, output.questions(format)?].concat(),
-        prompt: arguments.prompt.clone(),
-        ..arguments.document.options(registry, format, rows)?
-    };
+    let mut options = arguments.document.options(registry, output, format)?;
+    options.prompt.clone_from(&arguments.prompt);
+    if arguments.json_compat.is_some() {
+        options.questions.extend(rocinsight::questions());
+    }
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
         return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
     }

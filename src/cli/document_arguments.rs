@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::arguments::{GlobalArguments, InputArguments};
 use super::delivery::resolved;
-use super::document_output::DocumentFormat;
+use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use super::filters::{say_partly_unmatched, say_unmatched};
 use super::scan::conclude;
@@ -35,7 +35,7 @@ pub struct DocumentArguments {
     /// Heading of the document
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
-    /// Show these sections only, such as time,hotspots
+    /// Show these sections only, such as time,hotspots; sheets of TraceLens have options of their own
     #[arg(long, value_name = "SECTION,…", value_delimiter = ',', help_heading = "Output")]
     sections: Vec<String>,
     /// Leave these sections out
@@ -71,25 +71,26 @@ impl FailOn {
 }
 
 impl DocumentArguments {
-    /// What the analysis is to show, in a document of this format.
+    /// What the analysis is to show and ask, in a document of this format.
     ///
     /// # Errors
-    /// When a threshold or a section is not known, or a file cannot be read.
+    /// When a threshold or a section is not known, a file cannot be read, or the format has no place for what is asked for.
     pub fn options(
         &self,
         registry: &Registry,
+        output: &DocumentOutput,
         format: DocumentFormat,
-        rows: usize,
     ) -> Result<AnalysisOptions, Failure> {
-        let layout = self.layout()?;
+        let threshold_us = output.tracelens.short_threshold_us().to_string();
+        let layout = self.layout()?.with("threshold_us", &threshold_us);
         let has_charts = format.has_charts() || self.charts.is_some();
         Ok(AnalysisOptions {
             registry: registry.clone(),
             rules: self.rule_book()?,
             layout: if has_charts { layout } else { layout.without_charts() },
             name: self.name,
-            rows,
-            questions: Vec::new(),
+            rows: output.rows(format),
+            questions: output.questions(format)?,
             prompt: None,
             title: self.title.clone().filter(|title| !title.trim().is_empty()),
         })

@@ -104,8 +104,7 @@ fn one(
         let name = if format.is_folder() { STEM.to_owned() } else { format!("{STEM}.{}", format.extension()) };
         output.output = Some(PathBuf::from(name));
     }
-    let mut options = arguments.document.options(registry, format, output.rows(format))?;
-    options.questions.extend(output.questions(format)?);
+    let options = arguments.document.options(registry, &output, format)?;
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
     let named = inputs.as_ref().unwrap_or(&arguments.input);
     let path = output.file(named, format, STEM)?;

@@ -64,9 +64,7 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
         ));
     }
     let directory = batch.output.directory.clone().unwrap_or_else(|| PathBuf::from(DIRECTORY));
-    let rows = batch.output.rows(batch.format);
-    let mut options = batch.document.options(registry, batch.format, rows)?;
-    options.questions.extend(batch.output.questions(batch.format)?);
+    let mut options = batch.document.options(registry, batch.output, batch.format)?;
     options.questions.extend(index_questions());
     let inputs = batch.input.named()?;
     let grouped = runs(&inputs, Some(&directory), batch.grouping)?;

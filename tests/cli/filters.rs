@@ -24,7 +24,7 @@ fn sums_of_gpu_time_are_filtered() {
     for query in ["busy", "overlap", "time_breakdown", "rank_summary", "rank_imbalance", "stragglers", "gpu_timeline"] {
         for filter in [["--gpu", "0"], ["--stream", "0"], ["--kernel", "Cijk"], ["--min-duration", "1us"]] {
             let filtered = table(query, &filter);
-            assert_eq!(filtered.code, 0, "{query} {filter:?}: {}", filtered.stderr);
+            assert!(matches!(filtered.code, 0 | 3), "{query} {filter:?}: {}", filtered.stderr);
         }
     }
     let of_gpu = |rows: Vec<Value>| rows.into_iter().filter(|row| row["gpu"] == 0).collect::<Vec<Value>>();

@@ -27,8 +27,11 @@ pub struct SectionLayout {
     pub id: String,
     /// Heading.
     pub title: String,
-    /// How to read it.
-    pub about: String,
+    /// How to read it, with `{PARAMETER}` for values of its parameters.
+    about: String,
+    /// What all its questions take, with their usual values.
+    #[serde(default)]
+    parameters: BTreeMap<String, String>,
     /// Its charts, in order, before the tables.
     #[serde(rename = "chart", default)]
     pub charts: Vec<ChartLayout>,
@@ -137,6 +140,21 @@ impl Layout {
         }
     }
 
+    /// The same with another value of a parameter, in the sections that have it.
+    #[must_use]
+    pub fn with(mut self, parameter: &str, value: &str) -> Self {
+        for section in &mut self.sections {
+            let Some(usual) = section.parameters.get_mut(parameter).filter(|usual| *usual != value) else { continue };
+            value.clone_into(usual);
+            let of_tables = section.tables.iter_mut().map(|table| &mut table.parameters);
+            let of_charts = section.charts.iter_mut().map(|chart| &mut chart.parameters);
+            for parameters in of_tables.chain(of_charts) {
+                parameters.insert(parameter.to_owned(), value.to_owned());
+            }
+        }
+        self
+    }
+
     /// The same without charts, for documents that show none.
     #[must_use]
     pub fn without_charts(mut self) -> Self {
@@ -144,6 +162,14 @@ impl Layout {
             section.charts.clear();
         }
         self
+    }
+}
+
+impl SectionLayout {
+    /// How to read it.
+    pub fn about(&self) -> String {
+        let filled = |about: String, (name, value): (&String, &String)| about.replace(&format!("{{{name}}}"), value);
+        self.parameters.iter().fold(self.about.clone(), filled)
     }
 }
 
@@ -175,6 +201,21 @@ mod tests {
         let layout = Layout::builtin().unwrap();
         let mut ids = BTreeSet::new();
         for section in &layout.sections {
+            assert!(!section.about().contains('{'), "{}", section.about());
+            for (parameter, usual) in &section.parameters {
+                for query in section
+                    .tables
+                    .iter()
+                    .map(|table| &table.query)
+                    .chain(section.charts.iter().map(|chart| &chart.query))
+                {
+                    let declared = &registry.get(query).unwrap().declaration.parameters;
+                    assert!(
+                        declared.iter().any(|known| (&known.name, &known.default) == (parameter, usual)),
+                        "{query}"
+                    );
+                }
+            }
             assert!(ids.insert(&section.id), "two sections {}", section.id);
             for chart in &section.charts {
                 let query = registry.get(&chart.query).unwrap();

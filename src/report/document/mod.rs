@@ -7,7 +7,7 @@ mod layout;
 mod model;
 mod notes;
 
-pub use build::{Sources, document, summary};
+pub use build::{Sources, document, ranks, summary};
 pub use chart_layout::ChartLayout;
 pub use figures::finding_counts;
 pub use layout::{Layout, LayoutError, UnknownSection, chart_name};
