@@ -136,9 +136,9 @@ fn one_threshold_is_that_of_all_short_kernels() {
         "--sections",
         "short_kernels",
         "--short_kernel_threshold_us",
-        "2.5",
+        "12.5",
     ]);
-    assert!(text.contains("Kernels of less than 2.5 us, about"), "{text}");
+    assert!(text.contains("Kernels of less than 12.5 us, about"), "{text}");
 }
 
 /// Where no kernel was recorded there are no sheets of kernels.
