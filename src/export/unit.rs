@@ -188,9 +188,9 @@ impl Display {
         let value = value / self.divisor;
         // What is small beside the rest of its column still says how small it is.
         let leading = if value == 0.0 { 0.0 } else { (-value.abs().log10()).ceil() };
-        // Where one unit was chosen for all, what is in another order of magnitude has a second digit.
+        // Where one unit was chosen for all, what is of another order of magnitude still has three digits.
         let needed = match leading as usize {
-            leading if self.divisor > 1.0 && leading >= self.decimals => (leading + 1).min(most_decimals),
+            leading if self.divisor > 1.0 && leading >= self.decimals => (leading + 2).min(most_decimals),
             leading => leading,
         };
         let text = format!("{:.*}", self.decimals.max(needed.min(MOST_DECIMALS)), value);
@@ -244,15 +244,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_small_beside_the_rest_keeps_two_digits() {
+    fn what_is_small_beside_the_rest_keeps_three_digits() {
         let times =
             df!("total_ns" => [5_000_000_000_i64, 3_000_000_000, 2_345_678_901, 1_500_000, 16_500, 7, 0]).unwrap();
         assert_eq!(
             shown(ColumnUnit::Nanoseconds, &times),
-            ["total s", "5.000", "3.000", "2.346", "0.0015", "0.000017", "0.000000007", "0.000"]
+            ["total s", "5.000", "3.000", "2.346", "0.00150", "0.0000165", "0.000000007", "0.000"]
         );
         let means = df!("mean_ns" => [4_000_000.0, 2_000_000.0, 5_123.4, 12.34]).unwrap();
-        assert_eq!(shown(ColumnUnit::Nanoseconds, &means), ["mean ms", "4.000", "2.000", "0.0051", "0.000012"]);
+        assert_eq!(shown(ColumnUnit::Nanoseconds, &means), ["mean ms", "4.000", "2.000", "0.00512", "0.0000123"]);
         let exact = df!("max_ns" => [40_000_i64, 20_000, 5]).unwrap();
         assert_eq!(shown(ColumnUnit::Nanoseconds, &exact), ["max us", "40.000", "20.000", "0.005"]);
         let shares = df!("pct" => [99.9, 0.06]).unwrap();
