@@ -94,7 +94,7 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
     let named = inputs.as_ref().unwrap_or(&arguments.input);
     let path = output.file(named, format, STEM)?;
-    arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), None)?;
+    arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), &[None])?;
     let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
     let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;

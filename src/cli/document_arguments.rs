@@ -102,13 +102,13 @@ impl DocumentArguments {
     }
 
     /// Where the charts of a run go, or those of the only document.
-    fn charts_of(&self, run: Option<&str>) -> Option<PathBuf> {
+    pub fn charts_of(&self, run: Option<&str>) -> Option<PathBuf> {
         let directory = self.charts.as_ref()?;
         Some(run.map_or_else(|| directory.clone(), |run| directory.join(run)))
     }
 
-    /// Refuses a directory for charts, or one of this name in it, that cannot be one, is an input, holds other files of their
-    /// names, or is what else is written.
+    /// Refuses a directory for charts, or those of these runs in it, that cannot be one, is an input, holds other files of their
+    /// names, or lies in what is written as a whole.
     ///
     /// # Errors
     /// [`Failure::Usage`] when charts cannot be written there.
@@ -116,20 +116,25 @@ impl DocumentArguments {
         &self,
         layout: &Layout,
         input: &InputArguments,
-        mut written: impl Iterator<Item = &'a Path>,
-        run: Option<&str>,
+        written: impl Iterator<Item = &'a Path>,
+        runs: &[Option<&str>],
     ) -> Result<(), Failure> {
-        let Some(directory) = self.charts_of(run) else { return Ok(()) };
-        plot::check_directory(&directory, layout.chart_names(), input)?;
-        let place = resolved(&directory);
-        match written.find(|path| place.starts_with(resolved(path))) {
-            Some(path) => Err(Failure::Usage(format!(
-                "{} lies in {}, which is written as a whole; name another directory with --charts",
-                directory.display(),
-                path.display()
-            ))),
-            None => Ok(()),
+        let Some(directory) = &self.charts else { return Ok(()) };
+        plot::check_directory(directory, input)?;
+        let names = layout.chart_names();
+        let written: Vec<(PathBuf, &Path)> = written.map(|path| (resolved(path), path)).collect();
+        for directory in runs.iter().filter_map(|run| self.charts_of(*run)) {
+            plot::check_names(&directory, &names)?;
+            let place = resolved(&directory);
+            if let Some((_, path)) = written.iter().find(|(whole, _)| place.starts_with(whole)) {
+                return Err(Failure::Usage(format!(
+                    "{} lies in {}, which is written as a whole; name another directory with --charts",
+                    directory.display(),
+                    path.display()
+                )));
+            }
         }
+        Ok(())
     }
 
     /// Writes the charts that were asked for into the directory, or one of this name in it, and says where. A document whose

@@ -51,7 +51,8 @@ impl Pictures {
         }
         let charts = matches.get_one::<PathBuf>("charts").cloned();
         if let Some(directory) = &charts {
-            check_directory(directory, [query.name.clone()], input)?;
+            check_directory(directory, input)?;
+            check_names(directory, std::slice::from_ref(&query.name))?;
         }
         Ok(Self { plot: matches.get_flag("plot"), charts })
     }
@@ -79,15 +80,11 @@ impl Pictures {
     }
 }
 
-/// Refuses a directory for charts of these names that is none or an input, or in which other files have such names.
+/// Refuses a directory for charts that is none, or an input.
 ///
 /// # Errors
 /// [`Failure::Usage`] when charts cannot be written there.
-pub fn check_directory(
-    directory: &Path,
-    names: impl IntoIterator<Item = String>,
-    input: &InputArguments,
-) -> Result<(), Failure> {
+pub fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), Failure> {
     let shown = directory.display();
     if directory.is_file() {
         return Err(Failure::Usage(format!("{shown} is a file; name a directory with --charts")));
@@ -97,9 +94,21 @@ pub fn check_directory(
             "{shown} is an input, which is never written; name another directory with --charts"
         )));
     }
-    let files =
-        names.into_iter().flat_map(|name| EXTENSIONS.map(|extension| directory.join(format!("{name}.{extension}"))));
-    match files.into_iter().find(|file| file.exists() && !is_chart(file)) {
+    Ok(())
+}
+
+/// Refuses a directory for charts of these names in which other files have them.
+///
+/// # Errors
+/// [`Failure::Usage`] when there is such a file, or the directory is one.
+pub fn check_names(directory: &Path, names: &[String]) -> Result<(), Failure> {
+    let shown = directory.display();
+    if directory.is_file() {
+        return Err(Failure::Usage(format!("{shown} is a file; name another directory with --charts")));
+    }
+    let mut files =
+        names.iter().flat_map(|name| EXTENSIONS.map(|extension| directory.join(format!("{name}.{extension}"))));
+    match files.find(|file| file.exists() && !is_chart(file)) {
         Some(file) => Err(Failure::Usage(format!(
             "{} is there and no earlier chart; move it away, or name another directory with --charts",
             file.display()

@@ -116,7 +116,7 @@ fn one(
             "{shown} is there and no earlier report; move it away, or name a file with -o, which is written over"
         )));
     }
-    arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), None)?;
+    arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), &[None])?;
     let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
     let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;

@@ -80,8 +80,12 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
         return Err(Failure::Usage(format!("--baseline {name} is no run; choose among {}", names.join(", "))));
     }
     let outputs = Outputs::of(&directory, &grouped.runs, batch.format)?;
-    for place in outputs.places() {
-        batch.document.check_charts(&options.layout, batch.input, outputs.all(), Some(place.stem))?;
+    let stems: Vec<Option<&str>> = outputs.places().map(|place| Some(place.stem)).collect();
+    batch.document.check_charts(&options.layout, batch.input, outputs.all(), &stems)?;
+    let mut charts = stems.iter().filter_map(|stem| batch.document.charts_of(*stem));
+    if let Some(directory) = charts.find(|directory| outputs.is_input(directory)) {
+        let reason = "is an input, which is never written; name another directory with --charts";
+        return Err(Failure::Usage(format!("{} {reason}", directory.display())));
     }
     fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let made = make_all(batch, &grouped.runs, &outputs, &options, global);
@@ -99,7 +103,8 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
     let failed = index.failed().count();
     if !global.quiet {
         let documents = grouped.runs.len() - failed;
-        messages::say(format_args!("wrote {}: {documents} of {} runs", outputs.index_page.display(), made.len()));
+        let noun = if made.len() == 1 { "run" } else { "runs" };
+        messages::say(format_args!("wrote {}: {documents} of {} {noun}", outputs.index_page.display(), made.len()));
     }
     Ok(code(&made, failed))
 }

@@ -25,6 +25,8 @@ pub struct Outputs {
     stems: Vec<String>,
     /// Those that an earlier report lists, but for inputs.
     listed: BTreeSet<PathBuf>,
+    /// What is read.
+    inputs: BTreeSet<PathBuf>,
 }
 
 /// Where the document of a run goes.
@@ -53,22 +55,22 @@ impl Outputs {
         };
         let candidates = runs.iter().flat_map(|run| &run.candidates);
         let inputs: BTreeSet<PathBuf> = candidates.filter_map(|candidate| candidate.path.canonicalize().ok()).collect();
-        let is_input =
-            |path: &Path| path.canonicalize().is_ok_and(|path| inputs.iter().any(|input| input.starts_with(&path)));
         let index_json = directory.join("index.json");
         let earlier = fs::read_to_string(&index_json).ok();
         let files = listed_files(earlier.as_deref().unwrap_or_default()).into_iter();
         let listed = files.filter(|file| is_name(file)).map(|file| directory.join(file));
-        let outputs = Self {
+        let mut outputs = Self {
             index_page: directory.join("index.html"),
             documents: stems.iter().map(name).collect(),
             stems,
-            listed: listed.filter(|path| !is_input(path)).collect(),
+            listed: BTreeSet::new(),
+            inputs,
             index_json,
         };
+        outputs.listed = listed.filter(|path| !outputs.is_input(path)).collect();
         let has_index = earlier.is_none_or(|text| crate::report::batch::is_index(&text));
         for path in outputs.all() {
-            if is_input(path) {
+            if outputs.is_input(path) {
                 return refuse(path, "is an input, which is never written; name another directory with -d");
             }
             let is_own = match path {
@@ -89,6 +91,11 @@ impl Outputs {
     pub fn places(&self) -> impl Iterator<Item = Place<'_>> {
         let places = self.documents.iter().zip(&self.stems);
         places.map(|(document, stem)| Place { document, stem })
+    }
+
+    /// Whether a path is an input, or one lies in it.
+    pub fn is_input(&self, path: &Path) -> bool {
+        path.canonicalize().is_ok_and(|path| self.inputs.iter().any(|input| input.starts_with(&path)))
     }
 
     /// All of them.

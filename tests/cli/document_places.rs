@@ -168,4 +168,12 @@ fn charts_lie_in_no_folder_that_is_written_as_a_whole() {
     assert_eq!((beside.code, beside.stderr.as_str()), (0, ""));
     assert!(place.path().join("reports/merged/time-time_breakdown.svg").is_file());
     assert_eq!(fs::read_dir(at("out")).unwrap().count(), 0);
+    // A folder that only the charts of a run would be written to.
+    let traces = place.path().join("apart/two_nodes");
+    fs::create_dir_all(&traces).unwrap();
+    fs::copy("fixtures/two_nodes/node0/4100_results.db", traces.join("4100_results.db")).unwrap();
+    let batch = ["report", traces.to_str().unwrap(), "--group-by", "input", "-q", "-d", &at("reports")];
+    let inside = run(&[&batch[..], &["--charts", &at("apart")]].concat());
+    assert_eq!(inside.code, 2, "{}", inside.stderr);
+    assert!(inside.stderr.contains("apart/two_nodes is an input, which is never written"), "{}", inside.stderr);
 }
