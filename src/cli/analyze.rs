@@ -1,6 +1,6 @@
 //! `analyze INPUT…`: the guided analysis.
 
-use std::io::{self, Write};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -8,11 +8,8 @@ use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening}
 use super::document_arguments::DocumentArguments;
 use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::Failure;
-use super::messages;
 use super::tiers::TierArguments;
 use crate::engine::Registry;
-use crate::export::atomic::write_file;
-use crate::report::analysis::AnalysisOptions;
 use crate::report::compat::rocinsight::{self, SchemaVersion};
 
 /// Name of the file where only its directory is given.
@@ -86,46 +83,29 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     let output = &arguments.output;
     let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
     let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
-    let rows = output.rows(format);
-    let of_compatibility = arguments.json_compat.map(|_| rocinsight::questions()).unwrap_or_default();
-    let options = AnalysisOptions {
-        questions: [of_compatibility, output.questions(format)?].concat(),
-        prompt: arguments.prompt.clone(),
-        ..arguments.document.options(registry, &arguments.input, format, rows)?
-    };
+    let mut options = arguments.document.options(registry, output, format)?;
+    options.prompt.clone_from(&arguments.prompt);
+    if arguments.json_compat.is_some() {
+        options.questions.extend(rocinsight::questions());
+    }
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
         return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
     }
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
-    let path = output.file(inputs.as_ref().unwrap_or(&arguments.input), format, STEM)?;
+    let named = inputs.as_ref().unwrap_or(&arguments.input);
+    let path = output.file(named, format, STEM)?;
+    arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), &[None])?;
     let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
     let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
     arguments.document.take_charts(&mut analysis.document, format, None, global)?;
-    let write = |terminal: Option<&GlobalArguments>, out: &mut dyn Write| match arguments.json_compat {
-        Some(program) => {
+    match arguments.json_compat {
+        None => output.deliver(&analysis, format, path.as_deref(), global)?,
+        Some(program) => output.deliver_text(path.as_deref(), global, |_, out| {
             let value = rocinsight::value(&analysis, trace.as_ref(), program.version(), options.rows);
             serde_json::to_writer_pretty(&mut *out, &value)?;
             Ok(writeln!(out)?)
-        }
-        None => output.write(&analysis, format, terminal, out),
-    };
-    match &path {
-        Some(path) => {
-            output.make_directory(path)?;
-            match arguments.json_compat {
-                Some(_) => write_file(path, |out| write(None, out))?,
-                None => output.write_to(&analysis, format, path)?,
-            }
-            if !global.quiet {
-                messages::say(format_args!("wrote {}", path.display()));
-            }
-        }
-        None => {
-            let mut out = io::BufWriter::new(io::stdout().lock());
-            write(Some(global), &mut out)?;
-            out.flush()?;
-        }
+        })?,
     }
     arguments.document.end(trace.as_ref(), &analysis, global)
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 
+use super::delivery::resolved;
 use super::exit::Failure;
 use super::filters::FilterArguments;
 use super::memory;
@@ -229,12 +230,7 @@ impl CacheArguments {
     /// Refuses a cache among the inputs or beside them.
     fn check(&self, inputs: &InputArguments, trace: &Trace) -> Result<(), Failure> {
         let Some(cache) = &self.cache else { return Ok(()) };
-        // It need not exist yet, but what it will lie in does.
-        let place = std::path::absolute(cache)?;
-        let place = place
-            .ancestors()
-            .find_map(|ancestor| Some(ancestor.canonicalize().ok()?.join(place.strip_prefix(ancestor).ok()?)))
-            .unwrap_or(place.clone());
+        let place = resolved(cache);
         let parents: BTreeSet<PathBuf> = trace
             .members()
             .iter()

@@ -1,20 +1,20 @@
 //! What verbs that show an analysis ask for, and how they end.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::arguments::{GlobalArguments, InputArguments};
-use super::document_output::DocumentFormat;
+use super::delivery::resolved;
+use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
-use super::filters::say_unmatched;
+use super::filters::{say_partly_unmatched, say_unmatched};
 use super::scan::conclude;
 use super::{messages, plot};
 use crate::engine::{NameForm, Registry};
 use crate::findings::{Finding, Priority, RuleBook, RuleBookError};
 use crate::report::analysis::{Analysis, AnalysisOptions};
-use crate::report::document::{Block, Document, Layout};
+use crate::report::document::{Block, Document, Layout, chart_name};
 use crate::trace::Trace;
 
 /// Options of verbs that show an analysis.
@@ -34,8 +34,8 @@ pub struct DocumentArguments {
     fail_on: Option<FailOn>,
     /// Heading of the document
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
-    pub title: Option<String>,
-    /// Show these sections only, such as time,hotspots
+    title: Option<String>,
+    /// Show these sections only, such as time,hotspots; sheets of TraceLens have options of their own
     #[arg(long, value_name = "SECTION,…", value_delimiter = ',', help_heading = "Output")]
     sections: Vec<String>,
     /// Leave these sections out
@@ -71,37 +71,70 @@ impl FailOn {
 }
 
 impl DocumentArguments {
-    /// What the analysis is to show, in a document of this format.
+    /// What the analysis is to show and ask, in a document of this format.
     ///
     /// # Errors
-    /// When a threshold or a section is not known, or a file cannot be read; when charts cannot be written where they are to be.
+    /// When a threshold or a section is not known, a file cannot be read, or the format has no place for what is asked for.
     pub fn options(
         &self,
         registry: &Registry,
-        input: &InputArguments,
+        output: &DocumentOutput,
         format: DocumentFormat,
-        rows: usize,
     ) -> Result<AnalysisOptions, Failure> {
-        if let Some(directory) = &self.charts {
-            plot::check_directory(directory, input)?;
-        }
-        let layout = self.layout()?;
+        let threshold_us = output.tracelens.short_threshold_us().to_string();
+        let layout = self.layout()?.with("threshold_us", &threshold_us);
         let has_charts = format.has_charts() || self.charts.is_some();
         Ok(AnalysisOptions {
             registry: registry.clone(),
             rules: self.rule_book()?,
             layout: if has_charts { layout } else { layout.without_charts() },
             name: self.name,
-            rows,
-            questions: Vec::new(),
+            rows: output.rows(format),
+            questions: output.questions(format)?,
             prompt: None,
-            title: self.title.clone(),
+            title: self.title.clone().filter(|title| !title.trim().is_empty()),
         })
     }
 
     /// Whether a finding is what `--fail-on` names.
     pub fn fails(&self, findings: &[Finding]) -> bool {
         self.fail_on.is_some_and(|least| findings.iter().any(|finding| finding.priority <= least.priority()))
+    }
+
+    /// Where the charts of a run go, or those of the only document.
+    pub fn charts_of(&self, run: Option<&str>) -> Option<PathBuf> {
+        let directory = self.charts.as_ref()?;
+        Some(run.map_or_else(|| directory.clone(), |run| directory.join(run)))
+    }
+
+    /// Refuses a directory for charts, or those of these runs in it, that cannot be one, is an input, holds other files of their
+    /// names, or lies in what is written as a whole.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] when charts cannot be written there.
+    pub fn check_charts<'a>(
+        &self,
+        layout: &Layout,
+        input: &InputArguments,
+        written: impl Iterator<Item = &'a Path>,
+        runs: &[Option<&str>],
+    ) -> Result<(), Failure> {
+        let Some(directory) = &self.charts else { return Ok(()) };
+        plot::check_directory(directory, input)?;
+        let names = layout.chart_names();
+        let written: Vec<(PathBuf, &Path)> = written.map(|path| (resolved(path), path)).collect();
+        for directory in runs.iter().filter_map(|run| self.charts_of(*run)) {
+            plot::check_names(&directory, &names)?;
+            let place = resolved(&directory);
+            if let Some((_, path)) = written.iter().find(|(whole, _)| place.starts_with(whole)) {
+                return Err(Failure::Usage(format!(
+                    "{} lies in {}, which is written as a whole; name another directory with --charts",
+                    directory.display(),
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Writes the charts that were asked for into the directory, or one of this name in it, and says where. A document whose
@@ -113,11 +146,10 @@ impl DocumentArguments {
         &self,
         document: &mut Document,
         format: DocumentFormat,
-        run: Option<&OsStr>,
+        run: Option<&str>,
         global: &GlobalArguments,
     ) -> Result<(), Failure> {
-        let Some(directory) = &self.charts else { return Ok(()) };
-        let directory = run.map_or_else(|| directory.clone(), |run| directory.join(run));
+        let Some(directory) = self.charts_of(run) else { return Ok(()) };
         let written = write_charts(document, &directory)?;
         if !format.has_charts() {
             document.drop_charts();
@@ -134,6 +166,9 @@ impl DocumentArguments {
     /// When the trace cannot be asked what filters left.
     pub fn end(&self, trace: Option<&Trace>, analysis: &Analysis, global: &GlobalArguments) -> Result<u8, Failure> {
         let of_source = analysis.source.as_ref().map_or(DONE, conclude);
+        if let Some(trace) = trace {
+            say_partly_unmatched(trace, global);
+        }
         let is_damaged = trace.is_some_and(|trace| messages::report_damage(trace, global));
         match trace {
             _ if is_damaged || of_source == PARTIAL => return Ok(PARTIAL),
@@ -148,13 +183,20 @@ impl DocumentArguments {
 
     fn layout(&self) -> Result<Layout, Failure> {
         let named = |ids: &[String]| -> Vec<String> { ids.iter().filter(|id| !id.is_empty()).cloned().collect() };
+        let (mut sections, without) = (named(&self.sections), named(&self.without));
         let layout = Layout::builtin().map_err(anyhow::Error::from)?;
-        let without = layout.without(&named(&self.without));
-        let layout = without.map_err(|error| Failure::Usage(format!("--without {error}")))?;
-        match named(&self.sections) {
-            none if none.is_empty() => Ok(layout),
-            ids => layout.only(&ids).map_err(|error| Failure::Usage(format!("--sections {error}"))),
+        layout.know(&sections).map_err(|error| Failure::Usage(format!("--sections {error}")))?;
+        let layout = layout.without(&without).map_err(|error| Failure::Usage(format!("--without {error}")))?;
+        if sections.is_empty() {
+            return Ok(layout);
         }
+        let asked = sections.join(",");
+        sections.retain(|id| !without.contains(id));
+        if sections.is_empty() {
+            let reason = format!("--without {} leaves nothing of --sections {asked}", without.join(","));
+            return Err(Failure::Usage(format!("{reason}; name a section in one of them only")));
+        }
+        layout.only(&sections).map_err(|error| Failure::Usage(format!("--sections {error}")))
     }
 
     fn rule_book(&self) -> Result<RuleBook, Failure> {
@@ -176,7 +218,7 @@ fn write_charts(document: &Document, directory: &Path) -> Result<usize, Failure>
     for section in &document.sections {
         for block in &section.blocks {
             let Block::Chart(drawn) = block else { continue };
-            plot::write_chart(&drawn.chart, directory, &format!("{}-{}", section.id, drawn.id))?;
+            plot::write_chart(&drawn.chart, directory, &chart_name(&section.id, &drawn.id))?;
             written += 1;
         }
     }

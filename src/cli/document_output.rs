@@ -1,4 +1,4 @@
-//! Where a document goes, and in which format.
+//! In which format a document is written, and how.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
-use super::arguments::{GlobalArguments, InputArguments};
+use super::arguments::GlobalArguments;
+use super::delivery::{deliver, say_written};
 use super::exit::Failure;
 use super::tracelens::TraceLensArguments;
-use crate::export::atomic::write_file;
 use crate::export::unit::TimeUnit;
 use crate::findings::Question;
 use crate::report::analysis::Analysis;
 use crate::report::compat::tracelens;
-use crate::report::folder::{self, FolderFormat, FolderOptions, Place};
+use crate::report::folder::{self, FolderFormat, FolderOptions};
 use crate::report::xlsx::{self, WorkbookOptions};
 use crate::report::{html, json, markdown, text};
 
@@ -28,8 +28,8 @@ pub struct DocumentOutput {
     /// Format of the document; without it the extension of -o chooses
     #[arg(short, long, value_enum)]
     pub format: Option<DocumentFormat>,
-    /// File to write, - for standard output; the format's extension is added where it is missing. Of csv and parquet the
-    /// folder
+    /// File to write, in the place of one that is there; - for standard output. The format's extension is added where it is
+    /// missing. Of csv and parquet the folder
     #[arg(short, long, value_name = "NAME")]
     pub output: Option<PathBuf>,
     /// Directory to write the file to, made where there is none; the file is named analysis unless -o names it. Of csv and
@@ -88,7 +88,7 @@ impl DocumentFormat {
     }
 
     /// The format of the tables of a folder.
-    fn of_folder(self) -> Option<FolderFormat> {
+    pub fn of_folder(self) -> Option<FolderFormat> {
         match self {
             Self::Csv => Some(FolderFormat::Csv),
             Self::Parquet => Some(FolderFormat::Parquet),
@@ -111,7 +111,14 @@ impl DocumentFormat {
         self == Self::Html
     }
 
-    fn of_extension(path: &Path) -> Option<Self> {
+    /// The extensions of those that are files.
+    pub fn extensions() -> Vec<&'static str> {
+        let files = Self::value_variants().iter().filter(|format| !format.is_folder());
+        files.map(|format| format.extension()).collect()
+    }
+
+    /// The one that the extension of a file names.
+    pub fn of_extension(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_lowercase();
         let is_named = |format: &Self| format.of_folder().is_none() && format.extension() == extension;
         Self::value_variants().iter().copied().find(is_named)
@@ -144,71 +151,45 @@ impl DocumentOutput {
         }
     }
 
-    /// The file or folder to write, which is named `stem` where only a directory is given; `None` for standard output.
+    /// Writes what an analysis shows to the file or folder and says so, or to standard output where none is named.
     ///
     /// # Errors
-    /// [`Failure::Usage`] when the file or its directory cannot be what was named, or when the file is an input.
-    pub fn file(&self, input: &InputArguments, format: DocumentFormat, stem: &str) -> Result<Option<PathBuf>, Failure> {
-        let refuse = |path: &Path, reason: &str| Err(Failure::Usage(format!("{} {reason}", path.display())));
-        if self.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
-            return match &self.directory {
-                Some(directory) => refuse(directory, "takes no standard output; leave out -d, or name a file with -o"),
-                None => check_stream(format),
-            };
-        }
-        let mut path = match (&self.directory, &self.output) {
-            (None, None) => return check_stream(format),
-            (Some(directory), None) if format.of_folder().is_some() => return check_folder(directory, input),
-            (Some(directory), _) if directory.exists() && !directory.is_dir() => {
-                return refuse(directory, "is no directory; name one with -d, or the file with -o");
-            }
-            (Some(_), Some(output)) if output.is_absolute() => {
-                return refuse(output, "is absolute, which leaves -d nothing to say; leave -d out");
-            }
-            (Some(directory), Some(output)) => directory.join(output),
-            (Some(directory), None) => directory.join(format!("{stem}.{}", format.extension())),
-            (None, Some(output)) => output.clone(),
+    /// When writing fails.
+    pub fn deliver(
+        &self,
+        analysis: &Analysis,
+        format: DocumentFormat,
+        path: Option<&Path>,
+        global: &GlobalArguments,
+    ) -> Result<(), Failure> {
+        let (Some(of_tables), Some(folder)) = (format.of_folder(), path) else {
+            return self.deliver_text(path, global, |terminal, out| self.write(analysis, format, terminal, out));
         };
-        let missing = |parent: &Path| !parent.as_os_str().is_empty() && !parent.is_dir();
-        let is_nowhere = self.directory.is_none() && path.parent().is_some_and(missing);
-        let nowhere = "is in a directory that does not exist; create it, or name it with -d";
-        if format.of_folder().is_some() {
-            return if is_nowhere { refuse(&path, nowhere) } else { check_folder(&path, input) };
+        self.make_directory(folder)?;
+        let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
+        folder::write(analysis, &FolderOptions { format: of_tables, unit, rows, tracelens }, folder)?;
+        say_written(folder, global);
+        Ok(())
+    }
+
+    /// Writes a text to the file and says so, or to standard output where none is named.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn deliver_text(
+        &self,
+        path: Option<&Path>,
+        global: &GlobalArguments,
+        write: impl FnOnce(Option<&GlobalArguments>, &mut dyn Write) -> anyhow::Result<()>,
+    ) -> Result<(), Failure> {
+        if let Some(path) = path {
+            self.make_directory(path)?;
         }
-        if self.format.is_none()
-            && path.extension().is_some_and(|extension| extension == "csv" || extension == "parquet")
-        {
-            return refuse(
-                &path,
-                "would be a folder as a document; name a folder with -o, and --format csv or parquet",
-            );
-        }
-        if path.exists() && !path.is_file() && !path.is_dir() {
-            return refuse(&path, "is no regular file; name one, or - for standard output");
-        }
-        if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-            return refuse(&path, "is a directory; name it with -d, or a file in it with -o");
-        }
-        if DocumentFormat::of_extension(&path) != Some(format) {
-            path.as_mut_os_string().push(format!(".{}", format.extension()));
-        }
-        if path.is_dir() {
-            return refuse(&path, "is a directory; name another file with -o");
-        }
-        if is_nowhere {
-            return refuse(&path, nowhere);
-        }
-        if path.exists() && input.contain(&path) {
-            return refuse(&path, "is an input, which is never written; name another file with -o");
-        }
-        Ok(Some(path))
+        deliver(path, global, write)
     }
 
     /// Makes the directory that was named with -d.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn make_directory(&self, path: &Path) -> anyhow::Result<()> {
+    fn make_directory(&self, path: &Path) -> anyhow::Result<()> {
         match (&self.directory, path.parent()) {
             (Some(_), Some(parent)) => {
                 std::fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))
@@ -217,23 +198,11 @@ impl DocumentOutput {
         }
     }
 
-    /// Writes what an analysis shows to a file or a folder.
-    ///
-    /// # Errors
-    /// When writing fails.
-    pub fn write_to(&self, analysis: &Analysis, format: DocumentFormat, path: &Path) -> anyhow::Result<()> {
-        let Some(format) = format.of_folder() else {
-            return write_file(path, |out| self.write(analysis, format, None, out));
-        };
-        let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
-        folder::write(analysis, &FolderOptions { format, unit, rows, tracelens }, path)
-    }
-
     /// Writes what an analysis shows; for a terminal with its width and colours.
     ///
     /// # Errors
     /// When writing fails.
-    pub fn write(
+    fn write(
         &self,
         analysis: &Analysis,
         format: DocumentFormat,
@@ -258,36 +227,5 @@ impl DocumentOutput {
                 text::write(document, style, out)
             }
         }
-    }
-}
-
-/// Refuses standard output where the format cannot go there.
-fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
-    if format.of_folder().is_some() {
-        let word = format.extension();
-        return Err(Failure::Usage(format!("a document in {word} is a folder with several files; name one with -o")));
-    }
-    if format == DocumentFormat::Xlsx && io::stdout().is_terminal() {
-        return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
-    }
-    Ok(None)
-}
-
-/// Refuses a folder that holds what was not written here, or that is an input.
-fn check_folder(path: &Path, input: &InputArguments) -> Result<Option<PathBuf>, Failure> {
-    let shown = path.display();
-    if path.exists() && input.contain(path) {
-        return Err(Failure::Usage(format!(
-            "{shown} is an input, which is never written; name another folder with -o"
-        )));
-    }
-    match folder::place(path).with_context(|| format!("cannot read {shown}"))? {
-        Place::Free | Place::Ours => Ok(Some(path.to_owned())),
-        Place::Foreign(None) => {
-            Err(Failure::Usage(format!("{shown} is a file, and the document a folder; name another with -o")))
-        }
-        Place::Foreign(Some(name)) => Err(Failure::Usage(format!(
-            "{shown} holds {name}, which is not from an earlier analysis; name a new or an empty folder with -o"
-        ))),
     }
 }

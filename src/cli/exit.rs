@@ -7,6 +7,7 @@ use thiserror::Error;
 use crate::engine::QueryError;
 use crate::input::InputError;
 use crate::report::batch::GroupingError;
+use crate::trace::causes::with_causes;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -57,7 +58,7 @@ impl Failure {
     /// What is said of it.
     pub fn message(&self) -> String {
         match self {
-            Self::Other(error) => format!("{error:#}"),
+            Self::Other(error) => with_causes(error),
             other => other.to_string(),
         }
     }

@@ -9,7 +9,8 @@ use super::messages;
 use crate::trace::Trace;
 use crate::trace::schema::Table;
 use crate::trace::selection::{
-    Choice, Condition, IterationSet, NumberSet, Window, WindowMode, explained, lost_ranks, parse_duration_ns, untouched,
+    Choice, Condition, IterationSet, NumberSet, Window, WindowMode, explained, lost_ranks, parse_duration_ns,
+    partly_unmatched, untouched,
 };
 
 /// Which events of the trace to look at.
@@ -105,7 +106,15 @@ pub fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, 
 /// # Errors
 /// When a table cannot be read.
 pub fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
+    say_partly_unmatched(trace, global);
     Ok(say_unmatched(trace, &explained(trace, no_rows, no_rows)?, no_rows, global))
+}
+
+/// Says which parts of filters match nothing while others do.
+pub fn say_partly_unmatched(trace: &Trace, global: &GlobalArguments) {
+    for sentence in partly_unmatched(trace).into_iter().filter(|_| !global.quiet) {
+        messages::say(format_args!("note: {sentence}"));
+    }
 }
 
 /// Says these sentences about filters that match nothing, and tells whether there is one.

@@ -66,7 +66,7 @@ pub fn warn(trace: &Trace, global: &GlobalArguments) {
 }
 
 /// Says the first of many lines of a kind, and how many there are; all of them where details were asked for.
-fn say_some(lines: &[String], prefix: &str, global: &GlobalArguments) {
+pub fn say_some(lines: &[String], prefix: &str, global: &GlobalArguments) {
     let shown = if global.verbose { lines.len() } else { LINES_OF_A_KIND };
     for line in lines.iter().take(shown) {
         say(line);

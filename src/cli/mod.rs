@@ -20,9 +20,13 @@ mod config;
 #[cfg(feature = "tables")]
 mod convert;
 #[cfg(feature = "tables")]
+mod delivery;
+#[cfg(feature = "tables")]
 mod document_arguments;
 #[cfg(feature = "tables")]
 mod document_output;
+#[cfg(feature = "tables")]
+mod document_place;
 #[cfg(feature = "tables")]
 mod exit;
 #[cfg(feature = "tables")]

@@ -11,10 +11,12 @@ use super::arguments::{GlobalArguments, InputArguments};
 use super::exit::Failure;
 use crate::engine::{Answer, Query};
 use crate::export::atomic::write_file;
-use crate::report::charts::{Chart, Layout, Terminal, characters};
+use crate::report::charts::{Chart, Layout, Terminal, characters, is_chart};
 
 /// Width where that of the terminal is not known.
 const WIDTH: usize = 100;
+/// Those of the files of a chart.
+const EXTENSIONS: [&str; 2] = ["svg", "png"];
 
 /// The options, for queries whose answers can be drawn.
 pub fn with_plot_options(command: Command) -> Command {
@@ -50,6 +52,7 @@ impl Pictures {
         let charts = matches.get_one::<PathBuf>("charts").cloned();
         if let Some(directory) = &charts {
             check_directory(directory, input)?;
+            check_names(directory, std::slice::from_ref(&query.name))?;
         }
         Ok(Self { plot: matches.get_flag("plot"), charts })
     }
@@ -92,6 +95,26 @@ pub fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), F
         )));
     }
     Ok(())
+}
+
+/// Refuses a directory for charts of these names in which other files have them.
+///
+/// # Errors
+/// [`Failure::Usage`] when there is such a file, or the directory is one.
+pub fn check_names(directory: &Path, names: &[String]) -> Result<(), Failure> {
+    let shown = directory.display();
+    if directory.is_file() {
+        return Err(Failure::Usage(format!("{shown} is a file; name another directory with --charts")));
+    }
+    let mut files =
+        names.iter().flat_map(|name| EXTENSIONS.map(|extension| directory.join(format!("{name}.{extension}"))));
+    match files.find(|file| file.exists() && !is_chart(file)) {
+        Some(file) => Err(Failure::Usage(format!(
+            "{} is there and no earlier chart; move it away, or name another directory with --charts",
+            file.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Writes a chart as `NAME.svg` and `NAME.png` into a directory, which is made where there is none.

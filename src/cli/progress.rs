@@ -1,4 +1,4 @@
-//! How far a long verb is: a bar on a terminal, a line now and then in a log.
+//! How far a long verb is: a bar on a terminal, elsewhere a line now and then where details are asked for.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::trace::schema::{Origin, Table, tables};
 
 /// What takes less is not worth a bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);
-/// Logs get a line this often.
+/// Where there is no terminal, those who ask for details get a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// A bar on a terminal after half a second, a line every ten seconds elsewhere, nothing when quiet.
+/// A bar on a terminal after half a second, a line every ten seconds elsewhere where details are asked for, nothing when quiet.
 pub struct Progress {
     bar: ProgressBar,
     /// Tables that are written of each process.
@@ -65,7 +65,9 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:30}} {{pos}}/{{len}} {of} {{msg}} {{eta}}")) {
             bar.set_style(style);
         }
-        let reporter = (!global.quiet).then(|| report(bar.clone(), of, std::io::stderr().is_terminal()));
+        let is_terminal = std::io::stderr().is_terminal();
+        let is_wanted = is_wanted(global.quiet, global.verbose, is_terminal);
+        let reporter = is_wanted.then(|| report(bar.clone(), of, is_terminal));
         Self { bar, tables: 0, reporter: Mutex::new(reporter) }
     }
 
@@ -79,6 +81,11 @@ impl Progress {
         }
         self.bar.finish_and_clear();
     }
+}
+
+/// Logs need no lines that nobody asked for.
+fn is_wanted(is_quiet: bool, is_verbose: bool, is_terminal: bool) -> bool {
+    !is_quiet && (is_terminal || is_verbose)
 }
 
 /// Reports in a thread of its own until the sender is dropped, so that a table that takes long is no silence.
@@ -117,5 +124,16 @@ impl scan::Observer for Progress {
     fn read(&self, file: &Path) {
         self.bar.set_message(scan::shown(file));
         self.bar.inc(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_wanted;
+
+    #[test]
+    fn logs_have_no_progress_unless_details_are_asked_for() {
+        assert!(is_wanted(false, false, true) && is_wanted(false, true, false));
+        assert!(!is_wanted(false, false, false) && !is_wanted(true, false, true));
     }
 }

@@ -1,6 +1,5 @@
 //! `report INPUT…`: documents to send around, one of all inputs or one of each run.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -15,6 +14,7 @@ use super::report_batch::{self, Batch};
 use super::tiers::TierArguments;
 use crate::engine::Registry;
 use crate::report::batch::Grouping;
+use crate::report::html::is_page;
 
 /// Name of the file where none is given.
 const STEM: &str = "report";
@@ -55,6 +55,8 @@ fn grouping(text: &str) -> Result<Grouping, String> {
     match text {
         "folder" => Ok(Grouping::Folder),
         "input" => Ok(Grouping::Input),
+        "" => Err("it is empty, and would match every path with nothing; write folder, input or a regular expression"
+            .to_owned()),
         pattern => Regex::new(pattern).map(Grouping::Pattern).map_err(|error| {
             let reason = error.to_string();
             let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -97,33 +99,30 @@ fn one(
     global: &GlobalArguments,
 ) -> Result<u8, Failure> {
     let mut output = arguments.output.clone();
-    if output.output.is_none() && output.directory.is_none() {
+    let is_named = output.output.is_some() || output.directory.is_some();
+    if !is_named {
         let name = if format.is_folder() { STEM.to_owned() } else { format!("{STEM}.{}", format.extension()) };
         output.output = Some(PathBuf::from(name));
     }
-    let mut options = arguments.document.options(registry, &arguments.input, format, output.rows(format))?;
-    options.questions.extend(output.questions(format)?);
+    let options = arguments.document.options(registry, &output, format)?;
     let inputs = arguments.tiers.inputs(&arguments.input, global)?;
-    let path = output.file(inputs.as_ref().unwrap_or(&arguments.input), format, STEM)?;
+    let named = inputs.as_ref().unwrap_or(&arguments.input);
+    let path = output.file(named, format, STEM)?;
+    if let Some(page) = path.as_deref().filter(|page| !is_named && format == DocumentFormat::Html && page.exists())
+        && !is_page(page)
+    {
+        let shown = page.display();
+        return Err(Failure::Usage(format!(
+            "{shown} is there and no earlier report; move it away, or name a file with -o, which is written over"
+        )));
+    }
+    arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), &[None])?;
     let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
     let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
     let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
     messages::detail(global, "analysed");
     arguments.document.take_charts(&mut analysis.document, format, None, global)?;
-    match &path {
-        Some(path) => {
-            output.make_directory(path)?;
-            output.write_to(&analysis, format, path)?;
-            messages::detail(global, "written");
-            if !global.quiet {
-                messages::say(format_args!("wrote {}", path.display()));
-            }
-        }
-        None => {
-            let mut out = io::BufWriter::new(io::stdout().lock());
-            output.write(&analysis, format, Some(global), &mut out)?;
-            out.flush()?;
-        }
-    }
+    output.deliver(&analysis, format, path.as_deref(), global)?;
+    messages::detail(global, "written");
     arguments.document.end(trace.as_ref(), &analysis, global)
 }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 
@@ -13,7 +13,7 @@ use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED};
 use super::filters::say_unmatched;
 use super::messages;
 use super::progress::Progress;
-use super::report_outputs::Outputs;
+use super::report_outputs::{Outputs, Place};
 use crate::engine::Registry;
 use crate::export::atomic::write_file;
 use crate::input::InputError;
@@ -64,14 +64,13 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
         ));
     }
     let directory = batch.output.directory.clone().unwrap_or_else(|| PathBuf::from(DIRECTORY));
-    let rows = batch.output.rows(batch.format);
-    let mut options = batch.document.options(registry, batch.input, batch.format, rows)?;
-    options.questions.extend(batch.output.questions(batch.format)?);
+    let mut options = batch.document.options(registry, batch.output, batch.format)?;
     options.questions.extend(index_questions());
     let inputs = batch.input.named()?;
     let grouped = runs(&inputs, Some(&directory), batch.grouping)?;
-    for path in grouped.unmatched.iter().filter(|_| !global.quiet) {
-        messages::say(format_args!("warning: {}: belongs to no run and is left out", path.display()));
+    if !global.quiet {
+        let line = |path: &PathBuf| format!("warning: {}: belongs to no run and is left out", path.display());
+        messages::say_some(&grouped.unmatched.iter().map(line).collect::<Vec<String>>(), "warning: ", global);
     }
     if grouped.runs.is_empty() {
         return Err(InputError::NoTrace { reasons: Vec::new() }.into());
@@ -81,21 +80,31 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
         return Err(Failure::Usage(format!("--baseline {name} is no run; choose among {}", names.join(", "))));
     }
     let outputs = Outputs::of(&directory, &grouped.runs, batch.format)?;
+    let stems: Vec<Option<&str>> = outputs.places().map(|place| Some(place.stem)).collect();
+    batch.document.check_charts(&options.layout, batch.input, outputs.all(), &stems)?;
+    let mut charts = stems.iter().filter_map(|stem| batch.document.charts_of(*stem));
+    if let Some(directory) = charts.find(|directory| outputs.is_input(directory)) {
+        let reason = "is an input, which is never written; name another directory with --charts";
+        return Err(Failure::Usage(format!("{} {reason}", directory.display())));
+    }
     fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
     let made = make_all(batch, &grouped.runs, &outputs, &options, global);
     let entries: Vec<Entry> = grouped.runs.iter().zip(&made).map(|(run, made)| entry(run, made)).collect();
-    let title = batch.document.title.clone().unwrap_or_else(|| match made.len() {
+    let title = options.title.clone().unwrap_or_else(|| match made.len() {
         1 => format!("{TITLE} of 1 run"),
         runs => format!("{TITLE} of {runs} runs"),
     });
     let filters = made.iter().map(|made| made.filters.clone()).find(|filters| !filters.is_empty()).unwrap_or_default();
     let index = Index::new(title, entries, batch.baseline).with_filters(filters);
+    let written = outputs.documents.iter().zip(&index.entries).filter(|(_, entry)| entry.file().is_some());
+    outputs.remove_stale(&written.map(|(path, _)| path.as_path()).collect(), global);
     write_file(&outputs.index_json, |out| write_json(&index, out))?;
     write_file(&outputs.index_page, |out| write_page(&index, out))?;
     let failed = index.failed().count();
     if !global.quiet {
         let documents = grouped.runs.len() - failed;
-        messages::say(format_args!("wrote {}: {documents} of {} runs", outputs.index_page.display(), made.len()));
+        let noun = if made.len() == 1 { "run" } else { "runs" };
+        messages::say(format_args!("wrote {}: {documents} of {} {noun}", outputs.index_page.display(), made.len()));
     }
     Ok(code(&made, failed))
 }
@@ -129,9 +138,9 @@ fn make_all(
     let at_once = all.count.clamp(1, runs.len().max(1));
     let each = Jobs { count: (all.count / at_once).max(1), memory_bytes: all.memory_bytes / at_once as u64 };
     let progress = Progress::of_runs(runs.len(), global);
-    let items: Vec<(&Run, &PathBuf)> = runs.iter().zip(&outputs.documents).collect();
-    let work = |(run, path): &(&Run, &PathBuf)| -> Result<Made, Infallible> {
-        let made = make(batch, run, path, options, each, global).unwrap_or_else(|failure| {
+    let items: Vec<(&Run, Place<'_>)> = runs.iter().zip(outputs.places()).collect();
+    let work = |(run, place): &(&Run, Place<'_>)| -> Result<Made, Infallible> {
+        let made = make(batch, run, *place, options, each, global).unwrap_or_else(|failure| {
             messages::say(format_args!("error: {}: {}", run.name, failure.message()));
             let outcome = Outcome::Failed { reason: failure.message() };
             Made { outcome, code: failure.exit_code(), filters: Vec::new() }
@@ -148,7 +157,7 @@ fn make_all(
 fn make(
     batch: &Batch<'_>,
     run: &Run,
-    path: &Path,
+    place: Place<'_>,
     options: &AnalysisOptions,
     jobs: Jobs,
     global: &GlobalArguments,
@@ -166,12 +175,9 @@ fn make(
         let reason = (run.places.join(", "), "nothing is left by the filters".to_owned());
         return Err(InputError::NoTrace { reasons: vec![reason] }.into());
     }
-    batch.document.take_charts(&mut analysis.document, batch.format, path.file_stem(), global)?;
-    batch.output.write_to(&analysis, batch.format, path)?;
-    if !global.quiet {
-        messages::say(format_args!("wrote {}", path.display()));
-    }
-    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    batch.document.take_charts(&mut analysis.document, batch.format, Some(place.stem), global)?;
+    batch.output.deliver(&analysis, batch.format, Some(place.document), global)?;
+    let file = place.document.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let code = match (is_damaged, batch.document.fails(&analysis.document.findings)) {
         (true, _) => PARTIAL,
         _ if is_unmatched => NO_DATA,

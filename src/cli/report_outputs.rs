@@ -1,19 +1,17 @@
 //! The files of a batch of documents, none of which may be anything else.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
 
+use super::arguments::GlobalArguments;
 use super::document_output::DocumentFormat;
 use super::exit::Failure;
+use super::messages;
 use crate::report::batch::{Run, file_stems, listed_files};
-use crate::report::folder::{self, Place};
-
-/// How every page of this program says where it is from.
-const GENERATOR: &str = "<meta name=\"generator\" content=\"wavesieve ";
-/// Where a page says so, at the latest.
-const HEAD_BYTES: u64 = 4096;
+use crate::report::folder;
+use crate::report::html::is_page;
 
 /// Where the documents of runs and the index go.
 pub struct Outputs {
@@ -23,6 +21,21 @@ pub struct Outputs {
     pub index_json: PathBuf,
     /// The documents, in the order of the runs.
     pub documents: Vec<PathBuf>,
+    /// Their names without extension.
+    stems: Vec<String>,
+    /// Those that an earlier report lists, but for inputs.
+    listed: BTreeSet<PathBuf>,
+    /// What is read.
+    inputs: BTreeSet<PathBuf>,
+}
+
+/// Where the document of a run goes.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// The file or folder.
+    pub document: &'a Path,
+    /// Its name without extension.
+    pub stem: &'a str,
 }
 
 impl Outputs {
@@ -40,25 +53,32 @@ impl Outputs {
         let name = |stem: &String| {
             directory.join(if format.is_folder() { stem.clone() } else { format!("{stem}.{}", format.extension()) })
         };
-        let outputs = Self {
-            index_page: directory.join("index.html"),
-            index_json: directory.join("index.json"),
-            documents: stems.iter().map(name).collect(),
-        };
         let candidates = runs.iter().flat_map(|run| &run.candidates);
         let inputs: BTreeSet<PathBuf> = candidates.filter_map(|candidate| candidate.path.canonicalize().ok()).collect();
-        let earlier = fs::read_to_string(&outputs.index_json).ok();
-        let listed: BTreeSet<PathBuf> =
-            listed_files(earlier.as_deref().unwrap_or_default()).into_iter().map(|file| directory.join(file)).collect();
+        let index_json = directory.join("index.json");
+        let earlier = fs::read_to_string(&index_json).ok();
+        let files = listed_files(earlier.as_deref().unwrap_or_default()).into_iter();
+        let listed = files.filter(|file| is_name(file)).map(|file| directory.join(file));
+        let mut outputs = Self {
+            index_page: directory.join("index.html"),
+            documents: stems.iter().map(name).collect(),
+            stems,
+            listed: BTreeSet::new(),
+            inputs,
+            index_json,
+        };
+        outputs.listed = listed.filter(|path| !outputs.is_input(path)).collect();
         let has_index = earlier.is_none_or(|text| crate::report::batch::is_index(&text));
-        for path in outputs.documents.iter().chain([&outputs.index_page, &outputs.index_json]) {
-            if path.canonicalize().is_ok_and(|path| inputs.iter().any(|input| input.starts_with(&path))) {
+        for path in outputs.all() {
+            if outputs.is_input(path) {
                 return refuse(path, "is an input, which is never written; name another directory with -d");
             }
             let is_own = match path {
                 path if *path == outputs.index_json => has_index,
-                path if path.is_dir() => folder::place(path).is_ok_and(|place| !matches!(place, Place::Foreign(_))),
-                path => listed.contains(path) || is_page(path),
+                path if path.is_dir() => {
+                    folder::place(path).is_ok_and(|place| !matches!(place, folder::Place::Foreign(_)))
+                }
+                path => outputs.listed.contains(path) || is_page(path),
             };
             if path.exists() && !is_own {
                 return refuse(path, "is there and no earlier report; move it away, or name another directory with -d");
@@ -66,11 +86,60 @@ impl Outputs {
         }
         Ok(outputs)
     }
+
+    /// Those of the runs, in their order.
+    pub fn places(&self) -> impl Iterator<Item = Place<'_>> {
+        let places = self.documents.iter().zip(&self.stems);
+        places.map(|(document, stem)| Place { document, stem })
+    }
+
+    /// Whether a path is an input, or one lies in it.
+    pub fn is_input(&self, path: &Path) -> bool {
+        path.canonicalize().is_ok_and(|path| self.inputs.iter().any(|input| input.starts_with(&path)))
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Path> {
+        self.documents.iter().chain([&self.index_page, &self.index_json]).map(PathBuf::as_path)
+    }
+
+    /// Removes documents that an earlier report lists and this one has not: of runs that are gone, or that failed this time.
+    pub fn remove_stale(&self, written: &BTreeSet<&Path>, global: &GlobalArguments) {
+        let is_index = |path: &Path| path == self.index_page || path == self.index_json;
+        let mut lines = Vec::new();
+        for path in self.listed.iter().filter(|path| !written.contains(path.as_path()) && !is_index(path)) {
+            let shown = path.display();
+            match remove(path) {
+                Ok(true) => {
+                    lines.push(format!("note: removed {shown}, which an earlier report wrote and this one did not"))
+                }
+                Ok(false) => {}
+                Err(error) => lines.push(format!("note: {shown} is of an earlier report and stays: {error}")),
+            }
+        }
+        if !global.quiet {
+            messages::say_some(&lines, "note: ", global);
+        }
+    }
 }
 
-/// Whether a file is a page of this program.
-fn is_page(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    read.is_ok() && String::from_utf8_lossy(&head).contains(GENERATOR)
+/// Whether a text names a file, and leads nowhere else.
+fn is_name(text: &str) -> bool {
+    let mut components = Path::new(text).components();
+    matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
+}
+
+/// Removes a document; tells whether there was one.
+fn remove(path: &Path) -> io::Result<bool> {
+    let Ok(facts) = path.symlink_metadata() else { return Ok(false) };
+    if !facts.is_dir() {
+        return fs::remove_file(path).map(|()| true);
+    }
+    match folder::place(path)? {
+        folder::Place::Foreign(name) => {
+            let name = name.unwrap_or_default();
+            Err(io::Error::other(format!("it holds {name}, which is not from there; move that away")))
+        }
+        folder::Place::Free | folder::Place::Ours => fs::remove_dir_all(path).map(|()| true),
+    }
 }

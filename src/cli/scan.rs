@@ -7,12 +7,12 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use super::arguments::GlobalArguments;
+use super::delivery::deliver;
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::memory;
 use super::messages;
 use super::progress::Progress;
 use crate::analysis::CounterBlocks;
-use crate::export::atomic::write_file;
 use crate::export::unit::TimeUnit;
 use crate::report::source_document::source_document;
 use crate::report::{json, markdown, text};
@@ -118,19 +118,7 @@ pub fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Fa
     let tree = scan(&arguments.directory, limits, &target, &progress);
     progress.finish();
     let tree = tree.with_context(|| format!("cannot read {shown}"))?;
-    match path {
-        Some(path) => {
-            write_file(path, |out| write(&tree, arguments, None, out))?;
-            if !global.quiet {
-                messages::say(format_args!("wrote {}", path.display()));
-            }
-        }
-        None => {
-            let mut out = io::BufWriter::new(io::stdout().lock());
-            write(&tree, arguments, Some(global), &mut out)?;
-            out.flush()?;
-        }
-    }
+    deliver(path, global, |terminal, out| write(&tree, arguments, terminal, out))?;
     warn_of_limits(&tree, "", global);
     Ok(conclude(&tree))
 }

@@ -20,6 +20,7 @@ use super::source_text::{SourceArguments, SourceLines, with_source_option};
 use super::table::{explain_emptiness, parameter_argument, with_shared_options};
 use crate::engine::{Answer, Query, QueryError, QueryOptions, Registry, mentioned, render, run_queries, united};
 use crate::export::atomic::{replace_directory, write_directory, write_file};
+use crate::input::is_unfinished;
 use crate::trace::{Trace, schema};
 
 /// The queries whose names stand in a list with commas; `None` for a single name.
@@ -173,6 +174,9 @@ fn check_output(queries: &[&Query], input: &InputArguments, output: &OutputArgum
     let mut occupied = false;
     for entry in fs::read_dir(path)? {
         let name = entry?.file_name();
+        if is_unfinished(&name) {
+            continue;
+        }
         occupied = true;
         if !queries.iter().any(|query| name.to_str() == Some(&file_name(query, format))) {
             let name = name.to_string_lossy();

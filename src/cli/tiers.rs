@@ -88,12 +88,16 @@ impl TierArguments {
         }
         let of_trace = trace.map(|trace| trace.analyze(options)).transpose()?;
         let source = self.scan(of_trace.as_ref(), global)?;
-        Ok(match (of_trace, source) {
+        let mut analysis = match (of_trace, source) {
             (Some(analysis), Some(tree)) => analysis.with_source(tree, options.rows)?,
             (Some(analysis), None) => analysis,
             (None, Some(tree)) => Analysis::of_source(tree, options.rows, options.prompt.clone())?,
             (None, None) => return Err(anyhow::anyhow!("internal: there is nothing to analyse").into()),
-        })
+        };
+        if let Some(title) = &options.title {
+            analysis.document.title.clone_from(title);
+        }
+        Ok(analysis)
     }
 
     /// The scan of the source code, for the program and the GPUs of the trace where there is one.

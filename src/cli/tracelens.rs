@@ -25,7 +25,8 @@ pub struct TraceLensArguments {
     /// Add short_kernels_summary and short_kernel_histogram, which only --tracelens-compat leaves out otherwise
     #[arg(long, alias = "short_kernel_study")]
     short_kernel_study: bool,
-    /// Dispatches of less than this are short, such as 10us; a number without unit is in microseconds [default: 10us]
+    /// Dispatches of less than this are short, such as 10us, in sheets of TraceLens and in the section of short kernels of any
+    /// format; a number without unit is in microseconds [default: 10us]
     #[arg(long, alias = "short_kernel_threshold_us", value_name = "TIME", value_parser = threshold)]
     short_kernel_threshold: Option<i64>,
     /// Bins of short_kernel_histogram [default: 100]
@@ -57,14 +58,18 @@ impl TraceLensArguments {
         }
     }
 
-    /// One of the options that were given.
+    /// From how many microseconds on a dispatch is not short.
+    pub fn short_threshold_us(&self) -> f64 {
+        self.short_kernel_threshold.unwrap_or(THRESHOLD_NS) as f64 / 1e3
+    }
+
+    /// One of the options for workbooks and folders that were given.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
             (self.tracelens_compat, "--tracelens-compat"),
             (self.kernel_details, "--kernel-details"),
             (self.top_details.is_some(), "--top-details"),
             (self.short_kernel_study, "--short-kernel-study"),
-            (self.short_kernel_threshold.is_some(), "--short-kernel-threshold"),
             (self.short_kernel_bins.is_some(), "--short-kernel-bins"),
             (self.no_kernel_summary, "--no-kernel-summary"),
         ];

@@ -50,6 +50,9 @@ pub struct Display {
     pub identifies: bool,
 }
 
+/// Digits behind the point at most.
+const MOST_DECIMALS: usize = 12;
+
 const PLAIN: Display =
     Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false, wraps: false, identifies: false };
 
@@ -170,22 +173,27 @@ impl Display {
     pub fn text(&self, cell: &Cell) -> String {
         match cell {
             Cell::Integer(value) if self.divisor == 1.0 && self.decimals == 0 => value.to_string(),
-            Cell::Integer(value) => self.number(*value as f64),
-            Cell::Float(value) => self.number(*value),
+            // More digits than the finest unit has would be made up.
+            Cell::Integer(value) => self.number(*value as f64, self.divisor.log10().ceil() as usize),
+            Cell::Float(value) => self.number(*value, MOST_DECIMALS),
             Cell::Null => "-".to_owned(),
             other => other.plain(),
         }
     }
 
-    fn number(&self, value: f64) -> String {
+    fn number(&self, value: f64, most_decimals: usize) -> String {
         if !value.is_finite() {
             return "-".to_owned();
         }
         let value = value / self.divisor;
         // What is small beside the rest of its column still says how small it is.
         let leading = if value == 0.0 { 0.0 } else { (-value.abs().log10()).ceil() };
-        let needed = if leading > self.decimals as f64 { leading as usize } else { 0 };
-        let text = format!("{:.*}", self.decimals.max(needed.min(12)), value);
+        // Where one unit was chosen for all, what is of another order of magnitude still has three digits.
+        let needed = match leading as usize {
+            leading if self.divisor > 1.0 && leading >= self.decimals => (leading + 2).min(most_decimals),
+            leading => leading,
+        };
+        let text = format!("{:.*}", self.decimals.max(needed.min(MOST_DECIMALS)), value);
         // What rounds to nothing is not less than nothing.
         if text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.')) {
             text.trim_start_matches('-').to_owned()
@@ -217,5 +225,37 @@ pub fn convert_times(frame: &mut DataFrame, columns: &mut [OutputColumn], unit: 
                 declared.name = name;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::df;
+
+    use super::*;
+
+    fn shown(unit: ColumnUnit, values: &DataFrame) -> Vec<String> {
+        let column = values.columns().first().unwrap();
+        let name = column.name().to_string();
+        let display =
+            displays(values, &[OutputColumn { name: name.clone(), unit, doc: String::new() }], TimeUnit::Auto);
+        let cells = (0..column.len()).map(|row| display[0].text(&Cell::of(column, row)));
+        [display[0].header(&name)].into_iter().chain(cells).collect()
+    }
+
+    #[test]
+    fn what_is_small_beside_the_rest_keeps_three_digits() {
+        let times =
+            df!("total_ns" => [5_000_000_000_i64, 3_000_000_000, 2_345_678_901, 1_500_000, 16_500, 7, 0]).unwrap();
+        assert_eq!(
+            shown(ColumnUnit::Nanoseconds, &times),
+            ["total s", "5.000", "3.000", "2.346", "0.00150", "0.0000165", "0.000000007", "0.000"]
+        );
+        let means = df!("mean_ns" => [4_000_000.0, 2_000_000.0, 5_123.4, 12.34]).unwrap();
+        assert_eq!(shown(ColumnUnit::Nanoseconds, &means), ["mean ms", "4.000", "2.000", "0.00512", "0.0000123"]);
+        let exact = df!("max_ns" => [40_000_i64, 20_000, 5]).unwrap();
+        assert_eq!(shown(ColumnUnit::Nanoseconds, &exact), ["max us", "40.000", "20.000", "0.005"]);
+        let shares = df!("pct" => [99.9, 0.06]).unwrap();
+        assert_eq!(shown(ColumnUnit::Percent, &shares), ["pct", "99.90", "0.06"]);
     }
 }

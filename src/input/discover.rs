@@ -1,6 +1,7 @@
 //! From files, directories and patterns to candidate files, in a fixed order and without duplicates.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +22,11 @@ pub struct Candidate {
 
 /// Begin of the names of files and directories that are being written.
 pub const UNFINISHED: &str = ".wavesieve-";
+
+/// Whether a file or directory of this name is being written, or was when its writer was ended.
+pub fn is_unfinished(name: &OsStr) -> bool {
+    name.to_string_lossy().starts_with(UNFINISHED)
+}
 
 /// Finds the candidates of all inputs. A directory is searched recursively; a dataset is one candidate. The directory
 /// `exclude` is left out where it is found and not named, as are outputs that are being written.
@@ -75,7 +81,7 @@ fn collect(path: &Path, named: bool, exclude: Option<&Path>, candidates: &mut Ve
         if entry.is_symlink() && entry.is_dir() {
             continue;
         }
-        let unfinished = entry.file_name().is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED));
+        let unfinished = entry.file_name().is_some_and(is_unfinished);
         let excluded =
             || exclude.is_some_and(|exclude| entry.is_dir() && entry.canonicalize().is_ok_and(|at| at == exclude));
         if unfinished || excluded() {

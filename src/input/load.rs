@@ -18,6 +18,7 @@ use super::recognise::{Recognised, recognise};
 use super::twins::read_twice;
 use super::{att, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
 use crate::trace::categories::Categories;
+use crate::trace::causes::with_causes;
 use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::identity::assign;
 use crate::trace::jobs::Jobs;
@@ -312,7 +313,7 @@ pub fn load_candidates(
                     found.extend(located(opened.processes, files_of(&candidate.path), kept));
                 }
             }
-            Some(Err(error)) => damaged.push((shown, format!("{error:#}"))),
+            Some(Err(error)) => damaged.push((shown, with_causes(&error))),
         }
     }
     let is_beside = |path: &Path| compute_files.iter().any(|file| file.path.parent() == path.parent());
@@ -332,7 +333,7 @@ pub fn load_candidates(
                 notes.extend(opened.notes);
                 inherited.extend(opened.damage);
             }
-            Err(error) => damaged.push((group.shown().to_owned(), format!("{error:#}"))),
+            Err(error) => damaged.push((group.shown().to_owned(), with_causes(&error))),
         }
     }
     if found.is_empty() {

@@ -47,7 +47,7 @@ pub use common::sqlite::Reader;
 #[cfg(feature = "tables")]
 pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
 #[cfg(feature = "tables")]
-pub use discover::{Candidate, UNFINISHED, discover, named};
+pub use discover::{Candidate, UNFINISHED, discover, is_unfinished, named};
 #[cfg(feature = "tables")]
 pub use error::InputError;
 #[cfg(feature = "tables")]

@@ -11,6 +11,7 @@ use super::head::{Head, SQLITE_MAGIC, by_head, csv, is_rocprof_json};
 use super::rocpd::{self, Probe};
 use super::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
 use super::rpd;
+use crate::trace::causes::with_causes;
 
 /// What was found.
 #[derive(Clone, Debug)]
@@ -116,7 +117,7 @@ fn sqlite(file: DatabaseFile) -> Recognised {
         Ok(Probe::Unsupported(reason)) => return Recognised::Other(reason),
         Ok(Probe::Other(names)) => names,
         Err(error) => {
-            let cause = file.cut().map_or_else(|| format!("{error:#}"), str::to_owned);
+            let cause = file.cut().map_or_else(|| with_causes(&error), str::to_owned);
             return Recognised::Damaged(format!("a damaged SQLite database: {cause}"));
         }
     };

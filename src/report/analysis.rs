@@ -1,10 +1,8 @@
 //! The guided analysis of a trace, from questions to a document.
 
-use std::collections::BTreeSet;
-
 use anyhow::Result;
 
-use super::document::{Document, Layout, Sources, document};
+use super::document::{Document, Layout, Sources, document, ranks};
 use crate::engine::{NameForm, Registry};
 use crate::findings::{
     Answers, BROKEN_SPAN, Collected, Question, RuleBook, Spans, Verdict, ask, judge, questions, verdict,
@@ -95,7 +93,7 @@ impl Trace {
     /// When the tables cannot be read, or a rule or section does not fit the queries.
     pub fn analyze(&self, options: &AnalysisOptions) -> Result<Analysis> {
         let mut asked = questions();
-        let ranks: BTreeSet<i64> = self.members().iter().map(|member| member.process.rank).collect();
+        let ranks = ranks(self);
         asked.extend(options.layout.questions(ranks.len()));
         asked.extend(options.questions.iter().cloned());
         let answers = ask(self, &options.registry, &asked, options.name)?;

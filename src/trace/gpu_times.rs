@@ -52,6 +52,9 @@ impl GpuTimes {
     }
 }
 
+/// The columns of `gpu_segments` that sums are made of.
+pub const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "comm", "copies"];
+
 /// Sums up rows of `gpu_segments` of one process.
 ///
 /// # Errors

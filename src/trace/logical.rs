@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame, UnionArgs, concat};
 
 use super::categories::Categories as CategoryRules;
+use super::causes::with_causes;
 use super::clocks::Clock;
 use super::derivation::Derivation;
 use super::derived;
@@ -498,5 +499,5 @@ fn check(checks: &mut health::Checks<'_>, tables: &ProcessTables, name: &'static
 }
 
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {
-    Damage { path: member.process.facts.path.clone(), part: part.to_owned(), cause: format!("{error:#}") }
+    Damage { path: member.process.facts.path.clone(), part: part.to_owned(), cause: with_causes(error) }
 }

@@ -10,6 +10,7 @@ pub mod arrow_bridge;
 pub mod by_id;
 pub mod categories;
 pub mod category_overlaps;
+pub mod causes;
 pub mod clocks;
 pub mod collective_matching;
 pub mod coverage;

@@ -7,7 +7,7 @@ use polars::prelude::{DataFrame, IntoLazy, LazyFrame};
 
 use super::derived;
 use super::gpu_activities;
-use super::gpu_times::{GpuTime, gpu_times, summed_segments};
+use super::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times, summed_segments};
 use super::logical::{Member, Trace};
 use super::requests::{ProcessTables, Request, known_table};
 
@@ -83,8 +83,10 @@ impl Trace {
     ) -> Result<(Vec<GpuTime>, ProcessTables)> {
         let chosen = self.chooses_in(member);
         if chosen || self.ready(member, known_table(GPU_SEGMENTS)?, &BTreeSet::new())?.is_some() {
-            // A window cuts segments.
-            let mut tables = self.process_frames(member, request)?;
+            // A window cuts segments. What they are summed up from need not be what the statement mentions.
+            let mut wider = request.clone();
+            wider.entry(GPU_SEGMENTS).or_default().extend(SUMMED_COLUMNS);
+            let mut tables = self.process_frames(member, &wider)?;
             let segments = tables.remove(GPU_SEGMENTS).unwrap_or_default().collect()?;
             return Ok((gpu_times(&segments)?, tables));
         }

@@ -18,6 +18,20 @@ fn table(query: &str, filter: &[&str]) -> Run {
     with_filter(&["table", query], TWO_NODES, filter)
 }
 
+/// Sums of GPU time need times that the statement does not mention.
+#[test]
+fn sums_of_gpu_time_are_filtered() {
+    for query in ["busy", "overlap", "time_breakdown", "rank_summary", "rank_imbalance", "stragglers", "gpu_timeline"] {
+        for filter in [["--gpu", "0"], ["--stream", "0"], ["--kernel", "Cijk"], ["--min-duration", "1us"]] {
+            let filtered = table(query, &filter);
+            assert!(matches!(filtered.code, 0 | 3), "{query} {filter:?}: {}", filtered.stderr);
+        }
+    }
+    let of_gpu = |rows: Vec<Value>| rows.into_iter().filter(|row| row["gpu"] == 0).collect::<Vec<Value>>();
+    let whole = of_gpu(records(&["table", "busy", TWO_NODES]));
+    assert_eq!((whole.is_empty(), &whole), (false, &records(&["table", "busy", TWO_NODES, "--gpu", "0"])));
+}
+
 #[test]
 fn filters_that_match_nothing_are_named_with_what_there_is() {
     for (query, filter, expected) in [

@@ -43,6 +43,18 @@ fn a_truncated_database_gives_what_can_be_read() {
 }
 
 #[test]
+fn a_cause_is_said_once() {
+    let place = tempfile::tempdir().unwrap();
+    let cut = place.path().join("cut.db").display().to_string();
+    std::fs::write(&cut, &std::fs::read("fixtures/merged/merged.db").unwrap()[..3000]).unwrap();
+    let run_info = run(&["info", &cut]);
+    let expected = format!("error: {cut}: a damaged SQLite database: database disk image is malformed\n");
+    assert_eq!((run_info.code, run_info.stderr), (5, expected));
+    let nowhere = run(&["analyze", "fixtures/merged", "-o", "/proc/a.md"]);
+    assert_eq!(nowhere.stderr.matches("/proc").count(), 1, "{}", nowhere.stderr);
+}
+
+#[test]
 fn a_damaged_rank_does_not_lose_the_others() {
     let (Some(damaged), Some(ranks)) = (real("negative/truncated.db"), real("rocpd-ranks")) else { return };
     let rank = format!("{ranks}/rank3_81684_results.db");

@@ -82,6 +82,11 @@ fn a_report_is_one_page_of_all_inputs() {
         "{}",
         wrong.stderr
     );
+    let none = run_in(place.path(), &["report", "traces", "--sections", "time,gaps", "--without", "gaps,time,api"]);
+    assert_eq!(none.code, 2);
+    assert!(none.stderr.contains("--without gaps,time,api leaves nothing of --sections time,gaps;"), "{}", none.stderr);
+    let plain = run_in(place.path(), &["report", "traces", "--title", " ", "-o", "-", "-f", "md", "-q"]);
+    assert!(plain.stdout.starts_with("# GPU trace analysis\n"), "an empty title is none: {}", plain.stdout);
 }
 
 #[test]
@@ -180,6 +185,11 @@ fn what_a_run_is_can_be_wrong() {
     };
     refused(&["step(\\d+)"], 2, "step(\\d+) matches none of 3 paths of traces, such as runs/");
     refused(&["step("], 2, "neither folder nor input, and no regular expression");
+    refused(
+        &[""],
+        2,
+        "it is empty, and would match every path with nothing; write folder, input or a regular expression",
+    );
     refused(&["folder", "-o", "x.html"], 2, "-o names one file");
     refused(&["folder", "--baseline", "bad"], 2, "--baseline bad is no run; choose among");
     fs::create_dir(place.path().join("own")).unwrap();
@@ -230,4 +240,74 @@ fn the_index_names_the_filters() {
     assert!(page.contains("<code>--window 10%:20%</code>"), "the page names them too");
     let unmatched = run(&[&["report"][..], &inputs, &["--kernel", "nosuch"]].concat());
     assert_eq!(unmatched.code, 3, "{}", unmatched.stderr);
+}
+
+/// However an input is spelled, it is one run.
+#[test]
+fn an_input_named_twice_is_one_run() {
+    let place = runs();
+    symlink(place.path().join("runs/good"), place.path().join("linked")).unwrap();
+    let inputs = ["runs/good", "./runs/good", "linked", "runs/../runs/good/"];
+    let asked = [&["report"], &inputs[..], &["--group-by", "input", "--sections", "time", "-f", "md"]].concat();
+    let run = run_in(place.path(), &asked);
+    assert_eq!((run.code, run.stderr.lines().count()), (0, 2), "{}", run.stderr);
+    assert_eq!(names(&index(&place.path().join("reports"))), ["good"]);
+}
+
+/// Documents that the index listed and that are not written again are removed; nothing else is.
+#[test]
+fn documents_of_runs_that_are_gone_are_removed() {
+    let place = runs();
+    fs::remove_dir_all(place.path().join("runs/empty")).unwrap();
+    let reports = place.path().join("reports");
+    let go = |format: &str| {
+        run_in(place.path(), &["report", "runs", "--group-by", "folder", "--sections", "time", "-f", format])
+    };
+    let files = || -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(&reports).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(go("md").code, 6);
+    assert_eq!(files(), ["b-x-y.md", "good.md", "index.html", "index.json"]);
+    fs::write(reports.join("mine.md"), "mine").unwrap();
+    fs::remove_dir_all(place.path().join("runs").join(HOSTILE)).unwrap();
+    let removed =
+        |name: &str| format!("note: removed reports/{name}, which an earlier report wrote and this one did not\n");
+    let run = go("md");
+    assert!(run.stderr.contains(&removed("b-x-y.md")) && run.stderr.matches("note: ").count() == 1, "{}", run.stderr);
+    assert_eq!(files(), ["good.md", "index.html", "index.json", "mine.md"]);
+
+    // Folders too, as long as they hold nothing else, and documents of runs that fail this time.
+    assert!(go("csv").stderr.contains(&removed("good.md")));
+    fs::write(reports.join("good/mine.csv"), "mine").unwrap();
+    let run = go("md");
+    assert!(run.stderr.contains("reports/good is of an earlier report and stays: it holds mine.csv"), "{}", run.stderr);
+    fs::write(place.path().join("runs/good/4100_results.db"), "broken").unwrap();
+    copy("merged/merged.db", place.path().join("runs/other/merged.db"));
+    let run = go("md");
+    assert!(run.code == 6 && run.stderr.contains(&removed("good.md")), "{}", run.stderr);
+
+    // A list that leads elsewhere, or to an input, leads nowhere.
+    let list = fs::read_to_string(reports.join("index.json")).unwrap();
+    for elsewhere in ["../runs/other/merged.db", "/etc/hostname", "..", "index.json"] {
+        fs::write(reports.join("index.json"), list.replace("other.md", elsewhere)).unwrap();
+        let run = go("json");
+        assert!(!run.stderr.contains("note: "), "{elsewhere}: {}", run.stderr);
+        fs::remove_file(reports.join("other.json")).unwrap();
+    }
+    assert!(place.path().join("runs/other/merged.db").is_file() && reports.join("mine.md").is_file());
+}
+
+#[test]
+fn of_many_traces_without_a_run_some_are_named() {
+    let place = tempfile::tempdir().unwrap();
+    for number in 0..30 {
+        copy("merged/merged.db", place.path().join(format!("runs/{number}/merged.db")));
+    }
+    let asked = ["report", "runs", "--group-by", "runs/(7)/", "--sections", "time", "-f", "md"];
+    let run = run_in(place.path(), &asked);
+    assert_eq!(run.stderr.matches("belongs to no run").count(), 20, "{}", run.stderr);
+    assert!(run.stderr.contains("warning: … 9 more of this kind; -v shows all"), "{}", run.stderr);
 }

@@ -77,6 +77,15 @@ fn of_kernels(kernels: &[(&str, i64, i64)]) -> Value {
     document(&[process])
 }
 
+#[test]
+fn one_finding_is_not_several() {
+    let set = ["--set", "dominant_kernel.medium_pct=35", "--set", "host_bound_idle.medium_pct=50"];
+    let (_, document) = analyzed("fixtures/merged", &set);
+    assert!(document["summary"].as_str().unwrap().starts_with("0 high and 1 medium finding; first: "), "{document}");
+    let (_, document) = analyzed("fixtures/merged", &[]);
+    assert!(document["summary"].as_str().unwrap().starts_with("0 high and 4 medium findings; first: "), "{document}");
+}
+
 /// Exit code and explanation are those of `table`, and the document has them too.
 #[test]
 fn filters_that_match_nothing_are_told_of() {
@@ -103,6 +112,23 @@ fn filters_that_match_nothing_are_told_of() {
     let (analysis, _) = analyzed(INPUT, &together);
     assert_eq!(analysis.code, 3);
     assert!(analysis.stderr.contains("nothing is left by --kernel, --category together"), "{}", analysis.stderr);
+}
+
+/// A number that matches nothing among others that do is told of, in documents and beside answers.
+#[test]
+fn parts_of_filters_that_match_nothing_are_told_of() {
+    let filters = ["--rank", "0,99,4-7", "--gpu", "0,8"];
+    let told = ["--rank 99,4-7 matches none of the ranks 0-3", "--gpu 8 matches none of the GPUs 0-4"];
+    let (analysis, document) = analyzed(INPUT, &filters);
+    let table = run(&[&["table", "busy", INPUT][..], &filters].concat());
+    assert_eq!((analysis.code, table.code), (0, 0));
+    for sentence in told {
+        let note = format!("note: {sentence}\n");
+        assert!(analysis.stderr.contains(&note) && table.stderr.contains(&note), "{}", table.stderr);
+        assert!(notes(&document).contains(&format!("No match: {sentence}.")), "{}", notes(&document));
+    }
+    let whole = run(&["table", "busy", INPUT, "--rank", "0-50"]);
+    assert_eq!((whole.code, whole.stderr.as_str()), (0, ""), "a range that has some ranks is no error");
 }
 
 /// Numbers are those of what was chosen, so that nobody should read them without knowing that.

@@ -16,6 +16,11 @@ fn ids<'a>(document: &'a Value, list: &str) -> Vec<&'a str> {
     document[list].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect()
 }
 
+fn figure<'a>(document: &'a Value, id: &str) -> &'a Value {
+    let figures = document["figures"].as_array().unwrap();
+    figures.iter().find(|figure| figure["id"] == id).map_or(&Value::Null, |figure| &figure["value"])
+}
+
 fn section<'a>(document: &'a Value, id: &str) -> &'a Value {
     let sections = document["sections"].as_array().unwrap();
     sections.iter().find(|section| section["id"] == id).unwrap_or_else(|| panic!("there is no section {id}"))
@@ -89,6 +94,9 @@ fn thread_traces_of_another_directory_join() {
     let inputs = |document: &Value| document["provenance"]["inputs"].as_array().unwrap().len();
     assert_eq!(inputs(&joined), inputs(&plain) + 2);
     assert_eq!(section(&joined, "time"), section(&plain, "time"));
+    // A thread trace is no rank of a run.
+    let ranks = |document: &Value| (figure(document, "ranks").clone(), document["provenance"]["ranks"].clone());
+    assert_eq!((ranks(&joined), figure(&plain, "ranks")), (ranks(&plain), &json!(4)));
     assert!(ids(&joined, "sections").contains(&"thread_trace"));
     // What lies among the inputs is read once.
     let beside = analysed(&["fixtures/thread_trace"]);
@@ -153,6 +161,44 @@ fn documents_of_rocinsight_have_the_scan() {
         (&json!("0.3.0"), &json!("sys_trace_only"))
     );
     assert_eq!(both["tier0"]["kernel_count"], alone["tier0"]["kernel_count"]);
+    // A thread trace has no times, so that nothing is said of them.
+    let place = TempDir::new().unwrap();
+    let name = "stats_ui_output_agent_4_dispatch_3.csv";
+    fs::copy(format!("fixtures/thread_trace/{name}"), place.path().join(name)).unwrap();
+    let traced = compatible(&["--att-dir", place.path().to_str().unwrap()]);
+    assert_eq!(
+        traced["summary"]["key_findings"],
+        json!(["no hardware counters were collected", "instructions were traced"])
+    );
+    assert_eq!(traced["execution_breakdown"], Value::Null);
+    for field in ["interval_timeline", "kernel_categories", "short_kernels"] {
+        assert!(traced.get(field).is_none() && both.get(field).is_some(), "{field}");
+    }
     let ids = ids(&both, "recommendations");
     assert!(ids.iter().all(|id| id.starts_with("ROCPD-") && !id.starts_with("ROCPD-T0-")), "{ids:?}");
+}
+
+/// What an analysis is made of is named for what is there; the heading is the one that was asked for.
+#[test]
+fn documents_say_what_they_are_made_of() {
+    let traces = TempDir::new().unwrap();
+    for name in ["stats_ui_output_agent_4_dispatch_3.csv", "stats_ui_output_agent_4_dispatch_5.csv"] {
+        fs::copy(format!("fixtures/thread_trace/{name}"), traces.path().join(name)).unwrap();
+    }
+    let thread_traces = traces.path().to_str().unwrap();
+    let alone = analysed(&["--att-dir", thread_traces]);
+    assert_eq!((figure(&alone, "ranks"), figure(&alone, "gpus")), (&json!(1), &Value::Null), "no GPU was timed");
+    for (arguments, tier, depth) in [
+        (&["--att-dir", thread_traces][..], 3, "instructions"),
+        (&["fixtures/two_nodes"], 1, "traces"),
+        (&["fixtures/counters", "--att-dir", thread_traces], 3, "traces, counters and instructions"),
+        (&["--source-dir", "fixtures/source"], 0, "source code"),
+        (&["fixtures/merged", "--source-dir", "fixtures/source"], 1, "traces and source code"),
+    ] {
+        let page = succeed(&[&["analyze", "-q", "-f", "html", "--title", "Mine"], arguments].concat());
+        assert!(page.contains(&format!("<dd>tier {tier}, {depth}</dd>")), "{arguments:?}");
+        assert!(page.contains("<title>Mine</title>"), "{arguments:?}");
+    }
+    let text = succeed(&["analyze", "-q", "--att-dir", thread_traces]);
+    assert!(text.contains("_dispatch_3.csv (att-stats)\n"), "{text}");
 }

@@ -6,9 +6,9 @@ use std::io::Read;
 use std::path::Path;
 
 use flate2::read::DeflateDecoder;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::common::{listing, program, records, run, succeed};
+use crate::common::{listing, number, program, records, run, succeed};
 
 const RANKS: &str = "fixtures/two_nodes";
 const FOREIGN: [&str; 5] =
@@ -97,6 +97,61 @@ fn options_choose_the_sheets_of_tracelens_also_by_its_names() {
     assert_eq!(sheets(&written(&[RANKS, "--tracelens-compat"])), FOREIGN[..3]);
     let study = ["--tracelens_compat", "--short_kernel_study", "--short_kernel_threshold_us", "20000"];
     assert_eq!(of(&[&study[..], &["--short_kernel_histogram_bins", "5"]].concat()), FOREIGN);
+}
+
+/// One option moves what counts as short in our section and in the sheets of TraceLens.
+#[test]
+fn one_threshold_is_that_of_all_short_kernels() {
+    let directory = tempfile::tempdir().unwrap();
+    let short_below = |options: &[&str]| -> Vec<(i64, Value)> {
+        let folder = directory.path().join(options.len().to_string());
+        succeed(&[&["analyze", RANKS, "-f", "csv", "-q", "-o", in_text(&folder)], options].concat());
+        let index: Value = serde_json::from_slice(&fs::read(folder.join("tables.json")).unwrap()).unwrap();
+        let of = |file: &str| {
+            let table = index["tables"].as_array().unwrap().iter().find(|table| table["file"] == file).unwrap();
+            let text = fs::read_to_string(folder.join(file)).unwrap();
+            let (head, rows) = text.split_once('\n').unwrap();
+            let place = head.split(',').position(|name| name == "calls" || name == "Short Kernel count").unwrap();
+            let counts = rows.lines().map(|row| row.rsplit(',').nth(head.split(',').count() - 1 - place).unwrap());
+            (counts.map(|count| count.parse::<i64>().unwrap()).sum(), table["command"].clone())
+        };
+        vec![of("short_kernels/short_kernels.csv"), of("tracelens/short_kernels_summary.csv")]
+    };
+    let expected = |below_ns: i64| {
+        number(&format!("SELECT COUNT(*) FROM kernels WHERE valid AND duration_ns < {below_ns}"), RANKS)
+    };
+    let usual = short_below(&[]);
+    assert_eq!(usual[0], (expected(10_000), json!("wavesieve table short_kernels INPUT")));
+    assert_eq!(usual[1].0, expected(10_000));
+    let other = short_below(&["--short-kernel-threshold", "150us"]);
+    assert!(expected(150_000) > expected(10_000));
+    assert_eq!(other[0], (expected(150_000), json!("wavesieve table short_kernels INPUT --threshold-us 150")));
+    assert_eq!(other[1].0, expected(150_000));
+    let text = succeed(&[
+        "analyze",
+        RANKS,
+        "-q",
+        "-f",
+        "md",
+        "--sections",
+        "short_kernels",
+        "--short_kernel_threshold_us",
+        "12.5",
+    ]);
+    assert!(text.contains("Kernels of less than 12.5 us, about"), "{text}");
+}
+
+/// Where no kernel was recorded there are no sheets of kernels.
+#[test]
+fn what_has_no_kernels_has_no_empty_sheets_of_tracelens() {
+    let place = tempfile::tempdir().unwrap();
+    let name = "stats_ui_output_agent_4_dispatch_3.csv";
+    fs::copy(format!("fixtures/thread_trace/{name}"), place.path().join(name)).unwrap();
+    for input in [["--source-dir", "fixtures/source"], ["--att-dir", in_text(place.path())]] {
+        let names = sheets(&written(&input));
+        assert!(names.contains(&"overview".to_owned()), "{names:?}");
+        assert!(names.iter().all(|name| !FOREIGN.contains(&name.as_str())), "{names:?}");
+    }
 }
 
 #[test]

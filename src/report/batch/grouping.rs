@@ -1,6 +1,6 @@
 //! Divides inputs into runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -124,8 +124,10 @@ fn is_empty(folder: &Path) -> bool {
 
 fn by_input(inputs: &[String], exclude: Option<&Path>) -> Result<Grouped, GroupingError> {
     let mut folders: Vec<(PathBuf, Vec<Candidate>)> = Vec::new();
+    let mut seen = BTreeSet::new();
     for input in named(inputs)? {
-        if folders.iter().any(|(known, _)| *known == input) {
+        // However it is spelled, and through whatever link it is named, it is one run.
+        if !seen.insert(input.canonicalize().unwrap_or_else(|_| input.clone())) {
             continue;
         }
         let candidates = discover(&[input.to_string_lossy().into_owned()], exclude)?;

@@ -9,6 +9,7 @@ mod frame;
 mod heat_map;
 mod lines;
 mod model;
+mod origin;
 mod output;
 mod paint;
 mod palette;
@@ -29,5 +30,6 @@ pub use model::{
     Bar, Bars, Bin, Chart, Gauge, HeatMap, Histogram, Line, Lines, Part, Plot, Point, Role, Roofline, Roofs, Scale,
     Stacked,
 };
+pub use origin::is_chart;
 pub use output::style_sheet;
 pub use unit::{Axis, Shown, Unit, shown};

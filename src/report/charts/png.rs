@@ -5,6 +5,7 @@ use libdeflater::{CompressionLvl, Compressor, Crc};
 use plotters::backend::BitMapBackend;
 use plotters::backend::DrawingBackend;
 
+use super::origin::PNG_MARK;
 use super::paint::{Medium, paint};
 use super::palette::Colour;
 use super::shapes::Drawing;
@@ -68,7 +69,8 @@ fn encode(lines: &[u8], width: usize, height: usize) -> Result<Vec<u8>> {
     // Eight bits each of red, green and blue; deflate, the usual filters, not interlaced.
     header.extend([8, 2, 0, 0, 0]);
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-    for (name, data) in [(b"IHDR", header.as_slice()), (b"IDAT", packed.as_slice()), (b"IEND", [].as_slice())] {
+    let parts: [(&[u8; 4], &[u8]); 4] = [(b"IHDR", &header), (b"tEXt", PNG_MARK), (b"IDAT", &packed), (b"IEND", &[])];
+    for (name, data) in parts {
         file.extend(u32::try_from(data.len())?.to_be_bytes());
         let begin = file.len();
         file.extend(name);

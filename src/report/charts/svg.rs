@@ -8,6 +8,7 @@ use plotters::backend::DrawingBackend;
 use plotters::backend::SVGBackend;
 use roxmltree::{Document, Node};
 
+use super::origin::SVG_MARK;
 use super::paint::{Medium, paint};
 use super::palette::Colour;
 use super::shapes::Drawing;
@@ -61,6 +62,7 @@ fn rewritten(
         escaped(&clean(title))
     );
     if ground == Ground::File {
+        text.push_str(SVG_MARK);
         let _ = write!(text, "<rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>", Colour::Ground.hex());
     }
     text.push('\n');

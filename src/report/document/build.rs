@@ -6,14 +6,15 @@ use anyhow::{Context, Result};
 
 use super::chart_layout::ChartLayout;
 use super::figures::figures;
-use super::layout::{Layout, SectionLayout, TableLayout};
+use super::layout::{Layout, SectionLayout, TableLayout, numbered};
 use super::model::{Block, Document, Drawn, Input, Provenance, Section, Table};
 use super::notes::{head_notes, section_notes};
 use crate::engine::{ColumnUnit, OutputColumn, Registry};
 use crate::findings::{Answers, Finding, Priority, Spans, Unanswered, time_question};
 use crate::report::charts::{Chart, Plot};
-use crate::trace::Trace;
+use crate::trace::facts::Role;
 use crate::trace::selection::in_force;
+use crate::trace::{Member, Trace};
 
 /// What a document is made of.
 pub struct Sources<'a> {
@@ -67,7 +68,7 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
         summary: summary(&sources.findings, sources.spans.gpus() > 0),
         notes: head_notes(sources.trace, sources.unmatched, of_figures.iter().map(String::as_str)),
         tier,
-        figures: figures(sources.answers, &sources.findings, sources.spans, provenance.ranks.len()),
+        figures: figures(sources.answers, &sources.findings, sources.spans, &provenance),
         findings: sources.findings,
         sections,
         provenance,
@@ -81,7 +82,11 @@ pub fn summary(findings: &[Finding], has_work: bool) -> String {
         (None, ..) if !has_work => "No work of a GPU was found, so that there is little to judge.".to_owned(),
         (None, ..) => "Nothing stands out in what was recorded.".to_owned(),
         (Some(first), 0, 0) => format!("Nothing costs much. {}.", first.title),
-        (Some(first), high, medium) => format!("{high} high and {medium} medium findings; first: {}.", first.title),
+        (Some(first), high, medium) => {
+            // English counts what stands last.
+            let findings = if medium == 1 { "finding" } else { "findings" };
+            format!("{high} high and {medium} medium {findings}; first: {}.", first.title)
+        }
     }
 }
 
@@ -95,14 +100,8 @@ struct Ids {
 impl Ids {
     /// The name, with a number where it is taken.
     fn next(taken: &mut BTreeSet<String>, name: &str) -> String {
-        let mut id = name.to_owned();
-        for number in 2.. {
-            if taken.insert(id.clone()) {
-                break;
-            }
-            id = format!("{name}_{number}");
-        }
-        id
+        let mut ids = (1..).map(|times| numbered(name, times));
+        ids.find(|id| taken.insert(id.clone())).unwrap_or_else(|| name.to_owned())
     }
 }
 
@@ -144,7 +143,7 @@ fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Resu
         }
     }
     blocks.extend(section_notes(sources.trace, needs.into_iter()).into_iter().map(Block::Note));
-    let (id, title, about) = (layout.id.clone(), layout.title.clone(), layout.about.clone());
+    let (id, title, about) = (layout.id.clone(), layout.title.clone(), layout.about());
     Ok(Ok(Section { id, title, about, blocks }))
 }
 
@@ -217,8 +216,18 @@ fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
     if key.is_empty() { of(&|column| column.unit == ColumnUnit::Text) } else { key }
 }
 
+/// The ranks of a trace. A thread trace, which is of a dispatch and not of a run, makes none where there are others.
+pub fn ranks(trace: &Trace) -> BTreeSet<i64> {
+    let is_run = |member: &&Member| member.process.role != Role::ThreadTrace;
+    let of_runs: BTreeSet<i64> = trace.members().iter().filter(is_run).map(|member| member.process.rank).collect();
+    match of_runs.is_empty() {
+        true => trace.members().iter().map(|member| member.process.rank).collect(),
+        false => of_runs,
+    }
+}
+
 fn provenance(trace: &Trace) -> Provenance {
-    let input = |member: &crate::trace::Member| {
+    let input = |member: &Member| {
         let (process, facts) = (&member.process, &member.process.facts);
         let gpus: BTreeSet<&String> =
             facts.agents.iter().filter(|agent| agent.is_gpu()).map(|agent| &agent.name).collect();
@@ -229,15 +238,15 @@ fn provenance(trace: &Trace) -> Provenance {
             rank: process.rank,
             hostname: facts.hostname.clone(),
             gpus: gpus.into_iter().cloned().collect(),
+            is_thread_trace: process.role == Role::ThreadTrace,
         }
     };
-    let ranks: BTreeSet<i64> = trace.members().iter().map(|member| member.process.rank).collect();
     let damage = trace.damage().into_iter().map(|damage| format!("{}: {}", damage.path, damage.cause));
     Provenance {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         inputs: trace.members().iter().map(input).collect(),
         processes: trace.members().len(),
-        ranks: ranks.into_iter().collect(),
+        ranks: ranks(trace).into_iter().collect(),
         filters: in_force(trace.choice())
             .into_iter()
             .map(|(filter, value)| (filter.flag().to_owned(), value))

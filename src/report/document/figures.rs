@@ -1,12 +1,13 @@
 //! The numbers to read first.
 
-use super::model::{Figure, Status};
+use super::model::{Figure, Provenance, Status};
 use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
 use crate::findings::{Answers, Finding, Priority, Question, Rows, Spans, time_question};
 
 /// The figures of an analysis; those that nothing was recorded of are left out.
-pub fn figures(answers: &Answers, findings: &[Finding], spans: &Spans, ranks: usize) -> Vec<Figure> {
+pub fn figures(answers: &Answers, findings: &[Finding], spans: &Spans, provenance: &Provenance) -> Vec<Figure> {
+    let has_run = provenance.inputs.iter().any(|input| !input.is_thread_trace);
     let time = time_question();
     let rows = Rows::over(answers.get(&time));
     let sum = |column: &str| rows.sum(rows.places(), column);
@@ -14,12 +15,12 @@ pub fn figures(answers: &Answers, findings: &[Finding], spans: &Spans, ranks: us
     let share = |ns: i64| (ns as f64 / spans_ns as f64 * 100.0).min(100.0);
     let left_out_ns = spans.all_left_out_ns();
     let mut figures = vec![
-        integer("ranks", "Ranks", "ranks with a trace", Some(ranks as i64), ColumnUnit::Count),
+        integer("ranks", "Ranks", "ranks with a trace", Some(provenance.ranks.len() as i64), ColumnUnit::Count),
         integer(
             "gpus",
             "GPUs",
             "GPUs that worked, of every process",
-            Some(rows.places().len() as i64),
+            Some(rows.places().len() as i64).filter(|gpus| *gpus > 0 || has_run),
             ColumnUnit::Count,
         ),
         integer(

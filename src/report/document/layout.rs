@@ -27,8 +27,11 @@ pub struct SectionLayout {
     pub id: String,
     /// Heading.
     pub title: String,
-    /// How to read it.
-    pub about: String,
+    /// How to read it, with `{PARAMETER}` for values of its parameters.
+    about: String,
+    /// What all its questions take, with their usual values.
+    #[serde(default)]
+    parameters: BTreeMap<String, String>,
     /// Its charts, in order, before the tables.
     #[serde(rename = "chart", default)]
     pub charts: Vec<ChartLayout>,
@@ -92,6 +95,19 @@ impl Layout {
         of_tables.chain(charts.filter(|chart| chart.least_ranks <= ranks).map(ChartLayout::question)).collect()
     }
 
+    /// The names that charts can have as files.
+    pub fn chart_names(&self) -> Vec<String> {
+        let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut names = Vec::new();
+        for (section, chart) in self.sections.iter().flat_map(|one| one.charts.iter().map(move |chart| (one, chart))) {
+            let times = times.entry(&chart.query).or_default();
+            *times += 1;
+            // Charts that have nothing to draw take no number.
+            names.extend((1..=*times).map(|number| chart_name(&section.id, &numbered(&chart.query, number))));
+        }
+        names
+    }
+
     /// The same with the sections of these ids only, in the same order.
     ///
     /// # Errors
@@ -112,12 +128,31 @@ impl Layout {
         Ok(self)
     }
 
-    fn know(&self, ids: &[String]) -> Result<(), UnknownSection> {
+    /// Whether it has all of these sections.
+    ///
+    /// # Errors
+    /// [`UnknownSection`] for an id that no section has.
+    pub fn know(&self, ids: &[String]) -> Result<(), UnknownSection> {
         let known = || self.sections.iter().map(|section| section.id.clone());
         match ids.iter().find(|id| known().all(|known| known != **id)) {
             Some(id) => Err(UnknownSection { id: id.clone(), known: known().collect() }),
             None => Ok(()),
         }
+    }
+
+    /// The same with another value of a parameter, in the sections that have it.
+    #[must_use]
+    pub fn with(mut self, parameter: &str, value: &str) -> Self {
+        for section in &mut self.sections {
+            let Some(usual) = section.parameters.get_mut(parameter).filter(|usual| *usual != value) else { continue };
+            value.clone_into(usual);
+            let of_tables = section.tables.iter_mut().map(|table| &mut table.parameters);
+            let of_charts = section.charts.iter_mut().map(|chart| &mut chart.parameters);
+            for parameters in of_tables.chain(of_charts) {
+                parameters.insert(parameter.to_owned(), value.to_owned());
+            }
+        }
+        self
     }
 
     /// The same without charts, for documents that show none.
@@ -128,6 +163,24 @@ impl Layout {
         }
         self
     }
+}
+
+impl SectionLayout {
+    /// How to read it.
+    pub fn about(&self) -> String {
+        let filled = |about: String, (name, value): (&String, &String)| about.replace(&format!("{{{name}}}"), value);
+        self.parameters.iter().fold(self.about.clone(), filled)
+    }
+}
+
+/// The name of a chart as a file, without extension.
+pub fn chart_name(section: &str, chart: &str) -> String {
+    format!("{section}-{chart}")
+}
+
+/// The id of what a query shows for the first, second, … time.
+pub fn numbered(query: &str, times: usize) -> String {
+    if times == 1 { query.to_owned() } else { format!("{query}_{times}") }
 }
 
 impl TableLayout {
@@ -148,6 +201,21 @@ mod tests {
         let layout = Layout::builtin().unwrap();
         let mut ids = BTreeSet::new();
         for section in &layout.sections {
+            assert!(!section.about().contains('{'), "{}", section.about());
+            for (parameter, usual) in &section.parameters {
+                for query in section
+                    .tables
+                    .iter()
+                    .map(|table| &table.query)
+                    .chain(section.charts.iter().map(|chart| &chart.query))
+                {
+                    let declared = &registry.get(query).unwrap().declaration.parameters;
+                    assert!(
+                        declared.iter().any(|known| (&known.name, &known.default) == (parameter, usual)),
+                        "{query}"
+                    );
+                }
+            }
             assert!(ids.insert(&section.id), "two sections {}", section.id);
             for chart in &section.charts {
                 let query = registry.get(&chart.query).unwrap();

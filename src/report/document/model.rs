@@ -31,6 +31,26 @@ pub struct Document {
 }
 
 impl Document {
+    /// What it is made of, in words.
+    pub fn depth(&self) -> String {
+        let has = |id: &str| self.sections.iter().any(|section| section.id == id);
+        let is_of_source = self.sections.iter().any(|section| section.id.starts_with("source_"));
+        let parts: Vec<&str> = [
+            (self.provenance.inputs.iter().any(|input| !input.is_thread_trace), "traces"),
+            (has("counters"), "counters"),
+            (has("thread_trace"), "instructions"),
+            (is_of_source, "source code"),
+        ]
+        .into_iter()
+        .filter_map(|(is_there, part)| is_there.then_some(part))
+        .collect();
+        match parts.split_last() {
+            Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+            Some((only, _)) => (*only).to_owned(),
+            None => String::new(),
+        }
+    }
+
     /// Takes the charts out, for formats that have no place for them; sections that have nothing else are left out.
     pub fn drop_charts(&mut self) {
         for section in &mut self.sections {
@@ -217,4 +237,19 @@ pub struct Input {
     pub hostname: Option<String>,
     /// Names of its GPUs.
     pub gpus: Vec<String>,
+    /// Whether it is a thread trace, of a dispatch and not of a run.
+    pub is_thread_trace: bool,
+}
+
+impl Input {
+    /// Its format, machine and GPUs, as far as they are known.
+    pub fn described(&self) -> String {
+        let known = |word: &Option<String>| word.clone().unwrap_or_default();
+        let format = format!("{} {}", self.format, known(&self.schema_version)).trim_end().to_owned();
+        let with_host = match known(&self.hostname) {
+            host if host.is_empty() => format,
+            host => format!("{format}, {host}"),
+        };
+        if self.gpus.is_empty() { with_host } else { format!("{with_host}; {}", self.gpus.join(" ")) }
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::model::Note;
 use crate::trace::Trace;
-use crate::trace::selection::{Filter, beyond, in_force, lost_ranks, untouched};
+use crate::trace::selection::{Filter, beyond, in_force, lost_ranks, partly_unmatched, untouched};
 use crate::trace::source::Severity;
 
 /// Notes of a kind that are written out before the rest is counted.
@@ -26,7 +26,8 @@ pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterato
         }
         notes.push(note(false, text));
     }
-    notes.extend(unmatched.iter().map(|sentence| note(true, format!("No match: {sentence}."))));
+    let partly = partly_unmatched(trace);
+    notes.extend(unmatched.iter().chain(&partly).map(|sentence| note(true, format!("No match: {sentence}."))));
     notes.extend(lost_ranks(trace).map(|sentence| note(true, format!("Of the ranks, {sentence}."))));
     let mut by_check: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for anomaly in trace.notes().iter().filter(|anomaly| anomaly.severity <= Severity::Warning) {

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::index::{DOCUMENT, INDEX, SCHEMA};
+use crate::input::is_unfinished;
 
 /// What is where a folder is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub enum Place {
     Free,
     /// A folder that was written here and holds nothing else.
     Ours,
-    /// A file, or a folder with this file in it that was not written here.
+    /// A file or a link to nothing, or a folder with this file in it that was not written here.
     Foreign(Option<String>),
 }
 
@@ -25,7 +26,7 @@ pub enum Place {
 /// # Errors
 /// When the folder cannot be read.
 pub fn place(path: &Path) -> io::Result<Place> {
-    if !path.exists() {
+    if path.symlink_metadata().is_err() {
         return Ok(Place::Free);
     }
     if !path.is_dir() {
@@ -62,7 +63,7 @@ impl Found {
     fn search(&mut self, folder: &Path, prefix: &str, known: &BTreeSet<String>) -> io::Result<()> {
         let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);
-        for entry in entries {
+        for entry in entries.into_iter().filter(|entry| !is_unfinished(&entry.file_name())) {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             let kind = entry.file_type()?;
             let leads_to_known = || known.iter().any(|file| file.starts_with(&format!("{name}/")));

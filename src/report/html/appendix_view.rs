@@ -13,7 +13,7 @@ use crate::report::document::Document;
 pub struct AppendixView {
     version: String,
     tier: u8,
-    tier_name: &'static str,
+    tier_name: String,
     processes: usize,
     inputs: Vec<InputView>,
     filters: Vec<String>,
@@ -77,12 +77,7 @@ impl AppendixView {
         Self {
             version: provenance.version.clone(),
             tier: document.tier,
-            tier_name: match document.tier {
-                0 => "source code",
-                1 => "traces",
-                2 => "traces and counters",
-                _ => "traces, counters and thread traces",
-            },
+            tier_name: document.depth(),
             processes: provenance.processes,
             inputs: inputs.collect(),
             filters: provenance.filters.iter().map(|(option, value)| format!("{option} {value}")).collect(),

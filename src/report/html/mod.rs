@@ -3,6 +3,7 @@
 mod anchors;
 mod appendix_view;
 mod finding_view;
+mod origin;
 mod page;
 mod section_view;
 mod shell;
@@ -13,6 +14,7 @@ mod words;
 
 pub(in crate::report) use anchors::anchor;
 pub(in crate::report) use finding_view::{Piece, text};
+pub use origin::is_page;
 pub use page::write;
 pub(in crate::report) use shell::{Shell, render};
 pub(in crate::report) use table_view::{grouped, halves};

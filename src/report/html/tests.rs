@@ -66,6 +66,7 @@ fn a_page_of_a_thousand_ranks_is_small() {
         rank,
         hostname: Some(format!("node{rank}")),
         gpus: vec!["gfx942".to_owned()],
+        is_thread_trace: false,
     };
     let document = Document {
         title: "A thousand ranks".to_owned(),

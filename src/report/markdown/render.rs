@@ -111,16 +111,7 @@ fn write_provenance(document: &Document, out: &mut dyn Write) -> Result<()> {
     let provenance = &document.provenance;
     writeln!(out, "\n## Appendix\n\nwavesieve {}, tier {}\n", provenance.version, document.tier)?;
     for input in &provenance.inputs {
-        let schema = input.schema_version.as_deref().unwrap_or_default();
-        let host = input.hostname.as_deref().map(|host| format!(", {}", escaped(host))).unwrap_or_default();
-        let gpus = escaped(&input.gpus.join(" "));
-        writeln!(
-            out,
-            "- rank {}: {} ({} {schema}{host}; {gpus})",
-            input.rank,
-            code(&input.path),
-            escaped(&input.format)
-        )?;
+        writeln!(out, "- rank {}: {} ({})", input.rank, code(&input.path), escaped(&input.described()))?;
     }
     for (option, value) in &provenance.filters {
         writeln!(out, "- filter: {}", code(&format!("{option} {value}")))?;

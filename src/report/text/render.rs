@@ -204,10 +204,7 @@ fn write_provenance(document: &Document, style: TextStyle, out: &mut dyn Write) 
     heading("Appendix", '-', style, out)?;
     writeln!(out, "wavesieve {}, tier {}", provenance.version, document.tier)?;
     for input in &provenance.inputs {
-        let schema = input.schema_version.as_deref().unwrap_or_default();
-        let host = input.hostname.as_deref().map(|host| format!(", {host}")).unwrap_or_default();
-        let gpus = input.gpus.join(" ");
-        let text = format!("rank {}: {} ({} {schema}{host}; {gpus})", input.rank, input.path, input.format);
+        let text = format!("rank {}: {} ({})", input.rank, input.path, input.described());
         writeln!(out, "{}", visible(&text))?;
     }
     for (option, value) in &provenance.filters {

@@ -15,6 +15,8 @@ mod notes;
 mod number_condition;
 mod number_set;
 #[cfg(feature = "tables")]
+mod partly;
+#[cfg(feature = "tables")]
 mod resolve;
 #[cfg(feature = "tables")]
 mod unmatched;
@@ -33,6 +35,8 @@ pub use iteration_set::IterationSet;
 #[cfg(feature = "tables")]
 pub use notes::{beyond, emptying, explained, in_force, lost_ranks, untouched};
 pub use number_set::NumberSet;
+#[cfg(feature = "tables")]
+pub use partly::partly_unmatched;
 #[cfg(feature = "tables")]
 pub use resolve::{Resolved, resolve};
 pub use window::{Window, WindowSpan};

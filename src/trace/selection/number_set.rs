@@ -1,5 +1,6 @@
 //! Sets of numbers as people write them: `0,2-5`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -13,6 +14,13 @@ impl NumberSet {
     /// Whether a number is in the set.
     pub fn contains(&self, number: i64) -> bool {
         self.ranges.iter().any(|(first, last)| (*first..=*last).contains(&number))
+    }
+
+    /// The ranges in which none of these numbers is; `None` where each has one.
+    pub fn without_match(&self, known: &BTreeSet<i64>) -> Option<Self> {
+        let is_missed = |(first, last): &&(i64, i64)| known.range(*first..=*last).next().is_none();
+        let ranges: Vec<(i64, i64)> = self.ranges.iter().filter(is_missed).copied().collect();
+        (!ranges.is_empty()).then_some(Self { ranges })
     }
 
     /// The ranges, both ends included, as written.
@@ -61,6 +69,14 @@ mod tests {
         let inside: Vec<i64> = (0..12).filter(|number| set.contains(*number)).collect();
         assert_eq!(inside, [0, 2, 3, 4, 9]);
         assert_eq!(set.to_string(), "0,2-4,9");
+    }
+
+    #[test]
+    fn ranges_that_match_nothing() {
+        let set: NumberSet = "0,2-4,9,12-14".parse().unwrap();
+        let missed = set.without_match(&[0, 4, 7].into()).unwrap();
+        assert_eq!(missed.to_string(), "9,12-14");
+        assert_eq!(set.without_match(&[0, 3, 9, 14].into()), None);
     }
 
     #[test]

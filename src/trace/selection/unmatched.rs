@@ -210,7 +210,7 @@ fn min_duration(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
 }
 
 /// Numbers with runs written as `0-3`, the first few of them.
-fn list(numbers: impl Iterator<Item = i64>) -> String {
+pub(super) fn list(numbers: impl Iterator<Item = i64>) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {

@@ -12,6 +12,7 @@ use super::version::SchemaVersion;
 use crate::findings::{Answers, Finding, Limit, Question, Rows, Verdict};
 use crate::report::analysis::Analysis;
 use crate::trace::Trace;
+use crate::trace::facts::Role;
 
 /// When nothing was analysed: documents depend on their inputs alone, and the field is required.
 const NO_TIME: &str = "1970-01-01T00:00:00";
@@ -34,6 +35,8 @@ pub fn value(
     };
     let version = version.unwrap_or(full);
     let times = Times::of(answers);
+    // A thread trace has no times.
+    let timed = trace.filter(|trace| has_run(trace));
     // What only the source suggests has its place in what is told of the source.
     let of_trace: Vec<Finding> = findings.iter().filter(|finding| !is_of_source(finding)).cloned().collect();
     let mut document = json!({
@@ -48,7 +51,7 @@ pub fn value(
         },
         "profiling_info": profiling(answers, trace, &times, version),
         "summary": summary(analysis, &times, trace),
-        "execution_breakdown": trace.map(|_| times.breakdown()),
+        "execution_breakdown": timed.map(|_| times.breakdown()),
         "hotspots": hotspots(answers, hotspots_shown),
         "memory_analysis": copies(answers),
         "hardware_counters": counters(answers),
@@ -64,7 +67,7 @@ pub fn value(
         if let Some(tree) = analysis.source.as_ref().filter(|_| version >= SchemaVersion::V020) {
             fields.insert("tier0".to_owned(), source_tier(&tree.scan, NO_TIME));
         }
-        if version >= SchemaVersion::V030 && trace.is_some() {
+        if version >= SchemaVersion::V030 && timed.is_some() {
             fields.insert("interval_timeline".to_owned(), times.timeline());
             fields.insert("kernel_categories".to_owned(), Value::Array(categories(answers, &times)));
             fields.insert("short_kernels".to_owned(), short_kernels(answers));
@@ -111,27 +114,40 @@ fn summary(analysis: &Analysis, times: &Times, trace: Option<&Trace>) -> Value {
             "key_findings": tree.scan.risk_areas,
         });
     }
-    let copies_pct = times.pct(times.exposed_copies_ns);
-    let kernels_pct = times.pct(times.compute_ns);
-    let has_counters = answers.get(&Question::of("counter_summary")).is_some();
     let verdict = analysis.verdict.unwrap_or(Verdict { limit: Limit::Unknown, confidence: 0.0 });
     // It has no word for communication.
     let limit = if verdict.limit == Limit::Communication { Limit::Mixed } else { verdict.limit };
-    let kernels = Question::of("kernel_summary");
-    let top = Rows::over(answers.get(&kernels)).text(0, "kernel_name").unwrap_or("N/A").to_owned();
-    let findings = [
-        format!("kernels run {kernels_pct:.1} % of the time"),
-        format!("copies that nothing hides take {copies_pct:.1} % of it"),
-        format!("kernel with the most time: {top}"),
-        if has_counters { "hardware counters were collected" } else { "no hardware counters were collected" }
-            .to_owned(),
-    ];
     json!({
         "overall_assessment": analysis.document.summary,
         "primary_bottleneck": limit.word(),
         "confidence": verdict.confidence,
-        "key_findings": findings,
+        "key_findings": key_findings(answers, times, trace.is_some_and(has_run)),
     })
+}
+
+/// What the numbers say in short; nothing of times where none were recorded.
+fn key_findings(answers: &Answers, times: &Times, has_run: bool) -> Vec<String> {
+    let mut findings = Vec::new();
+    if has_run {
+        let kernels = Question::of("kernel_summary");
+        let top = Rows::over(answers.get(&kernels)).text(0, "kernel_name").unwrap_or("N/A").to_owned();
+        findings.push(format!("kernels run {:.1} % of the time", times.pct(times.compute_ns)));
+        findings.push(format!("copies that nothing hides take {:.1} % of it", times.pct(times.exposed_copies_ns)));
+        findings.push(format!("kernel with the most time: {top}"));
+    }
+    let has_counters = answers.get(&Question::of("counter_summary")).is_some();
+    let counters =
+        if has_counters { "hardware counters were collected" } else { "no hardware counters were collected" };
+    findings.push(counters.to_owned());
+    if has_thread_trace(answers) {
+        findings.push("instructions were traced".to_owned());
+    }
+    findings
+}
+
+/// Whether there is more than thread traces.
+fn has_run(trace: &Trace) -> bool {
+    trace.members().is_empty() || trace.members().iter().any(|member| member.process.role != Role::ThreadTrace)
 }
 
 fn warnings(analysis: &Analysis) -> Vec<Value> {

@@ -12,6 +12,8 @@ use crate::report::full_tables::FullTable;
 
 /// The section that the tables are in.
 const SECTION: &str = "tracelens";
+/// What is collected where kernels were recorded.
+const KERNELS: &str = "kernels";
 
 /// The names of all sheets, wanted or not.
 ///
@@ -21,14 +23,20 @@ pub fn sheet_names() -> Result<Vec<String>> {
     Ok(SheetLayouts::builtin()?.sheets.into_iter().map(|sheet| sheet.name).collect())
 }
 
-/// The sheets that are wanted; one that nothing was recorded of has headings only.
+/// The sheets that are wanted; one that nothing was recorded of has headings only, and where no kernel was recorded at all
+/// there is none such, unless it is TraceLens's own workbook.
 ///
 /// # Errors
 /// When an answer lacks a column that a sheet shows.
 pub fn tables(analysis: &Analysis, options: &TraceLensOptions) -> Result<Vec<FullTable>> {
     let layouts = SheetLayouts::builtin()?;
     let wanted = layouts.sheets.iter().filter(|sheet| options.want(&sheet.query));
-    wanted.map(|sheet| table(sheet, analysis, options, &layouts)).collect()
+    let mut tables =
+        wanted.map(|sheet| table(sheet, analysis, options, &layouts)).collect::<Result<Vec<FullTable>>>()?;
+    if !options.is_original && !analysis.collected.kinds.contains(KERNELS) {
+        tables.retain(|table| table.total_rows > 0);
+    }
+    Ok(tables)
 }
 
 fn table(

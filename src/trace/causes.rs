@@ -1,0 +1,32 @@
+//! Errors with their causes, in a line.
+
+/// What went wrong and why, from the outside in; a cause that says what is said already is left out.
+pub fn with_causes(error: &anyhow::Error) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for cause in error.chain() {
+        let (text, folded) = (cause.to_string(), cause.to_string().to_lowercase());
+        let last = said.last().map(|last| last.to_lowercase()).unwrap_or_default();
+        // SQLite's own text follows its message as "Error code 11: The …".
+        if last.is_empty() || !last.contains(&folded) && !folded.ends_with(&last) {
+            said.push(text);
+        }
+    }
+    said.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::with_causes;
+
+    #[test]
+    fn nothing_is_said_twice() {
+        let error = anyhow!("no space left").context("cannot write a.csv");
+        assert_eq!(with_causes(&error), "cannot write a.csv: no space left");
+        let error = anyhow!("No space left").context("cannot write a.csv: no space left").context("cannot convert");
+        assert_eq!(with_causes(&error), "cannot convert: cannot write a.csv: no space left");
+        let error = anyhow!("Error code 11: The image is malformed").context("image is malformed");
+        assert_eq!(with_causes(&error), "image is malformed");
+    }
+}

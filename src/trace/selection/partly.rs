@@ -1,0 +1,28 @@
+//! Says which parts of filters match nothing while others do.
+
+use std::collections::BTreeSet;
+
+use super::choice::Filter;
+use super::number_set::NumberSet;
+use super::unmatched::list;
+use crate::trace::Trace;
+
+/// One sentence for every filter by ranks or GPUs of which some numbers match nothing: a typing error would else pass unnoticed.
+pub fn partly_unmatched(trace: &Trace) -> Vec<String> {
+    let choice = trace.choice();
+    let gpus = trace.members().iter().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.gpu));
+    [
+        sentence(Filter::Rank, choice.ranks.as_ref(), trace.all_ranks(), "ranks"),
+        sentence(Filter::Gpu, choice.gpus.as_ref(), &gpus.collect(), "GPUs"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn sentence(filter: Filter, set: Option<&NumberSet>, known: &BTreeSet<i64>, noun: &str) -> Option<String> {
+    let set = set?;
+    let parts = set.without_match(known)?;
+    (parts != *set)
+        .then(|| format!("{} {parts} matches none of the {noun} {}", filter.flag(), list(known.iter().copied())))
+}
