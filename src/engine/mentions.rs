@@ -9,7 +9,7 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::trace::Request;
-use crate::trace::schema::{Origin, Table, tables};
+use crate::trace::schema::{Table, tables};
 
 /// Words by which a statement means columns that it does not name: `NATURAL JOIN`, `COLUMNS('…')`, `TABLE kernels`.
 const MEANS_ALL_COLUMNS: &[&str] = &["natural", "columns", "table"];
@@ -22,8 +22,8 @@ const NAMES_TABLES: &[&str] = &["table", "show", "describe", "explain"];
 pub fn mentioned(sql: &str) -> Request {
     let (words, star) = scan(sql);
     let mut named: Vec<&'static Table> = tables().iter().copied().filter(|table| words.contains(table.name)).collect();
-    // Columns may have the names of tables, of which some take long to make.
-    if named.iter().any(|table| table.origin == Origin::OnDemand)
+    // Columns may have the names of tables, of which some take long to make or much memory.
+    if !named.is_empty()
         && !words.iter().any(|word| NAMES_TABLES.contains(&word.as_str()))
         && let Some(relations) = relations(sql)
     {

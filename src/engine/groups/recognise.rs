@@ -1,16 +1,16 @@
 //! Finds the common table expressions of a statement that group the rows of a table by columns.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Cte, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Query, Select, SelectItem,
-    SetExpr, Statement, TableFactor,
+    Cte, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, ObjectName, ObjectNamePart,
+    Query, Select, SelectItem, SetExpr, Statement, TableFactor, visit_relations,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
 use super::value::{Kind, Value};
-use crate::engine::mentions::mentions;
 use crate::trace::schema::{self, Origin, Table};
 
 /// What is taken of the rows of a group.
@@ -113,9 +113,8 @@ fn recognise_over(sql: &str, may: &May<'_>) -> Option<Recognised> {
     // What only the groupings used must not be read.
     while let Some(unused) = with.cte_tables.iter().enumerate().rev().find_map(|(at, cte)| {
         let name = bare_name(cte)?;
-        let later = with.cte_tables.iter().skip(at + 1).map(|later| later.query.to_string());
-        let used = later.chain([query.to_string()]).any(|text| mentions(&text, &name.to_lowercase()));
-        (!used).then_some(at)
+        let later = with.cte_tables.iter().skip(at + 1).map(|later| &later.query);
+        (!later.chain([&query]).any(|query| reads(query, &name))).then_some(at)
     }) {
         with.cte_tables.remove(unused);
     }
@@ -123,6 +122,19 @@ fn recognise_over(sql: &str, may: &May<'_>) -> Option<Recognised> {
         query.with = Some(with);
     }
     Some(Recognised { groupings, sql: query.to_string() })
+}
+
+/// Whether a query reads a table of that name, or has one of another kind of name.
+fn reads(query: &Query, name: &str) -> bool {
+    let is_another = |relation: &ObjectName| match relation.0.as_slice() {
+        [ObjectNamePart::Identifier(word)] => !word.value.eq_ignore_ascii_case(name),
+        _ => false,
+    };
+    let another = |relation: &ObjectName| match is_another(relation) {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    };
+    visit_relations(query, another).is_break()
 }
 
 /// The name of a common table expression that names nothing else, and needs no quotes.
@@ -401,6 +413,13 @@ mod tests {
         ] {
             assert!(recognise(sql).is_none(), "{sql}");
         }
+    }
+
+    #[test]
+    fn columns_with_the_name_of_a_step_do_not_use_it() {
+        let sql = "WITH calls AS (SELECT rank, duration_ns FROM kernels), \
+                   g AS (SELECT rank, COUNT(*) AS calls FROM calls GROUP BY rank) SELECT calls FROM g ORDER BY calls";
+        assert_eq!(recognise(sql).unwrap().sql, "SELECT calls FROM g ORDER BY calls");
     }
 
     #[test]
