@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Measures the guided analysis, beside TraceLens's work on the same file and beside converting the same database.
+"""Measures the guided analysis: beside TraceLens's work on the same file, beside converting the same database, and a report of many ranks.
 
   benches/analyze.py --binary target/release/wavesieve --json 908_results.json.gz --baseline baseline_tracelens.py \\
-      --database 4100_results.db --python VENV/bin/python --runs 5 --output benches/results/NAME-analyze.json
+      --database 4100_results.db --dataset RANKS --python VENV/bin/python --runs 5 --output benches/results/NAME-analyze.json
 
 Whatever input is left out is not measured. --python needs pandas; this script needs the standard library only. Whole processes
 are measured, interleaved (A B A B) after one warm-up round.
@@ -22,13 +22,14 @@ def arguments():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--baseline", type=pathlib.Path)
     parser.add_argument("--database", type=pathlib.Path)
+    parser.add_argument("--dataset", type=pathlib.Path, help="a converted trace of many ranks")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--budget", type=float, default=float("inf"))
     parser.add_argument("--output", type=pathlib.Path, required=True)
     args = parser.parse_args()
-    if not args.json and not args.database:
-        parser.error("nothing to measure: name --json, --database or both")
+    if not args.json and not args.database and not args.dataset:
+        parser.error("nothing to measure: name --json, --database or --dataset")
     return args
 
 
@@ -53,6 +54,11 @@ def main():
         convert = [args.binary, "--quiet", "convert", str(args.database), "-o", dataset]
         cases.append((peers[0], 1, [], [["rm", "-rf", dataset], convert]))
         inputs.append(f"Database: {args.database.stat().st_size} bytes. Converting is what reads every table once.")
+    if args.dataset:
+        page = ["-f", "html", "-o", str(scratch / "ranks.html")]
+        cases.append(("report of ranks", 1, [], [[args.binary, "--quiet", "report", str(args.dataset), *page]]))
+        size = sum(file.stat().st_size for file in args.dataset.rglob("*") if file.is_file())
+        inputs.append(f"Dataset of ranks: {size} bytes.")
     described = machine(args.binary, args.python)
 
     def report(samples, warm_up, failures, runs):

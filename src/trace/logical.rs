@@ -206,14 +206,32 @@ impl Trace {
         request: &Request,
         read: impl Fn(&Member) -> Result<ProcessTables> + Sync + Send,
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        let per_process: Vec<ProcessTables> =
-            self.jobs.run(&self.members, |member| member.memory_bytes_of(request), read)?;
+        let per_process = self.jobs.run(
+            &self.members,
+            |member| member.memory_bytes_of(request),
+            |member| Ok::<_, anyhow::Error>(self.identified(member, request, read(member)?)),
+        )?;
+        self.united(request, per_process)
+    }
+
+    /// The tables of a process with `process` and `rank` first.
+    pub(super) fn identified(&self, member: &Member, request: &Request, tables: ProcessTables) -> ProcessTables {
+        let of_process = |(name, frame): (&'static str, LazyFrame)| {
+            let columns = request.get(name).cloned().unwrap_or_default();
+            (name, with_identity(frame, &member.process, name, &columns))
+        };
+        tables.into_iter().map(of_process).collect()
+    }
+
+    /// The tables of all processes, each of one after the other.
+    pub(super) fn united(
+        &self,
+        request: &Request,
+        per_process: Vec<ProcessTables>,
+    ) -> Result<BTreeMap<&'static str, LazyFrame>> {
         let mut parts: BTreeMap<&'static str, Vec<LazyFrame>> = BTreeMap::new();
-        for (member, tables) in self.members.iter().zip(per_process) {
-            for (name, frame) in tables {
-                let columns = request.get(name).cloned().unwrap_or_default();
-                parts.entry(name).or_default().push(with_identity(frame, &member.process, name, &columns));
-            }
+        for (name, frame) in per_process.into_iter().flatten() {
+            parts.entry(name).or_default().push(frame);
         }
         let mut frames = BTreeMap::new();
         for (&name, columns) in request {

@@ -9,6 +9,11 @@ use super::frames::is_identity;
 use super::logical::{Member, Trace};
 use super::requests::{ProcessTables, Request, columns_of, known_table};
 
+/// Parts of a table of which a plan may be made: every statement has each of them, with its types, in its plan.
+const MOST_PARTS: usize = 32;
+/// Processes whose rows are put together.
+const BLOCK: usize = 64;
+
 impl Trace {
     /// As [`Trace::frames`], but of every process `more` tables and columns are read, which `see` gets with the others, and
     /// which are then let go of.
@@ -21,7 +26,7 @@ impl Trace {
         more: impl Fn(&Member) -> Request + Sync + Send,
         see: impl Fn(&Member, &ProcessTables) -> Result<()> + Sync + Send,
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        self.frames_of(request, |member| {
+        let read = |member: &Member| -> Result<ProcessTables> {
             let mut wider = request.clone();
             for (name, columns) in more(member) {
                 wider.entry(name).or_default().extend(columns);
@@ -36,7 +41,22 @@ impl Trace {
                     *frame = frame.clone().select(kept.map(col).collect::<Vec<Expr>>()).collect()?.lazy();
                 }
             }
-            Ok(tables)
-        })
+            Ok(self.identified(member, request, tables))
+        };
+        let cost = |member: &Member| member.memory_bytes_of(request);
+        let per_process = self.jobs().run(self.members(), cost, read)?;
+        if per_process.len() <= MOST_PARTS {
+            return self.united(request, per_process);
+        }
+        // Block after block, so that no more than one of them is there twice.
+        let mut blocks = Vec::new();
+        let mut left = per_process.into_iter().peekable();
+        while left.peek().is_some() {
+            let block = left.by_ref().take(BLOCK).collect();
+            let united = self.united(request, block)?;
+            let rows = |(name, frame): (&'static str, LazyFrame)| Ok((name, frame.collect()?.lazy()));
+            blocks.push(united.into_iter().map(rows).collect::<Result<ProcessTables>>()?);
+        }
+        self.united(request, blocks)
     }
 }

@@ -16,6 +16,7 @@ const APART: &[(&str, &[&str])] = &[
     ("memory_allocations", &["alloc_id", "address", "stream_id"]),
     ("regions", &["region_id"]),
     ("region_self_times", &["region_id"]),
+    ("region_times", &["region_id"]),
     ("api_calls", &["region_id"]),
     ("ranges", &["range_id"]),
     ("range_self_times", &["range_id", "parent_id"]),

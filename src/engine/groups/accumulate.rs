@@ -352,4 +352,39 @@ mod tests {
         let names = frame.column("kernel_name").unwrap().cast(&DataType::String).unwrap();
         assert_eq!(names.str().unwrap().iter().flatten().collect::<Vec<_>>(), ["a", "b", "c"]);
     }
+
+    #[test]
+    fn what_is_computed_of_rows_is_added_up() {
+        let part = |starts: [i64; 3], ends: [i64; 3]| {
+            df!("start_ns" => starts, "end_ns" => ends, "gpu" => [0_i64, 0, 1]).unwrap()
+        };
+        let body = "SELECT gpu, 1 AS every_row, COUNT(CASE WHEN end_ns - start_ns < 10 THEN 1 END) AS short, \
+                    SUM(CASE WHEN end_ns - start_ns < 10 THEN end_ns - start_ns ELSE 0 END) AS short_ns, \
+                    QUANTILE_CONT(CAST(end_ns - start_ns AS DOUBLE), 0.25) AS lower \
+                    FROM kernels WHERE end_ns >= start_ns GROUP BY gpu, 1";
+        assert!(recognise(&format!("WITH g AS ({body}) SELECT * FROM g")).is_none(), "a number there is a place");
+        let body = body.replace("1 AS every_row, ", "").replace(", 1", "");
+        let frame = grouped(&[part([0, 5, 7], [3, 25, 6]), part([1, 0, 2], [8, 9, 2])], &body);
+        let integers =
+            |name: &str| -> Vec<i64> { frame.column(name).unwrap().i64().unwrap().into_no_null_iter().collect() };
+        assert_eq!((integers("gpu"), integers("short"), integers("short_ns")), (vec![0, 1], vec![3, 1], vec![19, 0]));
+        let lower: Vec<Option<f64>> = frame.column("lower").unwrap().f64().unwrap().iter().collect();
+        assert_eq!(lower, [Some(6.0), Some(0.0)]);
+    }
+
+    #[test]
+    fn too_many_groups_are_left_to_the_engine() {
+        let recognised =
+            recognise("WITH g AS (SELECT gpu, COUNT(*) AS n FROM kernels GROUP BY gpu) SELECT * FROM g").unwrap();
+        let groupings: Vec<&Grouping> = recognised.groupings.iter().collect();
+        let filters = &groupings[0].filters;
+        let of = |from: i64, to: i64| {
+            let mut pass = Pass::new(filters, &groupings);
+            pass.add(&df!("gpu" => (from..to).collect::<Vec<i64>>()).unwrap()).unwrap();
+            pass
+        };
+        let most = MOST_GROUPS as i64;
+        assert_eq!(of(0, most).merge(of(0, most)).finish().unwrap().unwrap()[0].height(), MOST_GROUPS);
+        assert!(of(0, most).merge(of(5, most + 1)).merge(of(0, 1)).finish().unwrap().is_none());
+    }
 }

@@ -272,7 +272,8 @@ fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &May
     let parts = parts(select).filter(|parts| !parts.keys.is_empty())?;
     let source = Source::of(&parts, rows, may)?;
     let key = |expr: &Expr| {
-        let key = source.value(&parts, expr)?;
+        // A number there is the place of a column.
+        let key = source.value(&parts, expr).filter(|_| !matches!(expr, Expr::Value(_)))?;
         (key.kind == Kind::Integer || key.kind == Kind::Text && !key.is_computed()).then_some(key)
     };
     let mut outputs = Vec::new();
