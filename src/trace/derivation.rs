@@ -52,7 +52,7 @@ impl Derivation<'_> {
     pub fn build(
         &self,
         tables: ProcessTables,
-        workers: usize,
+        workers: Jobs,
         prepared: impl Fn(&[&'static str], &str, LazyFrame) -> LazyFrame + Sync,
         derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
     ) -> Result<ProcessTables> {
@@ -92,10 +92,8 @@ impl Derivation<'_> {
             let used = self.used_by(built);
             read.into_iter().try_for_each(|name| keep_used(tables, name, &used))
         };
-        // The estimate of a process counts its tables once, and these workers share them.
-        let jobs = Jobs { count: workers, memory_bytes: u64::MAX };
         let families = derived::families(self.tables.iter().map(|table| table.name));
-        jobs.run(&families, |_| 0, build)?;
+        workers.run(&families, |_| 0, build)?;
         Ok(state.into_inner().unwrap_or_else(PoisonError::into_inner).0)
     }
 }

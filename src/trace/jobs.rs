@@ -22,6 +22,12 @@ impl Default for Jobs {
 }
 
 impl Jobs {
+    /// What is left for each of so many that work side by side; memory is what they count themselves.
+    #[must_use]
+    pub fn shared_by(self, others: usize) -> Self {
+        Self { count: (self.count / others.max(1)).max(1), memory_bytes: u64::MAX }
+    }
+
     /// Works on every item and gives the results in the order of the items. Items are begun in their order, each when
     /// a worker and the memory it costs are free. After a failure nothing more is begun.
     ///

@@ -354,7 +354,7 @@ impl Trace {
             }
             _ => derived::derive_all(names, &member.process, needed),
         };
-        let workers = self.jobs.count / self.members.len().max(1);
+        let workers = self.jobs.shared_by(self.members.len());
         let mut tables = derivation.build(tables, workers, prepared, derive)?;
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)

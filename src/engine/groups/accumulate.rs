@@ -59,12 +59,6 @@ impl<'a> Pass<'a> {
     }
 
     /// Adds all rows of another part of the table.
-    pub fn merge(mut self, other: Self) -> Self {
-        self.absorb(other);
-        self
-    }
-
-    /// As [`Pass::merge`], in place.
     pub fn absorb(&mut self, other: Self) {
         self.groupings.iter_mut().zip(other.groupings).for_each(|(one, other)| one.merge(other));
     }
@@ -310,15 +304,23 @@ mod tests {
     use super::*;
     use crate::engine::groups::recognise::recognise;
 
+    fn together<'a>(parts: impl IntoIterator<Item = Pass<'a>>) -> Pass<'a> {
+        let merged = parts.into_iter().reduce(|mut all, part| {
+            all.absorb(part);
+            all
+        });
+        merged.unwrap()
+    }
+
     fn grouped(frames: &[DataFrame], body: &str) -> DataFrame {
         let recognised = recognise(&format!("WITH g AS ({body}) SELECT * FROM g")).unwrap();
         let groupings: Vec<&Grouping> = recognised.groupings.iter().collect();
         let filters = &groupings[0].filters;
-        let all = frames.iter().fold(Pass::new(filters, &groupings), |all, frame| {
+        let all = together(frames.iter().map(|frame| {
             let mut part = Pass::new(filters, &groupings);
             part.add(frame).unwrap();
-            all.merge(part)
-        });
+            part
+        }));
         all.finish().unwrap().unwrap().remove(0)
     }
 
@@ -384,7 +386,7 @@ mod tests {
             pass
         };
         let most = MOST_GROUPS as i64;
-        assert_eq!(of(0, most).merge(of(0, most)).finish().unwrap().unwrap()[0].height(), MOST_GROUPS);
-        assert!(of(0, most).merge(of(5, most + 1)).merge(of(0, 1)).finish().unwrap().is_none());
+        assert_eq!(together([of(0, most), of(0, most)]).finish().unwrap().unwrap()[0].height(), MOST_GROUPS);
+        assert!(together([of(0, most), of(5, most + 1), of(0, 1)]).finish().unwrap().is_none());
     }
 }

@@ -5,13 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
 use polars::prelude::{Column, DataFrame, Expr, LazyFrame, Scalar, col};
-use rayon::prelude::*;
 
 use super::accumulate::Pass;
 use super::recognise::{Grouping, Recognised, recognise};
 use super::value::Value;
 use crate::engine::mentions::mentioned;
 use crate::trace::frames::is_identity;
+use crate::trace::jobs::Jobs;
 use crate::trace::schema::Table;
 use crate::trace::source::Piece;
 use crate::trace::{Member, Request, Trace, derived};
@@ -66,20 +66,20 @@ fn in_one_pass(
             None => whole.push(member),
         }
     }
-    let added = pieces
-        .par_iter()
-        .try_fold(empty, |mut pass, (member, piece)| {
-            add_pieces(&mut pass, member, piece.as_ref(), &columns)?;
-            Ok::<_, anyhow::Error>(pass)
-        })
-        .try_reduce(empty, |one, other| Ok(one.merge(other)))?;
-    let all = Mutex::new(first.merge(added));
+    let all = Mutex::new(first);
+    let absorb = |pass| all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
+    let add_piece = |(member, piece): &(&Member, Box<dyn Piece>)| {
+        let mut pass = empty();
+        add_pieces(&mut pass, member, piece.as_ref(), &columns)?;
+        absorb(pass);
+        Ok::<_, anyhow::Error>(())
+    };
+    trace.jobs().run(&pieces, |_| 0, add_piece)?;
     let request = Request::from([(table.name, columns.clone())]);
     let add_whole = |member: &&Member| {
         let mut tables = trace.process_frames(member, &request)?;
         let frame = tables.remove(table.name).context("internal: a table was not read")?;
-        let absorb = |pass| all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
-        add_rows(frame, member, &columns, empty, absorb)
+        add_rows(frame, member, &columns, trace.jobs().shared_by(whole.len()), empty, absorb)
     };
     trace.jobs().run(&whole, |member| member.memory_bytes_of(&request), add_whole)?;
     all.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
@@ -108,7 +108,8 @@ pub fn add_pieces(
     piece.read(&mut |frame| pass.add(&identified(frame, member, columns)?))
 }
 
-/// Adds the rows of a table of a process, in parts that are each added to a pass of their own.
+/// Adds the rows of a table of a process, in parts that are each added to a pass of their own. The workers are not those of
+/// the pool: one that waits for what is computed of its rows would begin the next part, and so on, on the same stack.
 ///
 /// # Errors
 /// When they cannot be read.
@@ -116,6 +117,7 @@ pub fn add_rows<'a>(
     frame: LazyFrame,
     member: &Member,
     columns: &BTreeSet<&'static str>,
+    workers: Jobs,
     empty: impl Fn() -> Pass<'a> + Sync,
     absorb: impl Fn(Pass<'a>) + Sync,
 ) -> Result<()> {
@@ -123,12 +125,13 @@ pub fn add_rows<'a>(
     let frame = frame.select(own).collect()?;
     // What is kept of every row for as long as a frame is added up is kept of fewer.
     let slices: Vec<i64> = (0..frame.height()).step_by(ADDED_ROWS).map(|first| first as i64).collect();
-    slices.par_iter().try_for_each(|first| {
+    let add = |first: &i64| {
         let mut pass = empty();
         pass.add(&identified(&frame.slice(*first, ADDED_ROWS), member, columns)?)?;
         absorb(pass);
         Ok::<_, anyhow::Error>(())
-    })
+    };
+    workers.run(&slices, |_| 0, add).map(drop)
 }
 
 /// Rows of a process with the columns that name it.

@@ -82,12 +82,13 @@ impl<'a> Passes<'a> {
                 }
             }
         }
-        in_pieces.par_iter().try_for_each(|(rows, member, piece)| {
+        let add_piece = |(rows, member, piece): &(&OfRows<'a>, &Member, Box<dyn Piece>)| {
             let mut pass = rows.empty();
             add_pieces(&mut pass, member, piece.as_ref(), &rows.columns)?;
             rows.absorb(pass);
             Ok::<_, anyhow::Error>(())
-        })?;
+        };
+        trace.jobs().run(&in_pieces, |_| 0, add_piece)?;
         drop(in_pieces);
         let of_member = |member: &Member| whole.get(&member.process.process).into_iter().flatten().copied();
         let more = |member: &Member| {
@@ -100,7 +101,8 @@ impl<'a> Passes<'a> {
         let see = |member: &Member, tables: &ProcessTables| {
             of_member(member).try_for_each(|rows| {
                 let frame = tables.get(rows.table.name).context("internal: a table was not read")?;
-                add_rows(frame.clone(), member, &rows.columns, || rows.empty(), |pass| rows.absorb(pass))
+                let workers = trace.jobs().shared_by(trace.members().len());
+                add_rows(frame.clone(), member, &rows.columns, workers, || rows.empty(), |pass| rows.absorb(pass))
             })?;
             also(member, tables)
         };

@@ -63,10 +63,13 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "att_waits", needs: att_waits::needs, build: att_waits::build },
 ];
 
+/// The name of a table, and what it needs.
+type Related = (&'static str, fn() -> Needs);
+
 /// Tables that are made of the same parts, and are built together where several are wanted.
 struct Family {
     /// Their names, and what each needs.
-    tables: &'static [(&'static str, fn() -> Needs)],
+    tables: &'static [Related],
     /// Builds some of them.
     build: fn(&Process, &Frames, &[&'static str]) -> Result<Vec<DataFrame>>,
 }
