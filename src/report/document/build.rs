@@ -83,9 +83,12 @@ pub fn summary(findings: &[Finding], has_work: bool) -> String {
         (None, ..) => "Nothing stands out in what was recorded.".to_owned(),
         (Some(first), 0, 0) => format!("Nothing costs much. {}.", first.title),
         (Some(first), high, medium) => {
+            let counted = [(high, "high"), (medium, "medium")].into_iter().filter(|(count, _)| *count > 0);
+            let parts: Vec<String> = counted.clone().map(|(count, priority)| format!("{count} {priority}")).collect();
             // English counts what stands last.
-            let findings = if medium == 1 { "finding" } else { "findings" };
-            format!("{high} high and {medium} medium {findings}; first: {}.", first.title)
+            let is_one = counted.last().is_some_and(|(count, _)| count == 1);
+            let findings = if is_one { "finding" } else { "findings" };
+            format!("{} {findings}; first: {}.", parts.join(" and "), first.title)
         }
     }
 }
