@@ -84,10 +84,10 @@ pub fn summary(findings: &[Finding], has_work: bool) -> String {
         (Some(first), 0, 0) => format!("Nothing costs much. {}.", first.title),
         (Some(first), high, medium) => {
             let counted = [(high, "high"), (medium, "medium")].into_iter().filter(|(count, _)| *count > 0);
-            let parts: Vec<String> = counted.clone().map(|(count, priority)| format!("{count} {priority}")).collect();
+            let parts: Vec<String> = counted.map(|(count, priority)| format!("{count} {priority}")).collect();
             // English counts what stands last.
-            let is_one = counted.last().is_some_and(|(count, _)| count == 1);
-            let findings = if is_one { "finding" } else { "findings" };
+            let last = if medium > 0 { medium } else { high };
+            let findings = if last == 1 { "finding" } else { "findings" };
             format!("{} {findings}; first: {}.", parts.join(" and "), first.title)
         }
     }
