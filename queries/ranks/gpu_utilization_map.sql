@@ -104,23 +104,19 @@ uncut AS (
     WHERE first_bin = last_bin
 ),
 pieces AS (
+    {%- for parts in ['uncut', 'cut'] %}
     SELECT
         process, gpu, bin,
         CAST(SUM(piece_ns) AS BIGINT) AS busy_ns,
         CAST(SUM(CASE WHEN compute > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS compute_ns,
         CAST(SUM(CASE WHEN comm > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS comm_ns,
         CAST(SUM(CASE WHEN copies > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS copy_ns
-    FROM uncut
+    FROM {{ parts }}
     GROUP BY process, gpu, bin
+    {%- if not loop.last %}
     UNION ALL
-    SELECT
-        process, gpu, bin,
-        CAST(SUM(piece_ns) AS BIGINT) AS busy_ns,
-        CAST(SUM(CASE WHEN compute > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS compute_ns,
-        CAST(SUM(CASE WHEN comm > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS comm_ns,
-        CAST(SUM(CASE WHEN copies > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS copy_ns
-    FROM cut
-    GROUP BY process, gpu, bin
+    {%- endif %}
+    {%- endfor %}
 ),
 summed AS (
     SELECT

@@ -22,6 +22,23 @@ const GROUPINGS: &[(&str, &str, &str, &str)] = &[
     ("agents", "", "agent_type, gpu", "COUNT(*) AS n, MAX(mem_bytes) AS m"),
     ("processes", "", "role, format", "COUNT(*) AS n, SUM(ppid) AS p"),
     ("pc_samples", "", "stall_reason", "COUNT(*) AS n"),
+    ("kernels", "WHERE end_ns - start_ns >= 1000 AND NOT gpu IS NULL", "rank", "COUNT(*) AS n"),
+    ("kernels", "WHERE category NOT IN ('gemm', 'of nobody') OR stream_id = 1", "rank, gpu", "COUNT(*) AS n"),
+    (
+        "kernels",
+        "WHERE CAST(duration_ns AS DOUBLE) < CAST('12.5' AS DOUBLE) * CAST(1000 AS DOUBLE)",
+        "rank",
+        "COUNT(*) AS n",
+    ),
+    ("kernels", "", "category", "COUNT(graph_exec_id) AS n, COUNT(CASE WHEN valid THEN 1 END) AS valid_ones"),
+    ("kernels", "", "gpu", "SUM(CASE WHEN category = 'gemm' THEN duration_ns ELSE 0 END) AS s, MIN(-stream_id) AS low"),
+    ("kernels", "", "rank", "QUANTILE_CONT(CAST(duration_ns AS DOUBLE), 0.95) AS p, MAX(queue_id * 2 + 1) AS high"),
+    (
+        "memory_copies",
+        "WHERE bytes IS NULL OR bytes > 100",
+        "direction",
+        "MEDIAN(CAST(bytes + 1 AS DOUBLE)) AS m, COUNT(bytes) AS n",
+    ),
 ];
 
 fn answer(sql: &str, input: &str) -> String {

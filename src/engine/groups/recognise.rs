@@ -261,7 +261,6 @@ fn chosen(select: &Select, rows: &BTreeMap<String, Rows>, may: &May<'_>) -> Opti
     let source = Source::of(&parts, rows, may)?;
     let mut columns = BTreeMap::new();
     for (alias, expr) in &parts.items {
-        // What is never grouped or added up may be anything that is of one row.
         let name = alias.clone().or_else(|| parts.column(&expr.to_string()))?;
         columns.insert(name, source.value(&parts, expr)?);
     }

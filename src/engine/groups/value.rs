@@ -45,8 +45,7 @@ impl Value {
 
     /// Whether it must be worked out of columns.
     pub fn is_computed(&self) -> bool {
-        let [column] = self.columns.iter().collect::<Vec<_>>()[..] else { return true };
-        *column != self.text
+        !self.columns.contains(self.text.as_str())
     }
 
     /// What an expression says of the values that `resolve` knows by name; `None` where it is more than is sure to be the

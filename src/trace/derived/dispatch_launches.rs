@@ -1,7 +1,5 @@
 //! The table `dispatch_launches`: every dispatch with the times of its launch, ready to be grouped.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
 use polars::prelude::*;
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
@@ -9,6 +7,7 @@ use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 use super::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use super::{Frames, Needs, column, needed};
 use crate::trace::identity::Process;
+use crate::trace::lane_numbers::LaneNumbers;
 use crate::trace::queue_order::{Dispatch, free_before, order_of_starts};
 use crate::trace::values::{Integers, Truths};
 
@@ -52,13 +51,13 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
     let (starts, ends, ids) = (integer("start_ns")?, integer("end_ns")?, integer("correlation_id")?);
     let gpus = integer("gpu")?;
-    let mut gpu_numbers = Numbers::default();
+    let mut gpu_numbers = LaneNumbers::default();
     let of_gpu: Vec<u32> = gpus.iter().map(|gpu| gpu_numbers.of(gpu)).collect();
     let copies = copies_by_gpu(needed(tables, "memory_copies")?, &mut gpu_numbers)?;
     let of_queue: Vec<u32> = {
         let (queues, streams) = (integer("queue_id")?, integer("stream_id")?);
         let rows = gpus.iter().zip(queues.iter()).zip(streams.iter());
-        let mut numbers = Numbers::default();
+        let mut numbers = LaneNumbers::default();
         // What dispatches wait in: the queue of a GPU, or its stream where no queue is known.
         rows.map(|((gpu, queue), stream)| numbers.of((gpu, queue, stream.filter(|_| queue.is_none())))).collect()
     };
@@ -95,7 +94,7 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
 }
 
 /// The valid copies of known GPUs; one between two GPUs keeps both busy.
-fn copies_by_gpu(copies: &DataFrame, numbers: &mut Numbers<Option<i64>>) -> Result<Vec<Dispatch<u32>>> {
+fn copies_by_gpu(copies: &DataFrame, numbers: &mut LaneNumbers<Option<i64>>) -> Result<Vec<Dispatch<u32>>> {
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(copies.column(name)?.i64()?)) };
     let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
     let valid = Truths::of(copies.column("valid")?.bool()?);
@@ -108,30 +107,6 @@ fn copies_by_gpu(copies: &DataFrame, numbers: &mut Numbers<Option<i64>>) -> Resu
         }));
     }
     Ok(found)
-}
-
-/// Numbers keys of which there are few in the order in which they come.
-struct Numbers<K> {
-    known: BTreeMap<K, u32>,
-    last: Option<(K, u32)>,
-}
-
-impl<K> Default for Numbers<K> {
-    fn default() -> Self {
-        Self { known: BTreeMap::new(), last: None }
-    }
-}
-
-impl<K: Copy + Ord> Numbers<K> {
-    fn of(&mut self, key: K) -> u32 {
-        if let Some((_, number)) = self.last.filter(|(last, _)| *last == key) {
-            return number;
-        }
-        let next = self.known.len() as u32;
-        let number = *self.known.entry(key).or_insert(next);
-        self.last = Some((key, number));
-        number
-    }
 }
 
 struct Launch {

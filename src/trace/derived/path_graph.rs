@@ -11,6 +11,7 @@ use super::{Frames, Needs, needed};
 use crate::trace::api_classes::ApiClasses;
 use crate::trace::critical_path::{Call, Graph, NONE, Waits, Work};
 use crate::trace::frames::{rows_named, values_by_text};
+use crate::trace::lane_numbers::LaneNumbers;
 use crate::trace::values::{Integers, Truths};
 
 /// More work and calls than this cannot be numbered.
@@ -146,8 +147,7 @@ type Lane = (Option<i64>, bool, i64);
 /// The streams and queues whose work runs in order.
 struct Lanes {
     by_stream: bool,
-    numbers: BTreeMap<Lane, u32>,
-    last: Option<(Lane, u32)>,
+    numbers: LaneNumbers<Lane>,
 }
 
 impl Lanes {
@@ -164,14 +164,14 @@ impl Lanes {
             Ok(known.len())
         };
         let (streams, queues) = (distinct("stream_id")?, distinct("queue_id")?);
-        Ok(Self { by_stream: streams > 1 || streams == 1 && queues < 2, numbers: BTreeMap::new(), last: None })
+        Ok(Self { by_stream: streams > 1 || streams == 1 && queues < 2, numbers: LaneNumbers::default() })
     }
 
     /// Dense numbers of the GPUs by lane.
     fn devices(&self) -> Vec<u32> {
-        let gpus: BTreeSet<Option<i64>> = self.numbers.keys().map(|(gpu, _, _)| *gpu).collect();
-        let mut devices = vec![0; self.numbers.len()];
-        for ((gpu, _, _), lane) in &self.numbers {
+        let gpus: BTreeSet<Option<i64>> = self.numbers.known().keys().map(|(gpu, _, _)| *gpu).collect();
+        let mut devices = vec![0; self.numbers.known().len()];
+        for ((gpu, _, _), lane) in self.numbers.known() {
             if let Some(slot) = devices.get_mut(*lane as usize) {
                 *slot = gpus.iter().position(|other| other == gpu).unwrap_or_default() as u32;
             }
@@ -182,14 +182,7 @@ impl Lanes {
     fn of_work(&mut self, gpu: Option<i64>, stream: Option<i64>, queue: Option<i64>) -> u32 {
         let stream = stream.filter(|_| self.by_stream);
         let Some(id) = stream.or(queue) else { return NONE };
-        let key = (gpu, stream.is_some(), id);
-        if let Some((_, number)) = self.last.filter(|(last, _)| *last == key) {
-            return number;
-        }
-        let next = self.numbers.len() as u32;
-        let number = *self.numbers.entry(key).or_insert(next);
-        self.last = Some((key, number));
-        number
+        self.numbers.of((gpu, stream.is_some(), id))
     }
 }
 
