@@ -19,10 +19,7 @@ WITH dispatches AS (
         {%- endfor %}
         1 AS every_row,
         k.duration_ns,
-        CASE
-            WHEN k.duration_ns = 0 THEN CAST(-1 AS DOUBLE)
-            ELSE FLOOR(LOG2(CAST(NULLIF(k.duration_ns, 0) AS DOUBLE)))
-        END AS guess
+        CAST(FLOOR(LOG2(CAST(CASE WHEN k.duration_ns > 0 THEN k.duration_ns ELSE 1 END AS DOUBLE))) AS BIGINT) AS guess
     FROM kernels AS k
     {%- if 'node' in by or 'hostname' in by %}
     JOIN processes AS p ON p.process = k.process
@@ -45,24 +42,22 @@ guessed AS (
     SELECT
         {{ keys }}every_row,
         duration_ns,
-        CAST(CASE WHEN guess > CAST(62 AS DOUBLE) THEN CAST(62 AS DOUBLE) ELSE guess END AS BIGINT) AS guess
+        CASE WHEN guess > 62 THEN 62 ELSE guess END AS guess,
+        CAST(POWER(CAST(2 AS DOUBLE), CAST(CASE WHEN guess > 62 THEN 62 ELSE guess END AS DOUBLE)) AS BIGINT) AS power_ns
     FROM dispatches
 ),
 -- The logarithm rounds, so that a duration beside a power may be one bin off: the powers themselves decide.
 placed AS (
     SELECT
-        {%- for column in by %}
-        g.{{ column }},
-        {%- endfor %}
-        g.every_row,
-        g.duration_ns,
+        {{ keys }}every_row,
+        duration_ns,
         CASE
-            WHEN g.duration_ns < w.bin_start_ns THEN g.guess - 1
-            WHEN g.duration_ns >= w.bin_end_ns AND g.guess < 62 THEN g.guess + 1
-            ELSE g.guess
+            WHEN duration_ns = 0 THEN -1
+            WHEN duration_ns < power_ns THEN guess - 1
+            WHEN duration_ns - power_ns >= power_ns THEN guess + 1
+            ELSE guess
         END AS bin
-    FROM guessed AS g
-    JOIN powers AS w ON w.bin = g.guess
+    FROM guessed
 ),
 counted AS (
     SELECT

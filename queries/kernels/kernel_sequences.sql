@@ -2,6 +2,7 @@
 -- about: Two to four short kernels that follow one another on a queue time and again, with only short pauses between them: what could be fused or captured in a graph. A chain that begins as it ends is left out, because it would overlap itself, but for one kernel repeated. Chains overlap one another: their times do not add up.
 -- kind: summary
 -- needs: kernels kernel_symbols processes
+-- local: chains_2_of_process chains_3_of_process chains_4_of_process
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, queue_id
 -- param: short_us float = 10 [0, 1000000000] -- a short kernel takes at most this long
@@ -52,7 +53,7 @@ WITH dispatches AS (
 ),
 followed AS (
     SELECT
-        {{ keys }}dispatch_id,
+        {{ 'process, ' if 'process' not in by }}{{ keys }}dispatch_id,
         kernel_name AS name_1,
         duration_ns AS duration_1,
         end_ns AS end_1
@@ -67,7 +68,7 @@ followed AS (
 -- How many kernels follow one another closely from here on, four at most. Kernels that overlap have no pause.
 measured AS (
     SELECT
-        {{ keys }}dispatch_id, name_1, name_2, name_3, name_4, duration_1, duration_2, duration_3, duration_4,
+        {{ 'process, ' if 'process' not in by }}{{ keys }}dispatch_id, name_1, name_2, name_3, name_4, duration_1, duration_2, duration_3, duration_4,
         {%- for place in [2, 3, 4] %}
         CASE WHEN start_{{ place }} > end_{{ place - 1 }} THEN start_{{ place }} - end_{{ place - 1 }} ELSE 0 END AS pause_{{ place }},
         CASE
@@ -80,9 +81,9 @@ measured AS (
     WHERE CAST(duration_1 AS DOUBLE) <= CAST({{ short_us }} AS DOUBLE) * CAST(1000 AS DOUBLE)
 ),
 {%- for length in [2, 3, 4] %}
-chains_{{ length }} AS (
+chains_{{ length }}_of_process AS (
     SELECT
-        {{ keys }}
+        {{ 'process, ' if 'process' not in by }}{{ keys }}
         {%- for place in range(1, length + 1) %}name_{{ place }}, {% endfor %}
         CAST(COUNT(*) AS BIGINT) AS occurrences,
         CAST(SUM({% for place in range(2, length + 1) %}duration_{{ place }} + {% endfor %}{{ 'CASE WHEN name_1 = name_2 THEN 0 ELSE duration_1 END' if length == 2 else 'duration_1' }}) AS BIGINT) AS kernel_ns,
@@ -92,6 +93,17 @@ chains_{{ length }} AS (
     WHERE {% for place in range(2, length + 1) %}{{ ' AND ' if place > 2 }}close_{{ place }} = 1{% endfor %}
         {%- if length > 2 %} AND name_1 <> name_{{ length }}{% endif %}
         {%- if length == 4 %} AND (name_1 <> name_3 OR name_2 <> name_4){% endif %}
+    GROUP BY {{ 'process, ' if 'process' not in by }}{{ keys }}{% for place in range(1, length + 1) %}{{ ', ' if place > 1 }}name_{{ place }}{% endfor %}
+),
+chains_{{ length }} AS (
+    SELECT
+        {{ keys }}
+        {%- for place in range(1, length + 1) %}name_{{ place }}, {% endfor %}
+        CAST(SUM(occurrences) AS BIGINT) AS occurrences,
+        CAST(SUM(kernel_ns) AS BIGINT) AS kernel_ns,
+        CAST(SUM(pause_ns) AS BIGINT) AS pause_ns,
+        MIN(first_dispatch_id) AS first_dispatch_id
+    FROM chains_{{ length }}_of_process
     GROUP BY {{ keys }}{% for place in range(1, length + 1) %}{{ ', ' if place > 1 }}name_{{ place }}{% endfor %}
 ),
 {%- endfor %}

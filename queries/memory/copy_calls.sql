@@ -2,6 +2,7 @@
 -- about: Which calls launched the copies, and how long these held their thread while the copy ran. Whether host memory was pageable is not recorded: an asynchronous call that returns only after its copy has ended hints at it.
 -- kind: summary
 -- needs: memory_copies launches processes
+-- local: calls
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, peer_gpu, stream_id, graph_exec_id
 -- column: direction name -- H2D, D2H, D2D, P2P, H2H or NONE

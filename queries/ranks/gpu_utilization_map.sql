@@ -3,6 +3,7 @@
 -- kind: heatmap
 -- plot: heatmap row=rank,gpu bin=bin value=busy_pct from=begin_ns length=length_ns
 -- needs: gpu_segments processes clocks
+-- grid: grids
 -- by:
 -- dimensions:
 -- param: bins int = 20 [1, 10000] -- stretches of the longest activity of a process

@@ -2,6 +2,7 @@
 -- about: Stretches of each GPU in which nothing ran inside the span of its process, longest first, with the kernels around each, what the host did, and its main cause.
 -- kind: trace
 -- needs: idle_gaps kernel_symbols processes
+-- local: longest
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, tid, cause, next_kind
 -- param: top int = 50 -- longest N gaps of each group, 0 = all
@@ -47,9 +48,38 @@ WITH numbered AS (
     WHERE cause NOT IN ('copy_only', 'lead', 'tail')
 ),
 {%- if is_cut %}
+lengths_of_process AS (
+    SELECT process, gap, CAST(SUM(duration_ns) AS BIGINT) AS length_ns
+    FROM numbered
+    GROUP BY process, gap
+),
+places AS (
+    SELECT gap, ROW_NUMBER() OVER (PARTITION BY process ORDER BY -length_ns NULLS LAST, gap NULLS LAST) AS place
+    FROM lengths_of_process
+),
+-- Among the longest of all are no others than the longest of each process.
+longest AS (
+    SELECT
+        n.gap,
+        n.process,
+        n.rank,
+        n.gpu,
+        n.device,
+        n.gap_id,
+        n.start_ns,
+        n.duration_ns,
+        n.cause,
+        n.api_ns,
+        {%- for column in facts %}
+        n.{{ column }}{{ ',' if not loop.last }}
+        {%- endfor %}
+    FROM numbered AS n
+    JOIN places AS s ON s.gap = n.gap
+    WHERE s.place <= {{ top }}
+),
 lengths AS (
     SELECT n.gap, CAST(SUM(n.duration_ns) AS BIGINT) AS length_ns
-    FROM numbered AS n
+    FROM longest AS n
     JOIN processes AS p ON p.process = n.process
     WHERE p.role = 'trace'
     GROUP BY n.gap
@@ -78,7 +108,7 @@ parts AS (
         {%- endfor %}
         p.node,
         p.hostname
-    FROM numbered AS g
+    FROM {{ 'longest' if is_cut else 'numbered' }} AS g
     {%- if is_cut %}
     JOIN chosen AS c ON c.gap = g.gap
     {%- endif %}

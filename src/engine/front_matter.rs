@@ -163,6 +163,11 @@ pub struct QueryDeclaration {
     ///
     /// [`Trace::frames_with_sums`]: crate::trace::Trace::frames_with_sums
     pub sums: Vec<String>,
+    /// Steps whose rows are those of each process, one after the other: they may be worked out of a few processes at a time.
+    pub local: Vec<String>,
+    /// The step with `process`, `origin_ns` and `length_ns` after which only counts of `gpu_segments` how long what ran within each
+    /// of the stretches that follow one another from the origin, and nothing begins before it.
+    pub grid: Option<String>,
     /// Grouping where none is given.
     pub by: Vec<String>,
     /// Columns it can be grouped by.
@@ -206,6 +211,8 @@ pub fn parse(file: &str, text: &str) -> Result<QueryDeclaration, QueryError> {
                 declaration.sums = words(value);
             }
             "sums" => return Err(wrong(format!("there are sums of {} only", SUMMED.join(", ")))),
+            "local" => declaration.local = words(value),
+            "grid" => declaration.grid = Some(value.to_owned()),
             "by" => declaration.by = words(value),
             "plot" => declaration.plot = Some(PlotDeclaration::parse(value).map_err(wrong)?),
             "dimensions" => declaration.dimensions = words(value),

@@ -3,6 +3,8 @@
 #[cfg(feature = "tables")]
 mod applicable;
 mod error;
+#[cfg(feature = "tables")]
+mod expressions;
 mod front_matter;
 #[cfg(feature = "tables")]
 mod groups;

@@ -19,7 +19,7 @@ use super::numbers::{NUMBERS, numbers};
 use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
 use super::rounding::round_significant;
-use super::several::{Several, Statement};
+use super::several::{Several, Statement, Told};
 use super::statement::hidden_table;
 use super::steps::Steps;
 use crate::trace::schema::ColumnType;
@@ -87,13 +87,20 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
     let statements: Vec<String> =
         queries.par_iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
     statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
-    let are_of_sums: Vec<bool> = queries.iter().map(|(query, _)| !query.declaration.sums.is_empty()).collect();
-    let several = Several::read(trace, &statements, &are_of_sums)?;
+    let told: Vec<Told<'_>> =
+        statements.iter().zip(queries).map(|(sql, (query, _))| Told::of(sql, &query.declaration)).collect();
+    let several = Several::read(trace, &told)?;
     let run = |((sql, rest), (query, options)): ((&String, &Option<Statement>), &(&Query, QueryOptions))| {
         let columns = options.columns.as_deref();
         let way = Way { engine: Engine::InMemory, columns, with_sums: false, in_steps: true };
-        let answer = match rest {
-            Some(rest) => answer(several.frames_of(rest), &rest.sql, &way)?,
+        let answered = rest.as_ref().map(|rest| {
+            let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
+            answer(several.frames_of(rest), &rest.sql, &way, &after)
+        });
+        let answer = match answered {
+            // What it was given may be too little for a statement that is not run in steps.
+            Some(Err(_)) if rest.as_ref().is_some_and(|rest| rest.grid.is_some()) => run_statement(trace, sql, &way)?,
+            Some(answered) => answered?,
             None => run_statement(trace, sql, &way)?,
         };
         take(query, described(answer, query, options)?)
@@ -165,15 +172,38 @@ fn run_statement(trace: &Trace, sql: &str, way: &Way<'_>) -> Result<Answer, Quer
     let frames = if way.with_sums { trace.frames_with_sums(&request)? } else { trace.frames(&request)? };
     let mut frames: Frames = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
     frames.extend(grouped.into_iter().map(|(name, frame)| (name, frame.lazy())));
-    answer(frames, &sql, way)
+    answer(frames, &sql, way, &nothing)
 }
 
-fn answer(frames: Frames, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError> {
-    let frame = match execute(&frames, sql, way) {
+/// What a statement reads besides after one of its steps is there, if anything.
+type AfterStep<'a> = dyn Fn(&str, &DataFrame) -> anyhow::Result<Option<(String, LazyFrame)>> + 'a;
+
+fn nothing(_: &str, _: &DataFrame) -> anyhow::Result<Option<(String, LazyFrame)>> {
+    Ok(None)
+}
+
+/// The rows of a statement that is run in steps, as they come.
+///
+/// # Errors
+/// When the engine cannot run it.
+pub fn rows(frames: Frames, sql: &str) -> PolarsResult<DataFrame> {
+    let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: true };
+    executed(frames, sql, &way, &nothing)
+}
+
+fn executed(frames: Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
+    match execute(&frames, sql, way, after) {
         // Text functions take no dictionaries; the texts themselves are slower, and always work.
-        Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, sql, way),
+        Err(error) if wants_text(&error.to_string()) => {
+            let frames = with_texts(frames).map_err(|error| PolarsError::ComputeError(error.to_string().into()))?;
+            execute(&frames, sql, way, after)
+        }
         executed => executed,
-    };
+    }
+}
+
+fn answer(frames: Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> Result<Answer, QueryError> {
+    let frame = executed(frames, sql, way, after);
     let frame = frame.map_err(|error| QueryError::Sql { reason: reason_of(&error.to_string()) })?;
     let frame = presentable(frame)?;
     let columns = frame
@@ -188,10 +218,10 @@ fn answer(frames: Frames, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError
     Ok(Answer { frame, columns })
 }
 
-fn execute(frames: &Frames, sql: &str, way: &Way<'_>) -> PolarsResult<DataFrame> {
+fn execute(frames: &Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
     let steps = if way.in_steps { Steps::of(sql) } else { None };
     if let Some(steps) = &steps {
-        match execute_in(frames, sql, way, Some(steps)) {
+        match execute_in(frames, sql, way, Some((steps, after))) {
             Err(error) if !wants_text(&error.to_string()) => {}
             executed => return executed,
         }
@@ -200,7 +230,12 @@ fn execute(frames: &Frames, sql: &str, way: &Way<'_>) -> PolarsResult<DataFrame>
 }
 
 /// Runs a statement, in steps if these are given.
-fn execute_in(frames: &Frames, sql: &str, way: &Way<'_>, steps: Option<&Steps>) -> PolarsResult<DataFrame> {
+fn execute_in(
+    frames: &Frames,
+    sql: &str,
+    way: &Way<'_>,
+    steps: Option<(&Steps, &AfterStep<'_>)>,
+) -> PolarsResult<DataFrame> {
     caught(|| {
         let mut context = SQLContext::new();
         for (name, frame) in frames {
@@ -211,7 +246,12 @@ fn execute_in(frames: &Frames, sql: &str, way: &Way<'_>, steps: Option<&Steps>) 
         }
         let collect = |plan: LazyFrame, engine| caught(|| Ok(plan.collect_with_engine(engine)?.unwrap_single()));
         let mut plan = match steps {
-            Some(steps) => steps.plan(&mut context, |plan| collect(plan, way.engine))?,
+            Some((steps, after)) => {
+                let after = |step: &str, rows: &DataFrame| {
+                    after(step, rows).map_err(|error| PolarsError::ComputeError(error.to_string().into()))
+                };
+                steps.plan(&mut context, |plan| collect(plan, way.engine), after)?
+            }
             None => context.execute(sql)?,
         };
         if let Some(columns) = way.columns {

@@ -67,7 +67,8 @@ impl Steps {
         Some(Self { steps, last })
     }
 
-    /// Works out all steps but the last, over the tables of a context; gives the plan of the last.
+    /// Works out all steps but the last, over the tables of a context, which has another table `after` some of them; gives the
+    /// plan of the last.
     ///
     /// # Errors
     /// When a step cannot be planned or run.
@@ -75,10 +76,17 @@ impl Steps {
         &self,
         context: &mut SQLContext,
         collect: impl Fn(LazyFrame) -> PolarsResult<DataFrame>,
+        after: impl Fn(&str, &DataFrame) -> PolarsResult<Option<(String, LazyFrame)>>,
     ) -> PolarsResult<LazyFrame> {
         for step in &self.steps {
-            let plan = context.execute(&step.sql)?;
-            let plan = if step.is_table { collect(plan)?.lazy() } else { plan };
+            let mut plan = context.execute(&step.sql)?;
+            if step.is_table {
+                let rows = collect(plan)?;
+                if let Some((name, frame)) = after(&step.name, &rows)? {
+                    context.register(&name, frame);
+                }
+                plan = rows.lazy();
+            }
             context.register(&step.name, plan);
             step.done.iter().for_each(|name| context.unregister(name));
         }
@@ -139,7 +147,7 @@ mod tests {
         context.register("t", table.lazy());
         let whole = context.execute(sql).unwrap().collect().unwrap();
         let steps = Steps::of(sql).unwrap();
-        assert_eq!(steps.plan(&mut context, LazyFrame::collect).unwrap().collect().unwrap(), whole);
+        assert_eq!(steps.plan(&mut context, LazyFrame::collect, |_, _| Ok(None)).unwrap().collect().unwrap(), whole);
     }
 
     #[test]

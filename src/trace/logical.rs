@@ -224,7 +224,10 @@ impl Trace {
     }
 
     /// The tables of all processes, each of one after the other.
-    pub(super) fn united(
+    ///
+    /// # Errors
+    /// When polars cannot put them together.
+    pub fn united(
         &self,
         request: &Request,
         per_process: Vec<ProcessTables>,

@@ -15,6 +15,23 @@ const MOST_PARTS: usize = 32;
 const BLOCK: usize = 64;
 
 impl Trace {
+    /// The requested columns of some tables of a process, with those that name it.
+    ///
+    /// # Errors
+    /// When there is no table of a name, or polars cannot select its columns.
+    pub fn tables_of(&self, member: &Member, request: &Request, tables: &ProcessTables) -> Result<ProcessTables> {
+        let narrow = |(name, frame): (&&'static str, &LazyFrame)| {
+            let columns = request.get(name)?;
+            let narrow = |table| {
+                let own = columns_of(table, columns).filter(|name| !is_identity(name)).map(col);
+                Ok((*name, frame.clone().select(own.collect::<Vec<Expr>>()).collect()?.lazy()))
+            };
+            Some(known_table(name).and_then(narrow))
+        };
+        let narrowed = tables.iter().filter_map(narrow).collect::<Result<_>>()?;
+        Ok(self.identified(member, request, narrowed))
+    }
+
     /// As [`Trace::frames`], but of every process `more` tables and columns are read, which `see` gets with the others, and
     /// which are then let go of.
     ///

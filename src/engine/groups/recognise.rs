@@ -1,16 +1,11 @@
 //! Finds the common table expressions of a statement that group the rows of a table by columns.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 
-use sqlparser::ast::{
-    Cte, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, ObjectName, ObjectNamePart,
-    Query, Select, SelectItem, SetExpr, Statement, TableFactor, visit_relations,
-};
-use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
+use sqlparser::ast::{DataType, Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, TableFactor};
 
-use super::value::{Kind, Value};
+use super::value::{Kind, Value, called};
+use crate::engine::expressions::{Expressions, bare_name};
 use crate::trace::schema::{self, Origin, Table};
 
 /// What is taken of the rows of a group.
@@ -85,17 +80,10 @@ pub fn recognise_all(sql: &str) -> Option<Recognised> {
 type May<'a> = dyn Fn(&Table) -> bool + 'a;
 
 fn recognise_over(sql: &str, may: &May<'_>) -> Option<Recognised> {
-    let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
-    let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
-    let mut with = query.with.take().filter(|with| !with.recursive)?;
-    // A name that hides a table, or is given twice, would be taken for the other here.
-    let names: BTreeSet<String> = with.cte_tables.iter().map(|cte| cte.alias.name.value.clone()).collect();
-    if names.len() < with.cte_tables.len() || names.iter().any(|name| schema::table(name).is_some()) {
-        return None;
-    }
+    let mut expressions = Expressions::of(sql)?;
     let mut rows: BTreeMap<String, Rows> = BTreeMap::new();
     let mut groupings: Vec<Grouping> = Vec::new();
-    with.cte_tables.retain(|cte| {
+    expressions.with.cte_tables.retain(|cte| {
         let Some(name) = bare_name(cte) else { return true };
         let Some(select) = plain(&cte.query) else { return true };
         if let Some(outputs) = grouped(&name, select, &rows, may) {
@@ -111,36 +99,8 @@ fn recognise_over(sql: &str, may: &May<'_>) -> Option<Recognised> {
         return None;
     }
     // What only the groupings used must not be read.
-    while let Some(unused) = with.cte_tables.iter().enumerate().rev().find_map(|(at, cte)| {
-        let name = bare_name(cte)?;
-        let later = with.cte_tables.iter().skip(at + 1).map(|later| &later.query);
-        (!later.chain([&query]).any(|query| reads(query, &name))).then_some(at)
-    }) {
-        with.cte_tables.remove(unused);
-    }
-    if !with.cte_tables.is_empty() {
-        query.with = Some(with);
-    }
-    Some(Recognised { groupings, sql: query.to_string() })
-}
-
-/// Whether a query reads a table of that name, or has one of another kind of name.
-fn reads(query: &Query, name: &str) -> bool {
-    let is_another = |relation: &ObjectName| match relation.0.as_slice() {
-        [ObjectNamePart::Identifier(word)] => !word.value.eq_ignore_ascii_case(name),
-        _ => false,
-    };
-    let another = |relation: &ObjectName| match is_another(relation) {
-        true => ControlFlow::Continue(()),
-        false => ControlFlow::Break(()),
-    };
-    visit_relations(query, another).is_break()
-}
-
-/// The name of a common table expression that names nothing else, and needs no quotes.
-fn bare_name(cte: &Cte) -> Option<String> {
-    let name = &cte.alias.name;
-    (cte.alias.columns.is_empty() && name.quote_style.is_none()).then(|| name.value.clone())
+    expressions.drop_unused();
+    Some(Recognised { groupings, sql: expressions.into_sql() })
 }
 
 /// The SELECT of a query that is nothing else.
@@ -305,26 +265,10 @@ fn aggregate(expr: &Expr, integer: &dyn Fn(&Expr) -> Option<Value>) -> Option<Ag
         other => other,
     };
     let is_integer = is_bigint(expr);
-    let text = function.to_string();
-    if text == "COUNT(*)" {
+    if function.to_string() == "COUNT(*)" {
         return Some(Aggregate::Count);
     }
-    let Expr::Function(called) = function else { return None };
-    let name = called.name.to_string();
-    let FunctionArguments::List(arguments) = &called.args else { return None };
-    let arguments: Vec<&Expr> = arguments
-        .args
-        .iter()
-        .map(|argument| match argument {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(argument)) => Some(argument),
-            _ => None,
-        })
-        .collect::<Option<_>>()?;
-    // Written again from these parts it must be the same, or it has others.
-    let list: Vec<String> = arguments.iter().map(ToString::to_string).collect();
-    if text != format!("{name}({})", list.join(", ")) {
-        return None;
-    }
+    let (name, arguments) = called(function)?;
     let double = |argument: &Expr| match argument {
         Expr::Cast { expr, data_type: DataType::Double(_), .. } if !is_integer => integer(expr),
         _ => None,

@@ -62,7 +62,8 @@ impl<'a> Passes<'a> {
         Self(passes)
     }
 
-    /// Reads the tables of a request, and of others what the groupings need; `also` sees the tables of every process.
+    /// Reads the tables of a request, and of others what the groupings need; `also` sees the tables of every process, with those
+    /// that are only to be `seen`.
     ///
     /// # Errors
     /// When a table cannot be read, or `also` fails.
@@ -70,6 +71,7 @@ impl<'a> Passes<'a> {
         &self,
         trace: &Trace,
         request: &Request,
+        seen: &Request,
         also: impl Fn(&Member, &ProcessTables) -> Result<()> + Sync + Send,
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
         let mut in_pieces: Vec<(&OfRows<'a>, &Member, Box<dyn Piece>)> = Vec::new();
@@ -92,7 +94,7 @@ impl<'a> Passes<'a> {
         drop(in_pieces);
         let of_member = |member: &Member| whole.get(&member.process.process).into_iter().flatten().copied();
         let more = |member: &Member| {
-            let mut request = Request::new();
+            let mut request = seen.clone();
             for rows in of_member(member) {
                 request.entry(rows.table.name).or_default().extend(&rows.columns);
             }

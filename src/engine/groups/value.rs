@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use sqlparser::ast::{BinaryOperator, CaseWhen, DataType, Expr, UnaryOperator, Value as Literal};
+use sqlparser::ast::{
+    BinaryOperator, CaseWhen, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator,
+    Value as Literal,
+};
 
 use crate::trace::schema::{ColumnType, Table};
 
@@ -60,7 +63,19 @@ impl Value {
             Expr::UnaryOp { op: UnaryOperator::Not, expr } => of(expr)?.only(Kind::Truth)?.within("NOT (", ")"),
             Expr::IsNull(expr) => of(expr)?.of_kind(Kind::Truth).within("(", ") IS NULL"),
             Expr::IsNotNull(expr) => of(expr)?.of_kind(Kind::Truth).within("(", ") IS NOT NULL"),
-            Expr::Cast { expr, data_type: DataType::BigInt(None), .. } => of(expr)?.only(Kind::Integer),
+            Expr::Cast { expr, data_type: DataType::BigInt(None), .. } => {
+                let cast = of(expr)?;
+                match cast.kind {
+                    Kind::Integer => Some(cast),
+                    Kind::Float => cast.of_kind(Kind::Integer).within("CAST(", " AS BIGINT)"),
+                    _ => None,
+                }
+            }
+            Expr::Floor { expr: inner, .. } => {
+                let floor = of(inner)?.only(Kind::Float)?.within("FLOOR(", ")")?;
+                (expr.to_string() == format!("FLOOR({inner})")).then_some(floor)
+            }
+            Expr::Function(_) => Self::of_function(expr, &of),
             Expr::Cast { expr, data_type: DataType::Double(_), .. } => {
                 let cast = of(expr)?;
                 let is_number = cast.kind == Kind::Integer || cast.kind == Kind::Text && cast.columns.is_empty();
@@ -86,6 +101,17 @@ impl Value {
             }
             _ => None,
         }
+    }
+
+    fn of_function(expr: &Expr, of: &dyn Fn(&Expr) -> Option<Self>) -> Option<Self> {
+        let (name, arguments) = called(expr)?;
+        let is_known = matches!((name.as_str(), arguments.len()), ("LOG2", 1) | ("POWER", 2));
+        let arguments: Vec<Self> =
+            arguments.into_iter().map(|argument| of(argument)?.only(Kind::Float)).collect::<Option<_>>()?;
+        let texts: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
+        let text = format!("{name}({})", texts.join(", "));
+        let columns = arguments.into_iter().flat_map(|argument| argument.columns).collect();
+        is_known.then_some(Self { text, columns, kind: Kind::Float })
     }
 
     fn of_literal(literal: &Literal) -> Option<Self> {
@@ -131,6 +157,21 @@ impl Value {
     }
 }
 
+/// The name of a function and its arguments, where it is called with nothing else.
+pub fn called(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
+    let Expr::Function(called) = expr else { return None };
+    let FunctionArguments::List(list) = &called.args else { return None };
+    let argument = |argument| match argument {
+        &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref argument)) => Some(argument),
+        _ => None,
+    };
+    let arguments: Vec<&Expr> = list.args.iter().map(argument).collect::<Option<_>>()?;
+    // Written again from these parts it must be the same, or it has others.
+    let name = called.name.to_string();
+    let texts: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+    (expr.to_string() == format!("{name}({})", texts.join(", "))).then_some((name, arguments))
+}
+
 /// What an operator makes of values; `None` where it takes none of these kinds, or is a division, which engines round in their
 /// own ways.
 fn kind_of(operator: &BinaryOperator, left: Kind, right: Kind) -> Option<Kind> {
@@ -171,6 +212,11 @@ mod tests {
                 Kind::Integer,
             ),
             ("category = 'a' AND gpu IS NULL", "((category = 'a') AND (gpu) IS NULL)", Kind::Truth),
+            (
+                "CAST(FLOOR(LOG2(CAST(duration_ns AS DOUBLE))) AS BIGINT)",
+                "CAST(FLOOR(LOG2(CAST(duration_ns AS DOUBLE))) AS BIGINT)",
+                Kind::Integer,
+            ),
             ("category NOT IN ('a', 'b')", "category NOT IN ('a', 'b')", Kind::Truth),
         ];
         for (sql, text, kind) in texts {
@@ -195,6 +241,9 @@ mod tests {
             "1.5",
             "category < 'a'",
             "CAST(duration_ns AS VARCHAR)",
+            "FLOOR(duration_ns)",
+            "POWER(CAST(duration_ns AS DOUBLE))",
+            "SQRT(CAST(duration_ns AS DOUBLE))",
             "LAG(start_ns) OVER (ORDER BY start_ns)",
         ] {
             assert_eq!(value(sql), None, "{sql}");

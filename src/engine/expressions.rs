@@ -1,0 +1,119 @@
+//! The common table expressions of a statement.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{Cte, ObjectName, ObjectNamePart, Query, Statement, With, visit_relations};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
+
+use crate::trace::schema;
+
+/// A statement and its common table expressions.
+pub struct Expressions {
+    /// The expressions in their order.
+    pub with: With,
+    query: Box<Query>,
+}
+
+impl Expressions {
+    /// Takes a statement apart; `None` where it is no query with expressions, or where one has the name of a table or of
+    /// another: such a name would be taken for the other.
+    pub fn of(sql: &str) -> Option<Self> {
+        let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
+        let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
+        let with = query.with.take().filter(|with| !with.recursive)?;
+        let names: BTreeSet<String> = with.cte_tables.iter().map(|cte| cte.alias.name.value.clone()).collect();
+        let is_clear = names.len() == with.cte_tables.len() && names.iter().all(|name| schema::table(name).is_none());
+        is_clear.then_some(Self { with, query })
+    }
+
+    /// Leaves out what nobody reads.
+    pub fn drop_unused(&mut self) {
+        while let Some(unused) = self.with.cte_tables.iter().enumerate().rev().find_map(|(at, cte)| {
+            let name = bare_name(cte)?;
+            let later = self.with.cte_tables.iter().skip(at + 1).map(|later| &later.query);
+            (!later.chain([&self.query]).any(|query| reads(query, &name))).then_some(at)
+        }) {
+            self.with.cte_tables.remove(unused);
+        }
+    }
+
+    /// The statement.
+    pub fn into_sql(self) -> String {
+        let mut query = self.query;
+        if !self.with.cte_tables.is_empty() {
+            query.with = Some(self.with);
+        }
+        query.to_string()
+    }
+
+    /// The statement whose rows are those of one of the expressions.
+    pub fn sql_of(&self, name: &str) -> Option<String> {
+        let at = self.with.cte_tables.iter().position(|cte| bare_name(cte).as_deref() == Some(name))?;
+        let (before, from) = self.with.cte_tables.split_at_checked(at)?;
+        let query = from.first()?.query.clone();
+        if query.with.is_some() {
+            return None;
+        }
+        let with = With { cte_tables: before.to_vec(), ..self.with.clone() };
+        let mut only = Self { with, query };
+        only.drop_unused();
+        Some(only.into_sql())
+    }
+}
+
+/// The name of a common table expression that names nothing else, and needs no quotes.
+pub fn bare_name(cte: &Cte) -> Option<String> {
+    let name = &cte.alias.name;
+    (cte.alias.columns.is_empty() && name.quote_style.is_none()).then(|| name.value.clone())
+}
+
+/// Whether a query reads a table of that name, or has one of another kind of name.
+fn reads(query: &Query, name: &str) -> bool {
+    let is_another = |relation: &ObjectName| match relation.0.as_slice() {
+        [ObjectNamePart::Identifier(word)] => !word.value.eq_ignore_ascii_case(name),
+        _ => false,
+    };
+    let another = |relation: &ObjectName| match is_another(relation) {
+        true => ControlFlow::Continue(()),
+        false => ControlFlow::Break(()),
+    };
+    visit_relations(query, another).is_break()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SQL: &str = "WITH a AS (SELECT x FROM t), b AS (SELECT y FROM t), c AS (SELECT x FROM a), \
+                       d AS (SELECT c.x FROM c) SELECT x FROM d";
+
+    #[test]
+    fn what_nobody_reads_is_left_out() {
+        let mut expressions = Expressions::of(SQL).unwrap();
+        expressions.drop_unused();
+        let left: Vec<_> = expressions.with.cte_tables.iter().filter_map(bare_name).collect();
+        assert_eq!(left, ["a", "c", "d"]);
+    }
+
+    #[test]
+    fn one_of_them() {
+        let expressions = Expressions::of(SQL).unwrap();
+        assert_eq!(expressions.sql_of("c").unwrap(), "WITH a AS (SELECT x FROM t) SELECT x FROM a");
+        assert_eq!(expressions.sql_of("b").unwrap(), "SELECT y FROM t");
+        assert_eq!(expressions.sql_of("e"), None);
+    }
+
+    #[test]
+    fn names_that_could_mean_another_table() {
+        for sql in [
+            "WITH kernels AS (SELECT 1 AS x) SELECT x FROM kernels",
+            "WITH a AS (SELECT 1 AS x), a AS (SELECT 2 AS x) SELECT x FROM a",
+            "WITH RECURSIVE a AS (SELECT 1 AS x) SELECT x FROM a",
+            "SELECT 1 AS x",
+        ] {
+            assert!(Expressions::of(sql).is_none(), "{sql}");
+        }
+    }
+}

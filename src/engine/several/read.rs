@@ -1,0 +1,161 @@
+//! Reads a trace for several statements.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, col};
+use rayon::prelude::*;
+
+use super::local::{LocalStep, Locals, apart};
+use super::merged::{GPU_SEGMENTS, Merged};
+use super::sums::Sums;
+use crate::engine::front_matter::QueryDeclaration;
+use crate::engine::groups::{Passes, Recognised, recognise, recognise_all};
+use crate::engine::mentions::mentioned;
+use crate::engine::run::united;
+use crate::trace::logical::columns_of;
+use crate::trace::schema;
+use crate::trace::{Request, Trace};
+
+/// A statement, and what its query says of how it may be run.
+pub struct Told<'a> {
+    /// The statement.
+    pub sql: &'a str,
+    /// Whether sums of segments are enough for it.
+    pub is_of_sums: bool,
+    /// Steps that may be worked out of some processes at a time.
+    pub local: &'a [String],
+    /// The step with the stretches of time within which segments may be put together.
+    pub grid: Option<&'a str>,
+}
+
+impl<'a> Told<'a> {
+    /// A statement of a query.
+    pub fn of(sql: &'a str, query: &'a QueryDeclaration) -> Self {
+        Self { sql, is_of_sums: !query.sums.is_empty(), local: &query.local, grid: query.grid.as_deref() }
+    }
+}
+
+/// A statement that is run after the trace was read.
+pub struct Statement {
+    /// What is left of it.
+    pub sql: String,
+    /// The tables and columns that it reads.
+    pub request: Request,
+    /// Tables that stand for steps of it.
+    pub steps: Vec<(String, DataFrame)>,
+    /// Whether sums of segments are enough for it.
+    pub is_of_sums: bool,
+    /// The step with the stretches of time within which it is given segments put together.
+    pub grid: Option<String>,
+}
+
+/// Statements with what they are run over.
+pub struct Several {
+    /// The statements in their order; `None` where one had better be run alone.
+    pub statements: Vec<Option<Statement>>,
+    /// The tables that any of them reads.
+    frames: BTreeMap<&'static str, LazyFrame>,
+    /// Segments summed up, for those to which these are enough.
+    sums: Option<LazyFrame>,
+    /// Segments to be put together.
+    merged: Merged,
+}
+
+/// A statement taken apart.
+struct Apart {
+    local: Vec<LocalStep>,
+    recognised: Option<Recognised>,
+    sql: String,
+    request: Request,
+}
+
+impl Apart {
+    fn of(told: &Told<'_>) -> Self {
+        let (local, sql) = apart(told.sql, told.local);
+        // Whoever needs sums of segments only must not ask for the segments.
+        let mut recognised = if told.is_of_sums { recognise(&sql) } else { recognise_all(&sql) };
+        let sql = recognised.as_mut().map_or(sql, |recognised| std::mem::take(&mut recognised.sql));
+        let mut request = mentioned(&sql);
+        if told.grid.is_some() {
+            request.remove(GPU_SEGMENTS);
+        }
+        Self { local, recognised, request, sql }
+    }
+}
+
+impl Several {
+    /// Reads the trace once for all statements: equal groupings are worked out once, those of the same rows in one pass, and what
+    /// only groupings and local steps need is let go of process by process.
+    ///
+    /// # Errors
+    /// When a table cannot be read.
+    pub fn read(trace: &Trace, told: &[Told<'_>]) -> Result<Self> {
+        let statements: Vec<Apart> = told.par_iter().map(Apart::of).collect();
+        let passes =
+            Passes::of(statements.iter().filter_map(|one| one.recognised.as_ref()).flat_map(|one| &one.groupings));
+        let locals = Locals::of(trace, statements.iter().flat_map(|one| &one.local).collect());
+        let (merged, is_merged) = (Merged::default(), told.iter().any(|told| told.grid.is_some()));
+        let of_sums = |are: bool| {
+            let requests = statements.iter().zip(told).filter(move |(_, told)| told.is_of_sums == are);
+            requests.map(|(statement, _)| &statement.request)
+        };
+        let mut request = united(of_sums(true));
+        request.remove(GPU_SEGMENTS);
+        let request = united([&request].into_iter().chain(of_sums(false)));
+        let mut seen = locals.request().clone();
+        if is_merged {
+            seen = united([&seen, &Merged::request()]);
+        }
+        let sums = Sums::of(of_sums(true), &request, &mut seen);
+        let frames = passes.read(trace, &request, &seen, |member, tables| {
+            sums.see(member, tables)?;
+            if is_merged {
+                merged.see(member, tables)?;
+            }
+            locals.see(trace, member, tables)
+        })?;
+        let tables = passes.finish()?;
+        let mut local = locals.finish().into_iter();
+        let statements = statements.iter().zip(told).map(|(one, told)| {
+            let groupings = one.recognised.iter().flat_map(|recognised| &recognised.groupings);
+            let grouped = groupings.map(|grouping| Some((grouping.name.clone(), tables.get(grouping)?.clone())));
+            let local: Vec<_> = one.local.iter().map(|step| Some((step.name.clone(), local.next()??))).collect();
+            let steps = grouped.chain(local).collect::<Option<_>>()?;
+            let grid = told.grid.map(ToOwned::to_owned);
+            let (sql, request) = (one.sql.clone(), one.request.clone());
+            Some(Statement { sql, request, steps, is_of_sums: told.is_of_sums, grid })
+        });
+        let statements = statements.collect();
+        Ok(Self { statements, frames, sums: sums.finish(trace)?, merged })
+    }
+
+    /// The tables of a statement.
+    pub fn frames_of(&self, statement: &Statement) -> BTreeMap<String, LazyFrame> {
+        let narrow = |(name, columns): (&&'static str, &BTreeSet<&'static str>)| {
+            let summed = self.sums.as_ref().filter(|_| statement.is_of_sums && *name == GPU_SEGMENTS);
+            let frame = summed.or_else(|| self.frames.get(name))?;
+            let wanted = columns_of(schema::table(name)?, columns).map(col);
+            Some(((*name).to_owned(), frame.clone().select(wanted.collect::<Vec<Expr>>())))
+        };
+        let mut frames: BTreeMap<String, LazyFrame> = statement.request.iter().filter_map(narrow).collect();
+        frames.extend(statement.steps.iter().map(|(name, frame)| (name.clone(), frame.clone().lazy())));
+        frames
+    }
+
+    /// The table that a statement reads after one of its steps is there: segments put together within the stretches of it.
+    ///
+    /// # Errors
+    /// When the step has other columns than it should.
+    pub fn after_step(
+        &self,
+        statement: &Statement,
+        step: &str,
+        rows: &DataFrame,
+    ) -> Result<Option<(String, LazyFrame)>> {
+        if statement.grid.as_deref() != Some(step) {
+            return Ok(None);
+        }
+        Ok(Some((GPU_SEGMENTS.to_owned(), self.merged.by_grid(rows)?.lazy())))
+    }
+}
