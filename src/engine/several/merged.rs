@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
-use polars::prelude::{Column, DataFrame, PolarsResult, df};
+use polars::prelude::{Column, DataFrame, DataType, PolarsResult, df};
 
 use crate::trace::gpu_times::SUMMED_COLUMNS;
 use crate::trace::values::Integers;
@@ -107,7 +107,10 @@ impl Merged {
     /// # Errors
     /// When the grid lacks a column or has a stretch of no length, or a sum is out of range.
     pub fn by_grid(&self, grid: &DataFrame) -> Result<DataFrame> {
-        let column = |name: &str| -> Result<Integers> { Ok(Integers::of(grid.column(name)?.i64()?)) };
+        // The engine may give small numbers in narrower types.
+        let column = |name: &str| -> Result<Integers> {
+            Ok(Integers::of(grid.column(name)?.cast(&DataType::Int64)?.i64()?))
+        };
         let (processes, origins, lengths) = (column("process")?, column("origin_ns")?, column("length_ns")?);
         let mut rows = Rows::default();
         let known = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
