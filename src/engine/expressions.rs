@@ -48,16 +48,12 @@ impl Expressions {
         query.to_string()
     }
 
-    /// The statement whose rows are those of one of the expressions.
-    pub fn sql_of(&self, name: &str) -> Option<String> {
-        let at = self.with.cte_tables.iter().position(|cte| bare_name(cte).as_deref() == Some(name))?;
-        let (before, from) = self.with.cte_tables.split_at_checked(at)?;
-        let query = from.first()?.query.clone();
-        if query.with.is_some() {
-            return None;
-        }
-        let with = With { cte_tables: before.to_vec(), ..self.with.clone() };
-        let mut only = Self { with, query };
+    /// A statement of nothing but some of the expressions, with what they read; all that it says of them is that they are read.
+    pub fn sql_of(&self, names: &[String]) -> Option<String> {
+        let reading = format!("SELECT 1 AS one FROM {}", names.join(" CROSS JOIN "));
+        let statements = Parser::parse_sql(&GenericDialect {}, &reading).ok()?;
+        let Ok([Statement::Query(query)]) = <[Statement; 1]>::try_from(statements) else { return None };
+        let mut only = Self { with: self.with.clone(), query };
         only.drop_unused();
         Some(only.into_sql())
     }
@@ -98,11 +94,16 @@ mod tests {
     }
 
     #[test]
-    fn one_of_them() {
+    fn some_of_them() {
         let expressions = Expressions::of(SQL).unwrap();
-        assert_eq!(expressions.sql_of("c").unwrap(), "WITH a AS (SELECT x FROM t) SELECT x FROM a");
-        assert_eq!(expressions.sql_of("b").unwrap(), "SELECT y FROM t");
-        assert_eq!(expressions.sql_of("e"), None);
+        let sql = |names: &[&str]| {
+            expressions.sql_of(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).unwrap()
+        };
+        assert_eq!(sql(&["c"]), "WITH a AS (SELECT x FROM t), c AS (SELECT x FROM a) SELECT 1 AS one FROM c");
+        assert_eq!(
+            sql(&["a", "b"]),
+            "WITH a AS (SELECT x FROM t), b AS (SELECT y FROM t) SELECT 1 AS one FROM a CROSS JOIN b"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Runs statements on polars.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{self, AssertUnwindSafe};
 
@@ -182,22 +183,35 @@ fn nothing(_: &str, _: &DataFrame) -> anyhow::Result<Option<(String, LazyFrame)>
     Ok(None)
 }
 
-/// The rows of a statement that is run in steps, as they come.
+/// The rows of some steps of a statement, as they come.
 ///
 /// # Errors
 /// When the engine cannot run it.
-pub fn rows(frames: Frames, sql: &str) -> PolarsResult<DataFrame> {
-    let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: true };
-    executed(frames, sql, &way, &nothing)
+pub fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> PolarsResult<BTreeMap<String, DataFrame>> {
+    let wrong = || PolarsError::ComputeError("internal: a statement without steps".into());
+    let steps = Steps::with_tables(sql, names).ok_or_else(wrong)?;
+    let run = |frames: &Frames| {
+        let mut context = context(frames, sql)?;
+        let taken = RefCell::new(BTreeMap::new());
+        let take = |step: &str, rows: &DataFrame| {
+            if names.iter().any(|name| name == step) {
+                taken.borrow_mut().insert(step.to_owned(), rows.clone());
+            }
+            Ok(None)
+        };
+        steps.plan(&mut context, |plan| collected(plan, Engine::InMemory), take).map(drop)?;
+        Ok(taken.into_inner())
+    };
+    match run(&frames) {
+        Err(error) if wants_text(&PolarsError::to_string(&error)) => run(&with_texts(frames)?),
+        rows => rows,
+    }
 }
 
 fn executed(frames: Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
     match execute(&frames, sql, way, after) {
         // Text functions take no dictionaries; the texts themselves are slower, and always work.
-        Err(error) if wants_text(&error.to_string()) => {
-            let frames = with_texts(frames).map_err(|error| PolarsError::ComputeError(error.to_string().into()))?;
-            execute(&frames, sql, way, after)
-        }
+        Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, sql, way, after),
         executed => executed,
     }
 }
@@ -237,20 +251,13 @@ fn execute_in(
     steps: Option<(&Steps, &AfterStep<'_>)>,
 ) -> PolarsResult<DataFrame> {
     caught(|| {
-        let mut context = SQLContext::new();
-        for (name, frame) in frames {
-            context.register(name, frame.clone());
-        }
-        if mentions(sql, NUMBERS) {
-            context.register(NUMBERS, numbers()?);
-        }
-        let collect = |plan: LazyFrame, engine| caught(|| Ok(plan.collect_with_engine(engine)?.unwrap_single()));
+        let mut context = context(frames, sql)?;
         let mut plan = match steps {
             Some((steps, after)) => {
                 let after = |step: &str, rows: &DataFrame| {
                     after(step, rows).map_err(|error| PolarsError::ComputeError(error.to_string().into()))
                 };
-                steps.plan(&mut context, |plan| collect(plan, way.engine), after)?
+                steps.plan(&mut context, |plan| collected(plan, way.engine), after)?
             }
             None => context.execute(sql)?,
         };
@@ -259,13 +266,29 @@ fn execute_in(
         }
         // polars counts the rows of a union in a type that only a wider build has, and gives up in one way or the other;
         // without this optimisation it does not.
-        match collect(plan.clone(), way.engine) {
+        match collected(plan.clone(), way.engine) {
             Err(error) if error.to_string().contains("UInt128") => {
-                collect(plan.with_projection_pushdown(false), Engine::InMemory)
+                collected(plan.with_projection_pushdown(false), Engine::InMemory)
             }
             collected => collected,
         }
     })
+}
+
+/// A context with the tables that a statement reads.
+fn context(frames: &Frames, sql: &str) -> PolarsResult<SQLContext> {
+    let context = SQLContext::new();
+    for (name, frame) in frames {
+        context.register(name, frame.clone());
+    }
+    if mentions(sql, NUMBERS) {
+        context.register(NUMBERS, numbers()?);
+    }
+    Ok(context)
+}
+
+fn collected(plan: LazyFrame, engine: Engine) -> PolarsResult<DataFrame> {
+    caught(|| Ok(plan.collect_with_engine(engine)?.unwrap_single()))
 }
 
 /// Runs with nothing said about panics, which [`caught`] turns into errors.
@@ -291,7 +314,7 @@ fn wants_text(message: &str) -> bool {
 }
 
 /// The tables with the texts that their dictionaries stand for.
-fn with_texts(frames: Frames) -> anyhow::Result<Frames> {
+fn with_texts(frames: Frames) -> PolarsResult<Frames> {
     let with_texts = |mut frame: LazyFrame| -> PolarsResult<LazyFrame> {
         let schema = frame.collect_schema()?;
         let dictionaries = schema.iter().filter(|(_, data_type)| matches!(data_type, DataType::Categorical(_, _)));

@@ -36,6 +36,11 @@ pub struct Steps {
 impl Steps {
     /// The steps of a statement; `None` where it has none, or where their names could mean something else.
     pub fn of(sql: &str) -> Option<Self> {
+        Self::with_tables(sql, &[])
+    }
+
+    /// As [`Steps::of`]; some steps are worked out before they are read, whatever they are.
+    pub fn with_tables(sql: &str, tables: &[String]) -> Option<Self> {
         let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
         let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
         let with = query.with.take().filter(|with| !with.recursive)?;
@@ -61,7 +66,7 @@ impl Steps {
                 continue;
             }
             let done = read_by(&sql).into_iter().filter(|name| read.insert(name.clone())).collect();
-            steps.push(Step { name, is_table: is_more_than_rows(&cte.query), done, sql });
+            steps.push(Step { is_table: tables.contains(&name) || is_more_than_rows(&cte.query), name, done, sql });
         }
         steps.reverse();
         Some(Self { steps, last })

@@ -4,43 +4,47 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
-use polars::prelude::{DataFrame, LazyFrame, PolarsResult};
+use polars::prelude::{DataFrame, LazyFrame};
+use sqlparser::ast::Cte;
 
 use crate::engine::expressions::{Expressions, bare_name};
 use crate::engine::mentions::mentioned;
-use crate::engine::run::{rows, united};
+use crate::engine::run::{rows_of_steps, united};
 use crate::trace::{Member, ProcessTables, Request, Trace};
 
 /// Estimated bytes of processes that are worked on together: enough that planning takes a small part of the time.
 const BLOCK_BYTES: u64 = 16 << 20;
 
-/// A step of a statement whose rows are those of each process, one after the other.
-pub struct LocalStep {
-    /// Its name.
-    pub name: String,
-    /// A statement that has its rows.
+/// Steps of a statement whose rows are those of each process, one after the other.
+pub struct LocalSteps {
+    /// Their names.
+    pub names: Vec<String>,
+    /// A statement that reads them.
     sql: String,
     /// What that reads.
     request: Request,
 }
 
 /// Takes steps out of a statement, with what only they read; gives the rest of it.
-pub fn apart(sql: &str, names: &[String]) -> (Vec<LocalStep>, String) {
-    let nothing = || (Vec::new(), sql.to_owned());
-    if names.is_empty() {
-        return nothing();
-    }
-    let Some(mut expressions) = Expressions::of(sql) else { return nothing() };
-    let step = |name: &String| {
-        let sql = expressions.sql_of(name)?;
-        Some(LocalStep { name: name.clone(), request: mentioned(&sql), sql })
+pub fn apart(sql: &str, names: &[String]) -> (Option<LocalSteps>, String) {
+    let taken = || {
+        let mut expressions = Expressions::of(sql)?;
+        let is_step = |cte: &Cte| bare_name(cte).is_some_and(|name| names.contains(&name));
+        // A query may be without some of its steps, as it was asked.
+        let there = expressions.with.cte_tables.iter().filter(|cte| is_step(cte));
+        let there: Vec<String> = there.filter_map(bare_name).collect();
+        let sql = expressions.sql_of(&there).filter(|_| !there.is_empty())?;
+        expressions.with.cte_tables.retain(|cte| !is_step(cte));
+        expressions.drop_unused();
+        let steps = LocalSteps { names: there, request: mentioned(&sql), sql };
+        Some((Some(steps), expressions.into_sql()))
     };
-    let steps: Vec<LocalStep> = names.iter().filter_map(step).collect();
-    let is_step = |name: &String| steps.iter().any(|step| step.name == *name);
-    expressions.with.cte_tables.retain(|cte| !bare_name(cte).is_some_and(|name| is_step(&name)));
-    expressions.drop_unused();
-    (steps, expressions.into_sql())
+    let nothing = || (None, sql.to_owned());
+    if names.is_empty() { nothing() } else { taken().unwrap_or_else(nothing) }
 }
+
+/// Rows by step.
+type Rows = BTreeMap<String, DataFrame>;
 
 /// Tables of processes that are worked on together.
 struct Block {
@@ -51,19 +55,19 @@ struct Block {
 
 /// Steps of several statements.
 pub struct Locals<'a> {
-    steps: Vec<&'a LocalStep>,
+    statements: Vec<&'a LocalSteps>,
     request: Request,
     /// The number of the block of each process.
     block_of: BTreeMap<i64, usize>,
     blocks: Vec<Mutex<Block>>,
-    /// By step and block.
-    rows: Mutex<BTreeMap<(usize, usize), PolarsResult<DataFrame>>>,
+    /// By statement and block; of a statement that cannot be run in steps there are none.
+    rows: Mutex<BTreeMap<(usize, usize), Option<Rows>>>,
 }
 
 impl<'a> Locals<'a> {
     /// Steps to be worked out over a trace.
-    pub fn of(trace: &Trace, steps: Vec<&'a LocalStep>) -> Self {
-        let request = united(steps.iter().map(|step| &step.request));
+    pub fn of(trace: &Trace, statements: Vec<&'a LocalSteps>) -> Self {
+        let request = united(statements.iter().map(|steps| &steps.request));
         let mut block_of = BTreeMap::new();
         let mut blocks: Vec<Block> = Vec::new();
         let mut left_bytes = 0_u64;
@@ -79,7 +83,7 @@ impl<'a> Locals<'a> {
             block_of.insert(member.process.process, blocks.len() - 1);
         }
         let blocks = blocks.into_iter().map(Mutex::new).collect();
-        Self { steps, request, block_of, blocks, rows: Mutex::default() }
+        Self { statements, request, block_of, blocks, rows: Mutex::default() }
     }
 
     /// What the steps read.
@@ -105,32 +109,37 @@ impl<'a> Locals<'a> {
         };
         let Some(tables) = complete else { return Ok(()) };
         let tables = trace.united(&self.request, tables.into_values().collect())?;
-        for (at, step) in self.steps.iter().enumerate() {
-            let of_step = |(name, frame): (&&'static str, &LazyFrame)| {
-                step.request.contains_key(name).then(|| ((*name).to_owned(), frame.clone()))
+        for (at, steps) in self.statements.iter().enumerate() {
+            let of_statement = |(name, frame): (&&'static str, &LazyFrame)| {
+                steps.request.contains_key(name).then(|| ((*name).to_owned(), frame.clone()))
             };
-            let rows = rows(tables.iter().filter_map(of_step).collect(), &step.sql);
-            self.rows.lock().unwrap_or_else(PoisonError::into_inner).insert((at, number), rows);
+            let rows = rows_of_steps(tables.iter().filter_map(of_statement).collect(), &steps.sql, &steps.names);
+            self.rows.lock().unwrap_or_else(PoisonError::into_inner).insert((at, number), rows.ok());
         }
         Ok(())
     }
 
-    /// The rows of each step in turn; `None` of one that could not be worked out.
-    pub fn finish(self) -> Vec<Option<DataFrame>> {
-        let mut steps: Vec<Vec<PolarsResult<DataFrame>>> = self.steps.iter().map(|_| Vec::new()).collect();
-        for ((step, _), rows) in self.rows.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            if let Some(blocks) = steps.get_mut(step) {
+    /// The rows of the steps of each statement in turn; `None` where they could not be worked out.
+    pub fn finish(self) -> Vec<Option<Rows>> {
+        let mut statements: Vec<Vec<Option<Rows>>> = self.statements.iter().map(|_| Vec::new()).collect();
+        for ((at, _), rows) in self.rows.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            if let Some(blocks) = statements.get_mut(at) {
                 blocks.push(rows);
             }
         }
-        let together = |blocks: Vec<PolarsResult<DataFrame>>| {
-            let mut blocks = blocks.into_iter();
-            let mut all = blocks.next()?.ok()?;
-            for block in blocks {
-                all.vstack_mut(&block.ok()?).ok()?;
-            }
-            Some(all)
-        };
-        steps.into_iter().map(together).collect()
+        statements.into_iter().map(together).collect()
     }
+}
+
+/// The rows of all blocks.
+fn together(blocks: Vec<Option<Rows>>) -> Option<Rows> {
+    let mut blocks = blocks.into_iter();
+    let mut all = blocks.next()??;
+    for block in blocks {
+        let block = block?;
+        for (name, rows) in &mut all {
+            rows.vstack_mut(block.get(name)?).ok()?;
+        }
+    }
+    Some(all)
 }

@@ -108,9 +108,8 @@ impl Merged {
     /// When the grid lacks a column or has a stretch of no length, or a sum is out of range.
     pub fn by_grid(&self, grid: &DataFrame) -> Result<DataFrame> {
         // The engine may give small numbers in narrower types.
-        let column = |name: &str| -> Result<Integers> {
-            Ok(Integers::of(grid.column(name)?.cast(&DataType::Int64)?.i64()?))
-        };
+        let column =
+            |name: &str| -> Result<Integers> { Ok(Integers::of(grid.column(name)?.cast(&DataType::Int64)?.i64()?)) };
         let (processes, origins, lengths) = (column("process")?, column("origin_ns")?, column("length_ns")?);
         let mut rows = Rows::default();
         let known = self.processes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, col};
 use rayon::prelude::*;
 
-use super::local::{LocalStep, Locals, apart};
+use super::local::{LocalSteps, Locals, apart};
 use super::merged::{GPU_SEGMENTS, Merged};
 use super::sums::Sums;
 use crate::engine::front_matter::QueryDeclaration;
@@ -64,7 +64,7 @@ pub struct Several {
 
 /// A statement taken apart.
 struct Apart {
-    local: Vec<LocalStep>,
+    local: Option<LocalSteps>,
     recognised: Option<Recognised>,
     sql: String,
     request: Request,
@@ -120,8 +120,12 @@ impl Several {
         let statements = statements.iter().zip(told).map(|(one, told)| {
             let groupings = one.recognised.iter().flat_map(|recognised| &recognised.groupings);
             let grouped = groupings.map(|grouping| Some((grouping.name.clone(), tables.get(grouping)?.clone())));
-            let local: Vec<_> = one.local.iter().map(|step| Some((step.name.clone(), local.next()??))).collect();
-            let steps = grouped.chain(local).collect::<Option<_>>()?;
+            let local = one.local.as_ref().map(|_| local.next().flatten());
+            let mut steps = grouped.collect::<Option<Vec<_>>>();
+            if let Some(local) = local {
+                steps = steps.zip(local).map(|(steps, local)| steps.into_iter().chain(local).collect());
+            }
+            let steps = steps?;
             let grid = told.grid.map(ToOwned::to_owned);
             let (sql, request) = (one.sql.clone(), one.request.clone());
             Some(Statement { sql, request, steps, is_of_sums: told.is_of_sums, grid })
