@@ -356,3 +356,37 @@ fn presentable(mut frame: DataFrame) -> Result<DataFrame, QueryError> {
     }
     Ok(frame)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::registry::Registry;
+    use crate::engine::render::NameForm;
+
+    /// Queries of which steps are worked out of some processes at a time, or which are given segments put together.
+    #[test]
+    fn what_a_query_says_of_how_it_may_be_run_changes_no_answer() {
+        let registry = Registry::builtin().unwrap();
+        let is_told = |query: &&Query| !query.declaration.local.is_empty() || query.declaration.grid.is_some();
+        let queries: Vec<&Query> = registry.iter().filter(is_told).collect();
+        assert!(queries.len() >= 4);
+        for fixture in ["two_nodes", "hostile", "merged"] {
+            let trace = Trace::open([format!("fixtures/{fixture}")]).unwrap();
+            for name in [NameForm::Short, NameForm::Full] {
+                let options = QueryOptions { name, ..QueryOptions::default() };
+                let statements: Vec<String> = queries.iter().map(|query| render(query, &options).unwrap()).collect();
+                let told = statements.iter().zip(&queries).map(|(sql, query)| Told::of(sql, &query.declaration));
+                let several = Several::read(&trace, &told.collect::<Vec<_>>()).unwrap();
+                for ((sql, rest), query) in statements.iter().zip(&several.statements).zip(&queries) {
+                    // Otherwise it would be run alone, and this would compare nothing.
+                    let rest = rest.as_ref().unwrap();
+                    let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
+                    let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: true };
+                    let told = answer(several.frames_of(rest), &rest.sql, &way, &after).unwrap().with_texts().unwrap();
+                    let alone = run_statement(&trace, sql, &way).unwrap().with_texts().unwrap();
+                    assert!(told.frame.equals_missing(&alone.frame), "{} of {fixture}", query.name);
+                }
+            }
+        }
+    }
+}

@@ -12,8 +12,9 @@ use crate::engine::mentions::mentioned;
 use crate::engine::run::{rows_of_steps, united};
 use crate::trace::{Member, ProcessTables, Request, Trace};
 
-/// Estimated bytes of processes that are worked on together: enough that planning takes a small part of the time.
-const BLOCK_BYTES: u64 = 16 << 20;
+/// Estimated bytes of processes that are worked on together: enough that planning takes a small part of the time. In tests each
+/// process is worked on by itself.
+const BLOCK_BYTES: u64 = if cfg!(test) { 1 } else { 16 << 20 };
 
 /// Steps of a statement whose rows are those of each process, one after the other.
 pub struct LocalSteps {

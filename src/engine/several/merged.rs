@@ -269,7 +269,7 @@ mod tests {
             segments in segments(), start_ns in 0_i64..1000, lead_ns in 0_i64..100, length in prop_oneof![1_i64..100, 1_000_000_i64..9_000_000_000],
         ) {
             let whole = frame(start_ns, &segments);
-            let last_ns = whole.column("end_ns").unwrap().i64().unwrap().max().unwrap();
+            let last_ns = whole.column("end_ns").unwrap().i64().unwrap().iter().flatten().max().unwrap();
             let (origin_ns, length_ns) = (start_ns - lead_ns, length.max((last_ns - start_ns) / 50));
             let merged = Merged::default();
             merged.processes.lock().unwrap().insert(7, runs_of(&whole).unwrap());
