@@ -142,8 +142,9 @@ impl ProcessWriter<'_> {
                 part
             }
             Work::Derive(ready) => {
-                let frame = derived::derive(ready.table.name, &self.member.process, &ready.tables)?;
-                drop(ready.tables);
+                let tables = ready.tables.into_iter().collect::<derived::Frames>();
+                let frame = derived::derive(ready.table.name, &self.member.process, &tables)?;
+                drop(tables);
                 self.put(ready.table, frame)
             }
         }

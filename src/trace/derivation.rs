@@ -1,7 +1,7 @@
 //! Builds the derived tables of a process from its source tables, several at the same time.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, col};
@@ -57,6 +57,7 @@ impl Derivation<'_> {
         derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
     ) -> Result<ProcessTables> {
         let state = Mutex::new((tables, BTreeSet::new()));
+        let shared = Arc::default();
         let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
         let build = |names: &Vec<&'static str>| -> Result<()> {
             let mut needs = Request::new();
@@ -78,9 +79,10 @@ impl Derivation<'_> {
             let whole = |(name, frame): (&'static str, LazyFrame)| -> PolarsResult<(&'static str, DataFrame)> {
                 Ok((name, std::mem::take(frame.collect()?.rechunk_mut())))
             };
-            let needed: BTreeMap<&'static str, DataFrame> =
-                chosen.into_iter().map(whole).collect::<PolarsResult<_>>()?;
-            let read: Vec<&'static str> = needed.keys().copied().collect();
+            let needed = chosen.into_iter().map(whole).collect::<PolarsResult<derived::Frames>>()?;
+            // Calls that are cut are other calls than those of all others.
+            let is_cut = names.iter().any(|name| derived::is_of_cut_calls(name));
+            let needed = if is_cut { needed } else { needed.sharing(&shared) };
             let frames = derive(names, &needed)?;
             drop(needed);
             let mut state = lock();
@@ -90,7 +92,7 @@ impl Derivation<'_> {
                 built.insert(*name);
             }
             let used = self.used_by(built);
-            read.into_iter().try_for_each(|name| keep_used(tables, name, &used))
+            needs.keys().try_for_each(|name| keep_used(tables, name, &used))
         };
         let families = derived::families(self.tables.iter().map(|table| table.name));
         workers.run(&families, |_| 0, build)?;

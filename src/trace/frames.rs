@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use polars::prelude::*;
+use polars_arrow::array::BooleanArray;
 use polars_arrow::bitmap::Bitmap;
 
 use super::schema::{Column as Declaration, ColumnType, Table};
@@ -118,24 +119,25 @@ pub fn rows_named(column: &Column, wanted: impl Fn(&str) -> bool) -> PolarsResul
     let texts = series.cat32()?;
     let mapping = texts.get_mapping();
     let codes = texts.physical().rechunk();
-    // Which texts occur: the dictionary is that of all columns.
-    let mut occurs = vec![false; codes.max().map_or(0, |greatest| greatest as usize + 1)];
-    for code in codes.iter().flatten() {
-        if let Some(occurs) = occurs.get_mut(code as usize) {
+    let codes = codes.downcast_as_array();
+    // Which texts occur: the dictionary is that of all columns. What stands where a row is null may be any of them.
+    let greatest = texts.physical().max();
+    let mut occurs = vec![false; greatest.map_or(0, |greatest| greatest as usize + 1)];
+    for code in codes.values().iter() {
+        if let Some(occurs) = occurs.get_mut(*code as usize) {
             *occurs = true;
         }
     }
-    let verdict = |(code, occurs): (CatSize, bool)| occurs && mapping.cat_to_str(code).is_some_and(&wanted);
-    let verdicts: Vec<bool> = (0..).zip(occurs).map(verdict).collect();
-    let verdict = |code: CatSize| verdicts.get(code as usize).copied().unwrap_or(false);
-    let name = column.name().clone();
-    Ok(match codes.cont_slice() {
-        Ok(codes) => {
-            let rows: Bitmap = codes.iter().map(|code| verdict(*code)).collect();
-            BooleanChunked::from_bitmap(name, rows)
-        }
-        Err(_) => codes.iter().map(|code| code.map(verdict)).collect_ca(name),
-    })
+    let verdict = |(code, occurs): (CatSize, &bool)| *occurs && mapping.cat_to_str(code).is_some_and(&wanted);
+    let verdicts: Vec<bool> = (0..).zip(&occurs).map(verdict).collect();
+    // Most questions have one answer for all rows.
+    let rows = if verdicts == occurs || !verdicts.contains(&true) {
+        Bitmap::new_with_value(verdicts.contains(&true), codes.len())
+    } else {
+        codes.values().iter().map(|code| verdicts.get(*code as usize).copied().unwrap_or(false)).collect()
+    };
+    let rows = BooleanArray::new(ArrowDataType::Boolean, rows, codes.validity().cloned());
+    Ok(BooleanChunked::with_chunk(column.name().clone(), rows))
 }
 
 /// What `value` gives for the text of each row of a `cat` column; it is asked once for each text.
@@ -159,4 +161,23 @@ pub fn values_by_text<T: Copy>(column: &Column, value: impl Fn(&str) -> T) -> Po
         *slot
     };
     Ok(texts.physical().iter().map(|code| value_of(code?)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_named_by_their_texts_and_null_without() {
+        let texts = [Some("a"), None, Some("b"), Some("a"), None, Some("c")];
+        let column = Column::new("name".into(), texts).cast(&categorical()).unwrap();
+        for wanted in [&["a"][..], &["a", "b", "c"], &["b", "d"], &["d"], &[]] {
+            for column in [column.clone(), column.slice(2, 2), column.slice(1, 1), column.slice(0, 0)] {
+                let of_texts = column.cast(&DataType::String).unwrap();
+                let of_texts = of_texts.str().unwrap().iter().map(|text| text.map(|text| wanted.contains(&text)));
+                let rows = rows_named(&column, |text| wanted.contains(&text)).unwrap();
+                assert_eq!(rows.iter().collect::<Vec<_>>(), of_texts.collect::<Vec<_>>(), "{wanted:?}");
+            }
+        }
+    }
 }

@@ -44,7 +44,7 @@ pub fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
+    let calls = LaunchingCalls::of(tables)?;
     let kernels = needed(tables, "kernels")?;
     let valid = kernels.column("valid")?.bool()?;
     let kernels = if valid.all() { kernels.clone() } else { kernels.filter(valid)? };

@@ -53,7 +53,7 @@ struct Member {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
+    let calls = LaunchingCalls::of(tables)?;
     let launches = values_by_text(calls.all_names(), |name| name.to_lowercase().contains(GRAPH_LAUNCH))?;
     let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);
     let mut members = Vec::new();

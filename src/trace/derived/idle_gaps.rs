@@ -79,7 +79,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         times: &times,
         kernels: Launched::of(kernels)?,
         copies: Launched::of(copies)?,
-        calls: LaunchingCalls::of(regions, marks)?,
+        calls: LaunchingCalls::of(tables)?,
         threads: &threads,
     };
     let swept = by_gpu.into_par_iter().map(|(gpu, mut work)| {

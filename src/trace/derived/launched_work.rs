@@ -43,7 +43,7 @@ impl LaunchedWork {
     /// # Errors
     /// When a needed column is missing or has another type.
     pub fn of(tables: &Frames) -> Result<Self> {
-        let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
+        let calls = LaunchingCalls::of(tables)?;
         let mut launched = Vec::new();
         add_launched(needed(tables, "kernels")?, "dispatch_id", false, &calls, &mut launched)?;
         add_launched(needed(tables, "memory_copies")?, "copy_id", true, &calls, &mut launched)?;

@@ -27,8 +27,9 @@ pub fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
-    let mut columns = LaunchColumns::default();
+    let calls = LaunchingCalls::of(tables)?;
+    let rows = TARGETS.iter().map(|(_, table, _)| Ok(needed(tables, table)?.height()));
+    let mut columns = LaunchColumns::with_capacity(rows.sum::<Result<usize>>()?);
     for (kind, (_, table, key)) in TARGETS.iter().enumerate() {
         let frame = needed(tables, table)?;
         let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
@@ -56,7 +57,6 @@ struct Target {
 }
 
 /// The columns of `launches`, filled row by row.
-#[derive(Default)]
 struct LaunchColumns {
     calls: Vec<u32>,
     kinds: Vec<u8>,
@@ -71,6 +71,22 @@ struct LaunchColumns {
 }
 
 impl LaunchColumns {
+    fn with_capacity(rows: usize) -> Self {
+        let column = || Vec::with_capacity(rows);
+        Self {
+            calls: Vec::with_capacity(rows),
+            kinds: Vec::with_capacity(rows),
+            ids: column(),
+            threads: Vec::with_capacity(rows),
+            gpus: Vec::with_capacity(rows),
+            target_ids: column(),
+            api_starts: column(),
+            api_ends: column(),
+            starts: column(),
+            ends: column(),
+        }
+    }
+
     fn push(&mut self, kind: usize, id: i64, call: &LaunchingCall, target: &Target) {
         self.calls.push(call.row);
         self.kinds.push(u8::from(kind > 0));

@@ -1,11 +1,13 @@
 //! Which API call launched what.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
 
+use super::{Frames, needed};
 use crate::trace::api_classes::ApiClasses;
 use crate::trace::by_id::ById;
 use crate::trace::frames::rows_named;
@@ -45,7 +47,7 @@ pub fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
 ///
 /// Calls have numbers: those of `regions` their rows, those of `marks` their rows behind these.
 pub struct LaunchingCalls {
-    rows: ById<u32>,
+    rows: Arc<ById<u32>>,
     names: Column,
     regions: Calls,
     marks: Calls,
@@ -73,15 +75,31 @@ pub struct LaunchingCall {
 }
 
 impl LaunchingCalls {
-    /// Those of a process, by its `regions` with [`CALL_COLUMNS`] and `marks` with [`MARK_COLUMNS`]. Of several calls with
+    /// Those of a process, by its `regions` with [`CALL_COLUMNS`] and `marks` with [`MARK_COLUMNS`]: of several calls with
     /// an id the one that starts last counts, then the one that ends first, then the one that was recorded last: where they
     /// nest, the innermost. A call that lasts counts before one of zero length.
     ///
     /// # Errors
     /// When a column is missing or has another type.
-    pub fn of(regions: &DataFrame, marks: &DataFrame) -> Result<Self> {
+    pub fn of(tables: &Frames) -> Result<Self> {
+        let (regions, marks) = (needed(tables, "regions")?, needed(tables, "marks")?);
         let number = u32::try_from(regions.height().saturating_add(marks.height())).ok();
         number.filter(|rows| *rows < NO_ROW).context("more calls than can be counted")?;
+        let mut calls = Self {
+            rows: Arc::new(ById::Sorted(Vec::new())),
+            names: regions.column("name")?.clone(),
+            regions: Calls::of(regions, "start_ns", "end_ns")?,
+            marks: Calls::of(marks, "time_ns", "time_ns")?,
+        };
+        if marks.height() > 0 {
+            calls.names.append(marks.column("name")?)?;
+        }
+        calls.rows = tables.launching(|| calls.innermost(regions, marks))?;
+        Ok(calls)
+    }
+
+    /// The numbers of the innermost calls by their ids.
+    fn innermost(&self, regions: &DataFrame, marks: &DataFrame) -> Result<ById<u32>> {
         let ids = Integers::of(regions.column("correlation_id")?.i64()?);
         let valid = Truths::of(regions.column("valid")?.bool()?);
         let annotated = Truths::of(&no_calls(regions)?);
@@ -90,26 +108,15 @@ impl LaunchingCalls {
         let marked = Truths::of(&no_calls(marks)?);
         let lasting = lasting.map(|(valid, annotated)| valid == Some(true) && annotated != Some(true));
         let is_call: Bitmap = lasting.chain(marked.iter().map(|annotated| annotated != Some(true))).collect();
-        let mut calls = Self {
-            rows: ById::Sorted(Vec::new()),
-            names: regions.column("name")?.clone(),
-            regions: Calls::of(regions, "start_ns", "end_ns")?,
-            marks: Calls::of(marks, "time_ns", "time_ns")?,
-        };
-        if marks.height() > 0 {
-            calls.names.append(marks.column("name")?)?;
-        }
         let each = || {
             let rows = (0_u32..).zip(ids.iter().chain(mark_ids.iter()).zip(is_call.iter()));
             rows.filter_map(|(row, (id, is_call))| id.filter(|id| is_call && *id != 0).map(|id| (id, row)))
         };
         let depth = |row: u32| {
-            let lasts = (row as usize) < calls.regions.rows;
-            calls.at(row).map(|call| (lasts, call.start_ns, Reverse(call.end_ns), row))
+            let lasts = (row as usize) < self.regions.rows;
+            self.at(row).map(|call| (lasts, call.start_ns, Reverse(call.end_ns), row))
         };
-        let rows = ById::of(each, NO_ROW, |one, other| if depth(one) > depth(other) { one } else { other });
-        calls.rows = rows;
-        Ok(calls)
+        Ok(ById::of(each, NO_ROW, |one, other| if depth(one) > depth(other) { one } else { other }))
     }
 
     /// The call that launched what has this correlation id.
@@ -203,7 +210,8 @@ mod tests {
             table(&["hip", "hip"], &["hipMemcpyAsync", "hipFree"]),
             &[("tid", &[5, 6]), ("correlation_id", &[9, 7]), ("time_ns", &[70, 25])],
         );
-        let calls = LaunchingCalls::of(&regions, &marks).unwrap();
+        let tables = Frames::from_iter([("regions", regions), ("marks", marks)]);
+        let calls = LaunchingCalls::of(&tables).unwrap();
         let call = |row, tid, start_ns, end_ns| Some(LaunchingCall { row, tid: Some(tid), start_ns, end_ns });
         assert_eq!(calls.get(Some(7)), call(2, 3, 20, 30));
         assert_eq!(calls.get(Some(9)), call(4, 5, 70, 70));

@@ -46,10 +46,12 @@ mod region_self_times;
 mod region_times;
 mod registry;
 mod slow_dispatches;
+mod source_frames;
 
 use columns::repeated;
+use registry::column;
 pub use registry::{
-    Frames, Needs, Part, derive, derive_all, extract, families, is_joint, is_of_cut_calls, kept_rows, needs, needs_of,
-    relate,
+    Needs, Part, derive, derive_all, extract, families, is_joint, is_of_cut_calls, kept_rows, needs, needs_of, relate,
 };
-use registry::{column, needed};
+use source_frames::needed;
+pub use source_frames::{Frames, Shared};

@@ -61,10 +61,9 @@ impl PathGraph {
     /// # Errors
     /// When a needed column is missing or has another type.
     pub fn of(tables: &Frames) -> Result<Self> {
-        let [kernels, copies, regions, marks] =
-            ["kernels", "memory_copies", "regions", "marks"].map(|name| needed(tables, name));
-        let (kernels, copies, regions, marks) = (kernels?, copies?, regions?, marks?);
-        let calls = LaunchingCalls::of(regions, marks)?;
+        let [kernels, copies, regions] = ["kernels", "memory_copies", "regions"].map(|name| needed(tables, name));
+        let (kernels, copies, regions) = (kernels?, copies?, regions?);
+        let calls = LaunchingCalls::of(tables)?;
         let rows = kernels.height().saturating_add(copies.height());
         (rows.max(calls.numbers()) < MOST)
             .then_some(())

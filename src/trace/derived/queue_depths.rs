@@ -25,7 +25,7 @@ pub fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(needed(tables, "regions")?, needed(tables, "marks")?)?;
+    let calls = LaunchingCalls::of(tables)?;
     let kernels = needed(tables, "kernels")?;
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
     let (gpus, queues, streams) = (integer("gpu")?, integer("queue_id")?, integer("stream_id")?);

@@ -386,7 +386,7 @@ mod tests {
             ]
         };
         let frame = DataFrame::new_infer_height;
-        Frames::from([
+        Frames::from_iter([
             ("regions", frame(regions).unwrap()),
             ("marks", frame(marks).unwrap()),
             ("kernels", frame(launched("dispatch_id", kernels)).unwrap()),

@@ -1,15 +1,16 @@
 //! The list of derived tables: what each needs and who builds it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use super::{
-    allocation_lifetimes, api_calls, att_waits, call_times, collective_kernels, critical_path, device_constants,
-    dispatch_groups, dispatch_launches, dispatch_slack, gpu_segments, graph_work, idle_gaps, iterations,
-    kernel_bottlenecks, kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings, launches, memory_live,
-    metric_sums, profiler_pauses, queue_depths, range_forest, ranges, region_self_times, region_times, slow_dispatches,
+    Frames, allocation_lifetimes, api_calls, att_waits, call_times, collective_kernels, critical_path,
+    device_constants, dispatch_groups, dispatch_launches, dispatch_slack, gpu_segments, graph_work, idle_gaps,
+    iterations, kernel_bottlenecks, kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings, launches,
+    memory_live, metric_sums, profiler_pauses, queue_depths, range_forest, ranges, region_self_times, region_times,
+    slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
@@ -19,8 +20,6 @@ use crate::trace::source::Keep;
 
 /// Source tables and the columns that are needed of each.
 pub type Needs = Vec<(&'static str, Vec<&'static str>)>;
-/// Source tables of one process by name, with all rows and the needed columns.
-pub type Frames = BTreeMap<&'static str, DataFrame>;
 
 /// Whether a derived table depends on where calls are cut.
 pub fn is_of_cut_calls(derived: &str) -> bool {
@@ -254,14 +253,6 @@ pub fn derive_all(names: &[&'static str], process: &Process, tables: &Frames) ->
         (derivation.with_context(|| format!("internal: {name} is no derived table"))?.build)(process, tables)
     };
     names.iter().map(build).collect()
-}
-
-/// A table that was asked for.
-///
-/// # Errors
-/// When it was not read, which is a defect.
-pub fn needed<'a>(tables: &'a Frames, name: &str) -> Result<&'a DataFrame> {
-    tables.get(name).with_context(|| format!("internal: {name} was not read"))
 }
 
 /// A column of integers.

@@ -13,6 +13,9 @@ const MOST_LOOKED_AT: usize = 64;
 /// all.
 const MOST_MEASURED: usize = 1024;
 
+/// Repetitions whose ends are each searched for among all positions of a symbol.
+const MOST_SEARCHED: usize = 64;
+
 /// What of a sequence is explained by cutting it into repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Explained {
@@ -37,47 +40,63 @@ fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<E
     let repetitions = starts.len().saturating_sub(1);
     let least = (STEADY * repetitions as f64).ceil() as usize;
     let (first, last) = (*starts.first()?, *starts.last()?);
-    let recurring = || {
-        let positions = occurrences.symbols().map(|symbol| occurrences.of_symbol(symbol));
-        positions.filter(move |positions| positions.len() >= least)
-    };
     let mut explained = Explained::default();
-    let mut times: Vec<u32> = Vec::new();
-    // What may belong to them still.
-    let mut left: usize = if enough > 0 { recurring().map(<[u32]>::len).sum() } else { usize::MAX };
-    for positions in recurring() {
-        if explained.occurrences.saturating_add(left) < enough {
+    let mut having = Vec::new();
+    // What may belong to them still. The most frequent symbols, which come first, take the least work for each occurrence.
+    let mut left = (last - first) as usize;
+    let symbols = occurrences.symbols().map(|symbol| occurrences.of_symbol(symbol));
+    for positions in symbols.take_while(|positions| positions.len() >= least) {
+        if explained.occurrences + left < enough {
             return None;
         }
-        left = left.saturating_sub(positions.len());
         let from = positions.partition_point(|position| *position < first);
         let to = positions.partition_point(|position| *position < last);
         let within = positions.get(from..to).unwrap_or_default();
-        if within.len() < least {
-            continue;
-        }
-        times_in_each(within, starts, &mut times);
-        times.sort_unstable();
-        let usual = times.chunk_by(|one, next| one == next).max_by_key(|run| run.len()).unwrap_or_default();
-        if usual.len() >= least {
+        left = left.saturating_sub(within.len());
+        if within.len() >= least
+            && let Some(times) = usual_times(within, starts, least, &mut having)
+        {
             explained.symbols += 1;
-            explained.occurrences += usual.len() * usual.first().copied().unwrap_or(0) as usize;
+            explained.occurrences += times;
         }
     }
     (explained.occurrences >= enough).then_some(explained)
 }
 
-/// How often a symbol occurs in each of the repetitions in which it does.
-fn times_in_each(positions: &[u32], starts: &[u32], times: &mut Vec<u32>) {
-    times.clear();
-    let (mut at, mut after) = (0, 0);
-    while let Some(position) = positions.get(at) {
-        after = gallop(after, starts.len(), |place| starts.get(place).is_some_and(|start| start <= position));
-        let end = starts.get(after).copied().unwrap_or(u32::MAX);
-        let next = gallop(at, positions.len(), |place| positions.get(place).is_some_and(|position| *position < end));
-        times.push((next - at) as u32);
+/// Occurrences of a symbol in the repetitions in which it occurs equally often, if these are at least so many, which are more than
+/// half. `having` is written over.
+fn usual_times(positions: &[u32], starts: &[u32], least: usize, having: &mut Vec<usize>) -> Option<usize> {
+    // By how often it occurs: in how many repetitions.
+    having.clear();
+    let (mut at, mut most, mut usual) = (0, 0, 0);
+    // The ends of few repetitions are far from one another. Searches that do not wait for the one before go on together.
+    let is_often = starts.len() > MOST_SEARCHED;
+    for (place, end) in starts.iter().enumerate().skip(1) {
+        // What is left cannot make up for it any more.
+        if most + (starts.len() - place) < least {
+            return None;
+        }
+        let next = if is_often {
+            gallop(at, positions.len(), |place| positions.get(place).is_some_and(|position| position < end))
+        } else {
+            positions.partition_point(|position| position < end)
+        };
+        let times = next - at;
         at = next;
+        if times == 0 {
+            continue;
+        }
+        if times >= having.len() {
+            having.resize(times + 1, 0);
+        }
+        if let Some(having) = having.get_mut(times) {
+            *having += 1;
+            if *having > most {
+                (most, usual) = (*having, times);
+            }
+        }
     }
+    (most >= least).then_some(most * usual)
 }
 
 /// Where the repetitions begin by an anchor; where it is missing once, by the first of the others that is not.
@@ -85,7 +104,7 @@ pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> 
     let positions = occurrences.of_symbol(anchor.symbol).get(anchor.first..anchor.end).unwrap_or_default();
     let period = anchor.period;
     let mut starts: Vec<u32> = Vec::with_capacity(positions.len());
-    let mut offsets: Option<Vec<(u32, u32)>> = None;
+    let mut offsets: Option<Vec<(u32, &[u32])>> = None;
     for position in positions {
         if let Some(before) = starts.last().copied() {
             let distance = position - before;
@@ -94,7 +113,7 @@ pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> 
                 let offsets = offsets.get_or_insert_with(|| usual_offsets(anchor, others, occurrences));
                 let mut from = before;
                 for _ in 1..times {
-                    let Some(start) = guessed(from.saturating_add(period), period, offsets, occurrences) else { break };
+                    let Some(start) = guessed(from.saturating_add(period), period, offsets) else { break };
                     if start <= from || start >= *position {
                         break;
                     }
@@ -111,16 +130,21 @@ pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> 
     starts
 }
 
-/// How far behind the anchor the others usually are, nearest first.
-fn usual_offsets(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> Vec<(u32, u32)> {
+/// How far behind the anchor the others usually are, with where these are; nearest first, then as they come first.
+fn usual_offsets<'a>(anchor: &Anchor, others: &[Anchor], occurrences: &'a Occurrences) -> Vec<(u32, &'a [u32])> {
     let of_anchor = occurrences.of_symbol(anchor.symbol);
     let step = of_anchor.len().div_ceil(MOST_MEASURED).max(1);
     let measured = of_anchor.len().div_ceil(step);
-    let mut offsets: Vec<(u32, u32)> = Vec::new();
-    let mut others: Vec<&Anchor> = others.iter().filter(|other| other.symbol != anchor.symbol).collect();
-    others.sort_by_key(|other| (other.start.wrapping_sub(anchor.start) % anchor.period.max(1), other.symbol));
-    for other in others.into_iter().take(MOST_LOOKED_AT) {
-        let positions = occurrences.of_symbol(other.symbol);
+    let mut offsets: Vec<(u32, &[u32])> = Vec::new();
+    let others = others.iter().filter(|other| other.symbol != anchor.symbol);
+    let mut others: Vec<(u32, &[u32])> = others
+        .map(|other| {
+            let behind = other.start.wrapping_sub(anchor.start) % anchor.period.max(1);
+            (behind, occurrences.of_symbol(other.symbol))
+        })
+        .collect();
+    others.sort_unstable();
+    for (_, positions) in others.into_iter().take(MOST_LOOKED_AT) {
         let mut found: Vec<u32> = of_anchor
             .iter()
             .step_by(step)
@@ -131,7 +155,7 @@ fn usual_offsets(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) 
             .collect();
         if found.len() * 2 > measured {
             let middle = found.len() / 2;
-            offsets.push((*found.select_nth_unstable(middle).1, other.symbol));
+            offsets.push((*found.select_nth_unstable(middle).1, positions));
         }
     }
     offsets.sort_unstable();
@@ -140,10 +164,9 @@ fn usual_offsets(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) 
 }
 
 /// Where a repetition begins whose anchor is missing, about where it is expected.
-fn guessed(expected: u32, period: u32, offsets: &[(u32, u32)], occurrences: &Occurrences) -> Option<u32> {
-    offsets.iter().find_map(|(offset, symbol)| {
+fn guessed(expected: u32, period: u32, offsets: &[(u32, &[u32])]) -> Option<u32> {
+    offsets.iter().find_map(|(offset, positions)| {
         let expected = expected.saturating_add(*offset);
-        let positions = occurrences.of_symbol(*symbol);
         let at = positions.partition_point(|position| *position < expected);
         let near = [at.checked_sub(1), Some(at)].into_iter().flatten().filter_map(|at| positions.get(at));
         let found = near.min_by_key(|position| position.abs_diff(expected))?;
@@ -151,4 +174,59 @@ fn guessed(expected: u32, period: u32, offsets: &[(u32, u32)], occurrences: &Occ
         let start = found.checked_sub(offset.saturating_sub(1))?;
         (found.abs_diff(expected) <= tolerance(period)).then_some(start)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Symbols and occurrences that belong to repetitions, symbol by symbol and repetition by repetition.
+    fn by_definition(sequence: &[u32], starts: &[u32]) -> Explained {
+        let mut explained = Explained::default();
+        let least = STEADY * (starts.len() - 1) as f64;
+        for symbol in 0..=sequence.iter().max().copied().unwrap_or(0) {
+            let times = starts.windows(2).map(|pair| {
+                sequence[pair[0] as usize..pair[1] as usize].iter().filter(|other| **other == symbol).count()
+            });
+            let times: Vec<usize> = times.collect();
+            let having = |usual: usize| times.iter().filter(|times| **times == usual).count();
+            if let Some(usual) =
+                times.iter().copied().filter(|usual| *usual > 0).find(|usual| having(*usual) as f64 >= least)
+            {
+                explained.symbols += 1;
+                explained.occurrences += usual * having(usual);
+            }
+        }
+        explained
+    }
+
+    proptest! {
+        #[test]
+        fn what_cannot_be_enough_is_told_without_counting_all(
+            step in prop::collection::vec(0_u32..6, 1..12),
+            odd in prop::collection::vec((0_usize..400, 0_u32..9), 0..40),
+            times in 3_usize..90,
+            starts in prop::collection::btree_set(0_u32..400, 3..100),
+        ) {
+            let mut sequence = step.repeat(times);
+            for (place, symbol) in odd {
+                let place = place % sequence.len();
+                sequence[place] = symbol;
+            }
+            let length = sequence.len() as u32;
+            let every_step: Vec<u32> = (0..=times as u32).map(|at| at * step.len() as u32).collect();
+            let any: Vec<u32> = starts.into_iter().filter(|start| *start <= length).collect();
+            let occurrences = Occurrences::of(sequence.clone());
+            for starts in [every_step, any].into_iter().filter(|starts| starts.len() >= 3) {
+                let expected = by_definition(&sequence, &starts);
+                prop_assert_eq!(explained(&occurrences, &starts), expected);
+                let exactly = expected.occurrences;
+                for enough in [0, 1, exactly / 2, exactly.saturating_sub(1), exactly, exactly + 1, length as usize] {
+                    prop_assert_eq!(explains(&occurrences, &starts, enough), expected.occurrences >= enough);
+                }
+            }
+        }
+    }
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::alike::{commonest, likeness};
 use super::anchors::{Anchor, LEAST_REPETITIONS, anchors, by_period, tolerance};
 use super::boundaries::{Explained, explained, explains, starts};
-use super::contexts::widened;
 use super::occurrences::Occurrences;
 
 /// Periods that are looked at, of those that cover most.
@@ -74,29 +73,24 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
     if sequence.len() < 2 * LEAST_REPETITIONS || u32::try_from(sequence.len()).is_err() {
         return None;
     }
-    let occurrences = Occurrences::of(sequence);
-    // The sequence of symbols that stand together, and where they occur; none while each stands alone.
-    let mut together: Option<(Vec<u32>, Occurrences)> = None;
+    let occurrences = Occurrences::of(sequence.to_vec());
+    // Those of symbols that stand together; none while each stands alone.
+    let mut together: Option<Occurrences> = None;
     let mut candidates = Vec::new();
     for width in WIDTHS.into_iter().chain(MORE_WIDTHS) {
         if !candidates.is_empty() && MORE_WIDTHS.contains(&width) {
             break;
         }
         if width > 1 {
-            let (narrow, of_narrow) =
-                together.as_ref().map_or((sequence, &occurrences), |(wide, of_wide)| (wide.as_slice(), of_wide));
-            let wide = widened(narrow, of_narrow, width / 2);
-            let of_wide = Occurrences::of(&wide);
-            together = Some((wide, of_wide));
+            together = Some(together.as_ref().unwrap_or(&occurrences).widened(width / 2));
         }
         let least_alike = if width > 1 { LEAST_ALIKE_WIDE } else { LEAST_ALIKE };
-        let (wide, of_wide) =
-            together.as_ref().map_or((sequence, &occurrences), |(wide, of_wide)| (wide.as_slice(), of_wide));
+        let of_wide = together.as_ref().unwrap_or(&occurrences);
         // The more stand together, the fewer of them recur.
         if (of_wide.recurring() as f64) < LEAST_RECURRING * sequence.len() as f64 {
             break;
         }
-        let found = candidates_of(wide, of_wide, least_alike).into_iter();
+        let found = candidates_of(of_wide, least_alike).into_iter();
         candidates.extend(found.map(|(starts, period)| {
             let explained = explained(&occurrences, &starts);
             let likenesses = likenesses(&starts, sequence);
@@ -114,7 +108,7 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
         let is_much = within >= LEAST_WITHIN || is_nearly_all;
         (found.ranges.len() >= LEAST_REPETITIONS && is_much && is_sure).then_some(found)
     });
-    found.or_else(|| one_by_one(sequence))
+    found.or_else(|| one_by_one(sequence, &occurrences))
 }
 
 /// The shortest period that has a place for nearly all symbols for which any has one, and whose repetitions are nearly as
@@ -137,7 +131,12 @@ fn chosen(mut candidates: Vec<Candidate>) -> Option<Candidate> {
 }
 
 /// A symbol that is nearly all of the sequence in one run.
-fn one_by_one(sequence: &[u32]) -> Option<Repetitions> {
+fn one_by_one(sequence: &[u32], occurrences: &Occurrences) -> Option<Repetitions> {
+    let most_frequent = occurrences.symbols().next()?;
+    let is_nearly_all = |times: usize| times as f64 >= NEARLY_ALL * sequence.len() as f64;
+    if !is_nearly_all(occurrences.of_symbol(most_frequent).len()) {
+        return None;
+    }
     let mut start = 0;
     let runs = sequence.chunk_by(|one, next| one == next).map(|run| {
         let from = start;
@@ -145,13 +144,13 @@ fn one_by_one(sequence: &[u32]) -> Option<Repetitions> {
         from..start
     });
     let longest = runs.max_by_key(ExactSizeIterator::len)?;
-    let is_much = longest.len() >= LEAST_WITHIN && longest.len() as f64 >= NEARLY_ALL * sequence.len() as f64;
+    let is_much = longest.len() >= LEAST_WITHIN && is_nearly_all(longest.len());
     is_much.then(|| Repetitions { period: 1, alike: 1.0, ranges: longest.map(|place| place..place + 1).collect() })
 }
 
 /// Where repetitions may begin, with their usual length.
-fn candidates_of(sequence: &[u32], occurrences: &Occurrences, least_alike: f64) -> Vec<(Vec<u32>, u32)> {
-    let mut groups = by_period(anchors(occurrences, sequence.len()));
+fn candidates_of(occurrences: &Occurrences, least_alike: f64) -> Vec<(Vec<u32>, u32)> {
+    let mut groups = by_period(anchors(occurrences));
     if groups.len() > MOST_PERIODS {
         // A long period has few occurrences of many symbols, a short one in much noise many of few.
         let by = |group: &[Anchor], often: bool| match often {
@@ -165,20 +164,14 @@ fn candidates_of(sequence: &[u32], occurrences: &Occurrences, least_alike: f64) 
         }
         groups.truncate(MOST_PERIODS);
     }
-    groups.iter().filter_map(|group| candidate(group, occurrences, sequence, least_alike)).collect()
+    groups.iter().filter_map(|group| candidate(group, occurrences, least_alike)).collect()
 }
 
-fn candidate(
-    group: &[Anchor],
-    occurrences: &Occurrences,
-    sequence: &[u32],
-    least_alike: f64,
-) -> Option<(Vec<u32>, u32)> {
+fn candidate(group: &[Anchor], occurrences: &Occurrences, least_alike: f64) -> Option<(Vec<u32>, u32)> {
+    let sequence = occurrences.sequence();
     let most = group.iter().map(|anchor| anchor.regular).max()?;
-    let anchor = group
-        .iter()
-        .filter(|anchor| anchor.regular as f64 >= OFTEN * most as f64)
-        .min_by_key(|anchor| (anchor.start, anchor.symbol))?;
+    let anchor =
+        group.iter().filter(|anchor| anchor.regular as f64 >= OFTEN * most as f64).min_by_key(|anchor| anchor.start)?;
     let starts = starts(anchor, group, occurrences);
     if starts.len() < LEAST_REPETITIONS {
         return None;

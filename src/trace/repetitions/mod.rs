@@ -3,7 +3,6 @@
 mod alike;
 mod anchors;
 mod boundaries;
-mod contexts;
 mod detect;
 mod occurrences;
 mod phases;

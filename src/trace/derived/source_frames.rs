@@ -1,0 +1,63 @@
+//! What derived tables of a process are built from.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Context, Result};
+use polars::prelude::*;
+
+use crate::trace::by_id::ById;
+
+/// Source tables of one process by name, with all rows and the needed columns.
+#[derive(Default)]
+pub struct Frames {
+    tables: BTreeMap<&'static str, DataFrame>,
+    shared: Arc<Shared>,
+}
+
+/// What several derived tables work out of the same rows, once for all of them.
+#[derive(Default)]
+pub struct Shared {
+    launching: Mutex<Option<Arc<ById<u32>>>>,
+}
+
+impl Frames {
+    /// The same tables, which share what is worked out of them with others of the same process. Their rows must be the same too.
+    #[must_use]
+    pub fn sharing(self, shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared), ..self }
+    }
+
+    /// A table, if it was asked for.
+    pub fn get(&self, name: &str) -> Option<&DataFrame> {
+        self.tables.get(name)
+    }
+
+    /// The numbers of launching calls by their ids, from `find` where they are not known. Others wait until they are; `find`
+    /// itself must not work in parallel, where one of these might be begun by the thread that it waits on.
+    ///
+    /// # Errors
+    /// When they cannot be found.
+    pub fn launching(&self, find: impl FnOnce() -> Result<ById<u32>>) -> Result<Arc<ById<u32>>> {
+        let mut known = self.shared.launching.lock().unwrap_or_else(PoisonError::into_inner);
+        let launching = match known.take() {
+            Some(launching) => launching,
+            None => Arc::new(find()?),
+        };
+        Ok(Arc::clone(known.insert(launching)))
+    }
+}
+
+impl FromIterator<(&'static str, DataFrame)> for Frames {
+    fn from_iter<I: IntoIterator<Item = (&'static str, DataFrame)>>(tables: I) -> Self {
+        Self { tables: tables.into_iter().collect(), shared: Arc::default() }
+    }
+}
+
+/// A table that was asked for.
+///
+/// # Errors
+/// When it was not read, which is a defect.
+pub fn needed<'a>(tables: &'a Frames, name: &str) -> Result<&'a DataFrame> {
+    tables.get(name).with_context(|| format!("internal: {name} was not read"))
+}
