@@ -56,6 +56,7 @@ impl<T: Copy + PartialEq> ById<T> {
     }
 
     /// The value of an id.
+    #[inline]
     pub fn get(&self, id: i64) -> Option<T> {
         match self {
             Self::Table { first, values, absent } => {

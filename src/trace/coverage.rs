@@ -1,5 +1,6 @@
 //! How much of a stretch of time is covered by others.
 
+use super::gallop::gallop_near;
 use super::intervals::Interval;
 
 /// Merged intervals, ready to be asked many times.
@@ -34,8 +35,18 @@ impl Coverage {
         if start_ns < end_ns { self.until_ns(end_ns).saturating_sub(self.until_ns(start_ns)) } else { 0 }
     }
 
+    /// The same for stretches that are asked for one after the other, each near the one before.
+    #[must_use]
+    pub fn walk(&self) -> Walk<'_> {
+        Walk { coverage: self, start: 0, end: 0 }
+    }
+
     fn until_ns(&self, time_ns: i64) -> i64 {
-        let begun = self.intervals.partition_point(|interval| interval.start_ns < time_ns);
+        self.until_within(self.intervals.partition_point(|interval| interval.start_ns < time_ns), time_ns)
+    }
+
+    /// Covered nanoseconds until a time before which so many intervals have begun.
+    fn until_within(&self, begun: usize, time_ns: i64) -> i64 {
         let Some(last) = begun.checked_sub(1) else { return 0 };
         match (self.intervals.get(last), self.before_ns.get(last)) {
             (Some(interval), Some(before_ns)) => {
@@ -44,6 +55,32 @@ impl Coverage {
             }
             _ => 0,
         }
+    }
+
+    /// How many intervals have begun before a time; `near` is about as many.
+    fn begun(&self, near: usize, time_ns: i64) -> usize {
+        let has_begun = |place: usize| self.intervals.get(place).is_some_and(|interval| interval.start_ns < time_ns);
+        gallop_near(near, self.intervals.len(), has_begun)
+    }
+}
+
+/// Goes along what is covered, see [`Coverage::walk`].
+pub struct Walk<'a> {
+    coverage: &'a Coverage,
+    start: usize,
+    end: usize,
+}
+
+impl Walk<'_> {
+    /// As [`Coverage::between_ns`].
+    pub fn between_ns(&mut self, start_ns: i64, end_ns: i64) -> i64 {
+        if start_ns >= end_ns {
+            return 0;
+        }
+        self.start = self.coverage.begun(self.start, start_ns);
+        self.end = self.coverage.begun(self.end, end_ns);
+        let until = |begun, time_ns| self.coverage.until_within(begun, time_ns);
+        until(self.end, end_ns).saturating_sub(until(self.start, start_ns))
     }
 }
 
@@ -58,12 +95,17 @@ mod tests {
         #[test]
         fn it_is_the_length_of_what_is_common(
             intervals in prop::collection::vec((0_i64..40, 0_i64..9), 0..12),
-            (start_ns, end_ns) in (-5_i64..50, -5_i64..50),
+            asked in prop::collection::vec((-5_i64..50, -5_i64..50), 1..9),
         ) {
             let merged = union(intervals.iter().map(|(start, length)| Interval::new(*start, start + length)));
-            let asked = Interval::new(start_ns, end_ns);
-            let common = if asked.is_empty() { Vec::new() } else { intersection(&merged, &[asked]) };
-            prop_assert_eq!(Coverage::of_merged(merged).between_ns(start_ns, end_ns), total_length_ns(&common));
+            let coverage = Coverage::of_merged(merged.clone());
+            let mut walk = coverage.walk();
+            for (start_ns, end_ns) in asked {
+                let asked = Interval::new(start_ns, end_ns);
+                let common = if asked.is_empty() { Vec::new() } else { intersection(&merged, &[asked]) };
+                prop_assert_eq!(coverage.between_ns(start_ns, end_ns), total_length_ns(&common));
+                prop_assert_eq!(walk.between_ns(start_ns, end_ns), total_length_ns(&common));
+            }
         }
     }
 }

@@ -160,7 +160,8 @@ pub fn values_by_text<T: Copy>(column: &Column, value: impl Fn(&str) -> T) -> Po
         }
         *slot
     };
-    Ok(texts.physical().iter().map(|code| value_of(code?)).collect())
+    let codes = texts.physical().rechunk();
+    Ok(codes.downcast_as_array().iter().map(|code| value_of(*code?)).collect())
 }
 
 #[cfg(test)]

@@ -25,9 +25,20 @@ pub fn gallop(from: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usi
     low.min(len)
 }
 
+/// As [`gallop`] from 0 on, but goes forward or back from `near`, which is about the place. Takes `O(log d)` for one that is
+/// `d` off.
+pub fn gallop_near(near: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usize {
+    let near = near.min(len);
+    // Backwards those come first that are not before.
+    match gallop(0, near, |back| !is_before(near - 1 - back)) {
+        0 => gallop(near, len, is_before),
+        back => near - back,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::gallop;
+    use super::{gallop, gallop_near};
 
     #[test]
     fn finds_the_edge_from_everywhere_before_it() {
@@ -35,6 +46,9 @@ mod tests {
             for edge in 0..=len {
                 for from in 0..=edge {
                     assert_eq!(gallop(from, len, |place| place < edge), edge, "{from} {edge} {len}");
+                }
+                for near in 0..len + 2 {
+                    assert_eq!(gallop_near(near, len, |place| place < edge), edge, "{near} {edge} {len}");
                 }
                 assert_eq!(gallop(len, len, |place| place < edge), len);
             }

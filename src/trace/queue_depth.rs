@@ -1,11 +1,9 @@
 //! How much waits in queues, and how much of it runs, at every moment.
 
-use std::collections::BTreeMap;
-
 /// A dispatch of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// Its queue.
+    /// Its queue, of queues numbered from 0.
     pub queue: u32,
     /// When it was issued, in raw nanoseconds; one that starts before is issued at its start.
     pub issued_ns: i64,
@@ -35,14 +33,18 @@ pub struct Stretch {
 ///
 /// Takes `O(n log n)`, and linear time where the work of a queue comes in order.
 pub fn each_stretch(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(Stretch)) {
-    let mut queues: BTreeMap<u32, Changes> = BTreeMap::new();
+    let mut queues: Vec<Changes> = Vec::new();
     for work in work.into_iter().filter(|work| work.start_ns <= work.end_ns) {
-        let changes = queues.entry(work.queue).or_default();
+        let queue = work.queue as usize;
+        if queue >= queues.len() {
+            queues.resize_with(queue + 1, Changes::default);
+        }
+        let Some(changes) = queues.get_mut(queue) else { continue };
         changes.issued_ns.push(work.issued_ns.min(work.start_ns));
         changes.started_ns.push(work.start_ns);
         changes.ended_ns.push(work.end_ns);
     }
-    for (queue, changes) in queues {
+    for (queue, changes) in (0..).zip(queues) {
         changes.each_stretch(queue, &mut emit);
     }
 }
@@ -67,7 +69,7 @@ impl Changes {
         let (mut waiting, mut running) = (0_i64, 0_i64);
         let mut pending: Option<Stretch> = None;
         let mut reached: Option<i64> = None;
-        while let Some(time_ns) = [issued.peek(), started.peek(), ended.peek()].into_iter().flatten().min().copied() {
+        while let Some(time_ns) = earlier(earlier(issued.peek(), started.peek()), ended.peek()).copied() {
             // Before the first change nothing was issued yet.
             if let Some(start_ns) = reached {
                 let next = Stretch { queue, start_ns, end_ns: time_ns, waiting, running };
@@ -94,6 +96,14 @@ impl Changes {
         if let Some(done) = pending {
             emit(done);
         }
+    }
+}
+
+/// The earlier of two times, of which there may be only one.
+fn earlier<'a>(one: Option<&'a i64>, other: Option<&'a i64>) -> Option<&'a i64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

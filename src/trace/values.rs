@@ -16,18 +16,23 @@ impl Integers {
         Self(column.rechunk().downcast_as_array().clone())
     }
 
-    /// Row by row.
+    /// Row by row. By places, because several columns side by side are then walked with one count for all.
+    #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<i64>> + '_ {
-        self.0.iter().map(|value| value.copied())
+        let (values, valid) = (self.0.values().as_slice(), self.0.validity());
+        let is_null = move |row: usize| valid.is_some_and(|valid| !valid.get_bit(row));
+        (0..values.len()).map(move |row| values.get(row).copied().filter(|_| !is_null(row)))
     }
 
     /// The value of a row.
+    #[inline]
     pub fn get(&self, row: usize) -> Option<i64> {
         let is_null = self.0.validity().is_some_and(|valid| valid.len() > row && !valid.get_bit(row));
         self.0.values().get(row).copied().filter(|_| !is_null)
     }
 
     /// Row by row, for those who cannot keep the column.
+    #[inline]
     pub fn into_rows(self) -> impl ExactSizeIterator<Item = Option<i64>> {
         (0..self.0.len()).map(move |row| self.get(row))
     }
@@ -42,9 +47,12 @@ impl Truths {
         Self(column.rechunk().downcast_as_array().clone())
     }
 
-    /// Row by row.
+    /// Row by row, as those of [`Integers`].
+    #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<bool>> + '_ {
-        self.0.iter()
+        let (values, valid) = (self.0.values(), self.0.validity());
+        let is_null = move |row: usize| valid.is_some_and(|valid| !valid.get_bit(row));
+        (0..values.len()).map(move |row| (!is_null(row)).then(|| values.get_bit(row)))
     }
 }
 
@@ -59,6 +67,17 @@ pub fn integers(name: &str, values: impl ExactSizeIterator<Item = Option<i64>>) 
         .collect();
     let has_nulls = valid.unset_bits() > 0;
     Int64Chunked::from_vec_validity(name.into(), values, has_nulls.then(|| valid.into()))
+}
+
+/// A column of integers that are each repeated so many times.
+pub fn repeated_integers(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) -> Int64Chunked {
+    let (mut all, mut valid) = (Vec::new(), MutableBitmap::new());
+    for (value, times) in values {
+        all.resize(all.len().saturating_add(times), value.unwrap_or_default());
+        valid.extend_constant(times, value.is_some());
+    }
+    let has_nulls = valid.unset_bits() > 0;
+    Int64Chunked::from_vec_validity(name.into(), all, has_nulls.then(|| valid.into()))
 }
 
 #[cfg(test)]
@@ -77,6 +96,13 @@ mod tests {
         let truths = BooleanChunked::from_slice_options("a".into(), &[Some(true), None, Some(false)]);
         assert_eq!(Truths::of(&truths).iter().collect::<Vec<_>>(), [Some(true), None, Some(false)]);
         assert_eq!(Integers::of(&Int64Chunked::from_slice("a".into(), &[])).iter().len(), 0);
+    }
+
+    #[test]
+    fn integers_are_repeated() {
+        let column = repeated_integers("a", [(Some(1), 2), (None, 1), (Some(3), 0), (Some(4), 1)].into_iter());
+        assert_eq!(column.iter().collect::<Vec<_>>(), [Some(1), Some(1), None, Some(4)]);
+        assert_eq!(repeated_integers("a", [(Some(1), 2)].into_iter()).null_count(), 0);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::launching_calls::no_calls;
 use super::{Frames, Needs, column, gpu_segments, needed, region_self_times};
 use crate::trace::api_classes::ApiClasses;
-use crate::trace::coverage::Coverage;
+use crate::trace::coverage::{Coverage, Walk};
 use crate::trace::frames::{dictionary_column, values_by_text};
 use crate::trace::gpu_activities;
 use crate::trace::intervals::{Interval, union};
@@ -37,14 +37,16 @@ pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;
     let busy = activities.into_iter().map(|activity| Interval::new(activity.start_ns, activity.end_ns));
     let busy = Coverage::of_merged(union(busy));
-    let integer = |name: &str| -> Result<Vec<i64>> {
-        Ok(Integers::of(calls.column(name)?.i64()?).into_rows().map(Option::unwrap_or_default).collect())
-    };
+    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(calls.column(name)?.i64()?)) };
     let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
-    let busy_ns: Vec<i64> =
-        starts.par_iter().zip(&ends).map(|(start_ns, end_ns)| busy.between_ns(*start_ns, *end_ns)).collect();
-    let call_ns: Vec<i64> =
-        starts.iter().zip(&ends).map(|(start_ns, end_ns)| end_ns.saturating_sub(*start_ns)).collect();
+    let times = |row: usize| [&starts, &ends].map(|times| times.get(row).unwrap_or_default());
+    let busy_of = |busy: &mut Walk<'_>, row: usize| {
+        let [start_ns, end_ns] = times(row);
+        busy.between_ns(start_ns, end_ns)
+    };
+    let busy_ns: Vec<i64> = (0..calls.height()).into_par_iter().map_init(|| busy.walk(), busy_of).collect();
+    let call_ns = (0..calls.height()).map(times).map(|[start_ns, end_ns]| end_ns.saturating_sub(start_ns));
+    let call_ns: Vec<i64> = call_ns.collect();
     let idle_ns = call_ns.iter().zip(&busy_ns).map(|(call_ns, busy_ns)| call_ns.saturating_sub(*busy_ns)).collect();
 
     let classes = ApiClasses::builtin();

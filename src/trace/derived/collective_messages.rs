@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::trace::by_id::ById;
 use crate::trace::frames::rows_named;
+use crate::trace::gallop::gallop_near;
 use crate::trace::launching_groups::{Call, Groups, Kind};
 use crate::trace::logical::WholeTables;
 use crate::trace::messages::{
@@ -112,17 +112,21 @@ fn launching(correlations: &Integers, regions: &DataFrame) -> Result<Vec<Option<
     let mut ids: Vec<i64> = correlations.iter().flatten().filter(|id| *id != 0).collect();
     ids.sort_unstable();
     ids.dedup();
-    let places = ById::of(|| ids.iter().copied().zip(0_u32..), u32::MAX, |first, _| first);
     let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(regions.column(name)?.i64()?));
     let (starts, tids, valid) = (integers("start_ns")?, integers("tid")?, Truths::of(regions.column("valid")?.bool()?));
     let mut calls: Vec<Option<Launch>> = vec![None; ids.len()];
+    // Ids rise from call to call, nearly.
+    let mut near = 0;
     for (row, (id, valid)) in integers("correlation_id")?.iter().zip(valid.iter()).enumerate() {
-        let place = id.filter(|_| valid == Some(true)).and_then(|id| places.get(id));
-        if let (Some(slot), Some(start_ns)) = (place.and_then(|at| calls.get_mut(at as usize)), starts.get(row)) {
+        let Some(id) = id.filter(|_| valid == Some(true)) else { continue };
+        near = gallop_near(near, ids.len(), |place| ids.get(place).is_some_and(|other| *other < id));
+        if ids.get(near) == Some(&id)
+            && let (Some(slot), Some(start_ns)) = (calls.get_mut(near), starts.get(row))
+        {
             *slot = (*slot).max(Some((start_ns, tids.get(row))));
         }
     }
-    let call = |id: Option<i64>| calls.get(places.get(id?)? as usize).copied().flatten();
+    let call = |id: Option<i64>| calls.get(ids.binary_search(&id?).ok()?).copied().flatten();
     Ok(correlations.iter().map(call).collect())
 }
 

@@ -118,9 +118,9 @@ impl GapColumns {
         range_names: Option<&Column>,
     ) -> Result<DataFrame> {
         let rows: usize = all.iter().map(|(_, columns)| columns.causes.len()).sum();
-        let gpu = repeated("gpu", all.iter().map(|(gpu, columns)| (Some(*gpu), columns.causes.len())))?;
+        let gpu = repeated("gpu", all.iter().map(|(gpu, columns)| (Some(*gpu), columns.causes.len())));
         let devices = all.iter().map(|(gpu, columns)| (device_of.get(gpu).copied(), columns.causes.len()));
-        let device = repeated("device", devices)?;
+        let device = repeated("device", devices);
         let gathered = |of: &dyn Fn(&Self) -> &Vec<i64>| {
             let mut values = Vec::with_capacity(rows);
             all.iter().for_each(|(_, columns)| values.extend_from_slice(of(columns)));

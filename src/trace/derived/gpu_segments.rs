@@ -56,9 +56,9 @@ impl SegmentColumns {
     }
 
     fn into_frame(self, device_of: &BTreeMap<i64, i64>) -> Result<DataFrame> {
-        let gpu = repeated("gpu", self.gpus.iter().map(|(gpu, segments)| (Some(*gpu), *segments)))?;
+        let gpu = repeated("gpu", self.gpus.iter().map(|(gpu, segments)| (Some(*gpu), *segments)));
         let devices = self.gpus.iter().map(|(gpu, segments)| (device_of.get(gpu).copied(), *segments));
-        let device = repeated("device", devices)?;
+        let device = repeated("device", devices);
         let durations = self.start_ns.iter().zip(&self.end_ns).map(|(start, end)| end.saturating_sub(*start)).collect();
         Ok(DataFrame::new_infer_height(vec![
             gpu,

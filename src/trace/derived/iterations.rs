@@ -141,12 +141,13 @@ impl Kernels {
             order.sort_unstable();
         }
         let is_plain = order.len() == frame.height() && order.iter().map(|(_, _, row)| *row).eq(0..order.len() as u32);
-        let rows: IdxCa = order.iter().map(|(_, _, row)| Some(*row as IdxSize)).collect_ca("".into());
+        let rows = || order.iter().map(|(_, _, row)| *row as IdxSize).collect();
+        let rows: Option<IdxCa> = (!is_plain).then(|| IdxCa::from_vec("".into(), rows()));
         let launched = launch_order(&order);
         let start_ns: Vec<i64> = order.into_iter().map(|(start_ns, _, _)| start_ns).collect();
         let ordered = |name: &str| -> Result<Column> {
             let column = frame.column(name)?;
-            Ok(if is_plain { column.clone() } else { column.take(&rows)? })
+            Ok(rows.as_ref().map_or_else(|| Ok(column.clone()), |rows| column.take(rows))?)
         };
         let numbered = |name: &str| -> Result<Vec<u32>> {
             let mut known = Numbers::default();

@@ -42,8 +42,8 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let all = || swept.iter().flat_map(|(_, overlaps)| overlaps);
     let place = |category: u32| Some(category as usize);
     Ok(DataFrame::new_infer_height(vec![
-        repeated("gpu", swept.iter().map(|(gpu, overlaps)| (Some(*gpu), overlaps.len())))?,
-        repeated("device", swept.iter().map(|(gpu, overlaps)| (device_of.get(gpu).copied(), overlaps.len())))?,
+        repeated("gpu", swept.iter().map(|(gpu, overlaps)| (Some(*gpu), overlaps.len()))),
+        repeated("device", swept.iter().map(|(gpu, overlaps)| (device_of.get(gpu).copied(), overlaps.len()))),
         dictionary_column("category", &categories.names, all().map(|overlap| place(overlap.category)))?,
         dictionary_column("other_category", &categories.names, all().map(|overlap| overlap.other.and_then(place)))?,
         column("start_ns", all().map(|overlap| overlap.time.start_ns).collect()),

@@ -48,27 +48,27 @@ pub fn by_work_and_communicator(kernels: &DataFrame) -> Result<Vec<SameWork>> {
 
 fn by_shape(kernels: &DataFrame, streams: impl Iterator<Item = Option<i64>>) -> Result<Vec<SameWork>> {
     let names = kernels.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
-    let names = names.cat32()?.physical().clone();
+    let names = names.cat32()?.physical().rechunk();
+    let names = names.downcast_as_array();
     let gpus = Integers::of(kernels.column("gpu")?.i64()?);
     let shape = SHAPE.iter().map(|name| Ok(Integers::of(kernels.column(name)?.i64()?))).collect::<Result<Vec<_>>>()?;
     let valid = Truths::of(kernels.column("valid")?.bool()?);
     let [grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z] = shape.as_slice() else {
         anyhow::bail!("internal: a shape has six columns");
     };
-    let grids = grid_x.iter().zip(grid_y.iter()).zip(grid_z.iter());
-    let workgroups = workgroup_x.iter().zip(workgroup_y.iter()).zip(workgroup_z.iter());
+    let sides = [grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z];
 
     let mut known: Vec<BTreeMap<Shape, u32>> = Vec::new();
     let mut last: Vec<Option<(Shape, u32)>> = Vec::new();
     let mut works: Vec<Option<u32>> = Vec::with_capacity(kernels.height());
     let mut number = 0_u32;
-    let rows = names.iter().zip(gpus.iter()).zip(grids).zip(workgroups).zip(valid.iter()).zip(streams);
-    for (((((name, gpu), ((gx, gy), gz)), ((wx, wy), wz)), valid), stream) in rows {
-        let (Some(name), Some(true)) = (name, valid) else {
+    let rows = names.iter().zip(gpus.iter()).zip(valid.iter()).zip(streams).enumerate();
+    for (row, (((name, gpu), valid), stream)) in rows {
+        let (Some(name), Some(true)) = (name.copied(), valid) else {
             works.push(None);
             continue;
         };
-        let shape = (gpu, stream, [gx, gy, gz, wx, wy, wz].map(Option::unwrap_or_default));
+        let shape = (gpu, stream, sides.map(|side| side.get(row).unwrap_or_default()));
         let place = name as usize;
         if place >= known.len() {
             known.resize_with(place + 1, BTreeMap::new);
@@ -93,7 +93,6 @@ fn by_shape(kernels: &DataFrame, streams: impl Iterator<Item = Option<i64>>) -> 
 
 fn gathered(kernels: &DataFrame, works: &[Option<u32>], count: usize) -> Result<Vec<SameWork>> {
     let durations = Integers::of(kernels.column("duration_ns")?.i64()?);
-    let durations: Vec<i64> = durations.iter().map(Option::unwrap_or_default).collect();
     let mut sizes = vec![0_usize; count];
     for work in works.iter().flatten() {
         if let Some(size) = sizes.get_mut(*work as usize) {
@@ -104,10 +103,10 @@ fn gathered(kernels: &DataFrame, works: &[Option<u32>], count: usize) -> Result<
     let mut gathered: Vec<SameWork> = sizes.iter().map(empty).collect();
     for row in in_order(kernels)? {
         let at = row as usize;
-        let (Some(Some(work)), Some(duration)) = (works.get(at), durations.get(at)) else { continue };
+        let Some(Some(work)) = works.get(at) else { continue };
         if let Some(same) = gathered.get_mut(*work as usize) {
             same.rows.push(row);
-            same.durations.push(*duration);
+            same.durations.push(durations.get(at).unwrap_or_default());
         }
     }
     Ok(gathered)

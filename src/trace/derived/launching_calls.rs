@@ -120,11 +120,13 @@ impl LaunchingCalls {
     }
 
     /// The call that launched what has this correlation id.
+    #[inline]
     pub fn get(&self, correlation_id: Option<i64>) -> Option<LaunchingCall> {
         self.at(self.rows.get(correlation_id?)?)
     }
 
     /// The call with a number.
+    #[inline]
     pub fn at(&self, row: u32) -> Option<LaunchingCall> {
         let place = row as usize;
         let (calls, place) = match place.checked_sub(self.regions.rows) {

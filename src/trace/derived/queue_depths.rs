@@ -6,10 +6,11 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
-use super::{Frames, Needs, column, needed};
+use super::{Frames, Needs, column, needed, repeated};
 use crate::trace::identity::Process;
+use crate::trace::lane_numbers::LaneNumbers;
 use crate::trace::queue_depth::{Stretch, Work, each_stretch};
-use crate::trace::values::{Integers, Truths, integers};
+use crate::trace::values::{Integers, Truths};
 
 /// GPU and queue; the stream where no queue is known.
 type Queue = (Option<i64>, Option<i64>, Option<i64>);
@@ -31,34 +32,33 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let (gpus, queues, streams) = (integer("gpu")?, integer("queue_id")?, integer("stream_id")?);
     let (ids, starts, ends) = (integer("correlation_id")?, integer("start_ns")?, integer("end_ns")?);
     let valid = Truths::of(kernels.column("valid")?.bool()?);
-    let queue_of = || {
-        let rows = gpus.iter().zip(queues.iter()).zip(streams.iter());
-        rows.map(|((gpu, queue), stream)| (gpu, queue, stream.filter(|_| queue.is_none())))
-    };
-    // One after the other: there are few queues, and to collect them would sort them all.
-    let mut numbers: BTreeMap<Queue, u32> = BTreeMap::new();
-    for queue in queue_of() {
-        numbers.insert(queue, 0);
+    let mut numbers: LaneNumbers<Queue> = LaneNumbers::default();
+    let queues = gpus.iter().zip(queues.iter()).zip(streams.iter());
+    let queues = queues.map(|((gpu, queue), stream)| numbers.of((gpu, queue, stream.filter(|_| queue.is_none()))));
+    let queues: Vec<u32> = queues.collect();
+    // The numbers in the order of the queues, by those in which they came.
+    let mut in_order = vec![0_u32; numbers.known().len()];
+    for (place, number) in (0..).zip(numbers.known().values()) {
+        if let Some(slot) = in_order.get_mut(*number as usize) {
+            *slot = place;
+        }
     }
-    for (number, place) in (0_u32..).zip(numbers.values_mut()) {
-        *place = number;
-    }
-    let rows = queue_of().zip(ids.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-    let work = rows.filter_map(|((((queue, id), start), end), valid)| {
+    let rows = queues.iter().zip(ids.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
+    let work = rows.filter_map(|((((number, id), start), end), valid)| {
         let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true))?;
         let issued_ns = calls.get(id).map_or(start_ns, |call| call.end_ns);
-        Some(Work { queue: numbers.get(&queue).copied()?, issued_ns, start_ns, end_ns })
+        Some(Work { queue: in_order.get(*number as usize).copied()?, issued_ns, start_ns, end_ns })
     });
-    let mut columns = DepthColumns::default();
+    let mut columns = DepthColumns::with_capacity(in_order.len(), kernels.height());
     each_stretch(work, |stretch| columns.push(&stretch));
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
-    columns.into_frame(&numbers.into_keys().collect::<Vec<_>>(), &device_of)
+    columns.into_frame(&numbers.known().keys().copied().collect::<Vec<_>>(), &device_of)
 }
 
-/// The columns of `queue_depths`, filled stretch by stretch.
-#[derive(Default)]
+/// The columns of `queue_depths`, filled stretch by stretch, queue by queue.
 struct DepthColumns {
-    queues: Vec<u32>,
+    /// How many stretches each queue has.
+    of_queues: Vec<usize>,
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
     waiting: Vec<i64>,
@@ -66,8 +66,17 @@ struct DepthColumns {
 }
 
 impl DepthColumns {
+    fn with_capacity(queues: usize, dispatches: usize) -> Self {
+        // Each is issued, starts and ends.
+        let column = || Vec::with_capacity(dispatches.saturating_mul(3));
+        let of_queues = vec![0; queues];
+        Self { of_queues, start_ns: column(), end_ns: column(), waiting: column(), running: column() }
+    }
+
     fn push(&mut self, stretch: &Stretch) {
-        self.queues.push(stretch.queue);
+        if let Some(stretches) = self.of_queues.get_mut(stretch.queue as usize) {
+            *stretches += 1;
+        }
         self.start_ns.push(stretch.start_ns);
         self.end_ns.push(stretch.end_ns);
         self.waiting.push(stretch.waiting);
@@ -76,9 +85,7 @@ impl DepthColumns {
 
     fn into_frame(self, queues: &[Queue], device_of: &BTreeMap<i64, i64>) -> Result<DataFrame> {
         let of_queue = |name: &str, part: &dyn Fn(&Queue) -> Option<i64>| {
-            let values: Vec<Option<i64>> = queues.iter().map(part).collect();
-            let of_rows = self.queues.iter().map(|queue| values.get(*queue as usize).copied().flatten());
-            integers(name, of_rows).into_series().into_column()
+            repeated(name, queues.iter().map(part).zip(self.of_queues.iter().copied()))
         };
         let durations = self.start_ns.iter().zip(&self.end_ns).map(|(start, end)| end.saturating_sub(*start)).collect();
         Ok(DataFrame::new_infer_height(vec![

@@ -1,13 +1,12 @@
 //! The table `region_self_times`: how long each call ran outside the calls it made.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context, Result};
 use polars::prelude::*;
 use rayon::prelude::*;
 
 use super::{Frames, Needs, column, needed};
 use crate::trace::frames::rows_named;
+use crate::trace::lane_numbers::LaneNumbers;
 use crate::trace::self_time::{Call, self_times};
 use crate::trace::values::{Integers, Truths};
 
@@ -32,7 +31,8 @@ pub fn build(tables: &Frames) -> Result<DataFrame> {
     let threads = Integers::of(regions.column("tid")?.i64()?);
     let process_ranges = Truths::of(&rows_named(regions.column("name")?, |name| name == PROCESS_RANGE)?);
 
-    let mut by_thread: BTreeMap<i64, ThreadCalls> = BTreeMap::new();
+    let mut numbers: LaneNumbers<i64> = LaneNumbers::default();
+    let mut of_threads: Vec<ThreadCalls> = Vec::new();
     let mut own_ns: Vec<i64> = Vec::with_capacity(regions.height());
     let mut region_ids: Vec<i64> = Vec::with_capacity(regions.height());
     let columns = ids.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
@@ -41,16 +41,20 @@ pub fn build(tables: &Frames) -> Result<DataFrame> {
         if let Some(tid) = tid
             && process_range != Some(true)
         {
-            let thread = by_thread.entry(tid).or_default();
-            thread.places.push(u32::try_from(own_ns.len()).context("more calls than rows can be counted")?);
-            thread.calls.push(Call { start_ns, end_ns });
+            let number = numbers.of(tid) as usize;
+            if number >= of_threads.len() {
+                of_threads.resize_with(number + 1, ThreadCalls::default);
+            }
+            if let Some(thread) = of_threads.get_mut(number) {
+                thread.places.push(u32::try_from(own_ns.len()).context("more calls than rows can be counted")?);
+                thread.calls.push(Call { start_ns, end_ns });
+            }
         }
         region_ids.push(id);
         own_ns.push(end_ns.saturating_sub(start_ns));
     }
     let of_thread = |thread: ThreadCalls| (thread.places, self_times(&thread.calls));
-    let threads: Vec<(Vec<u32>, Vec<i64>)> =
-        by_thread.into_values().collect::<Vec<_>>().into_par_iter().map(of_thread).collect();
+    let threads: Vec<(Vec<u32>, Vec<i64>)> = of_threads.into_par_iter().map(of_thread).collect();
     for (places, self_times) in threads {
         for (place, self_ns) in places.into_iter().zip(self_times) {
             if let Some(slot) = own_ns.get_mut(place as usize) {
