@@ -21,6 +21,8 @@ use crate::trace::source::{Keep, Piece, Visit};
 
 /// Rows of a frame: few enough to stay in the cache of a core.
 const FRAME_ROWS: usize = 1 << 16;
+/// Rows of a frame at most where it is to be as large as it can: a row group that says it has more is not believed.
+const MOST_ROWS: usize = 1 << 21;
 
 /// Columns of every row group of a file.
 ///
@@ -51,13 +53,18 @@ pub fn row_groups(path: &Path, columns: &[&'static Declaration]) -> Result<Vec<B
 pub fn joined(pieces: &[Box<dyn Piece>], keep: Option<Keep>) -> Result<DataFrame> {
     let frames = pieces.par_iter().map(|piece| {
         let mut frames = Vec::new();
-        piece.read(&mut |frame| {
+        let mut take = |frame: &DataFrame| {
             frames.push(match keep {
                 Some(keep) => frame.filter(&keep(frame)?)?,
                 None => frame.clone(),
             });
             Ok(())
-        })?;
+        };
+        // What is kept whole is best read so: then there is nothing to put together.
+        match keep {
+            Some(_) => piece.read(&mut take)?,
+            None => piece.read_at_once(&mut take)?,
+        }
         Ok(frames)
     });
     let mut frames = frames.collect::<Result<Vec<Vec<DataFrame>>>>()?.into_iter().flatten();
@@ -78,13 +85,24 @@ struct RowGroup {
 
 impl Piece for RowGroup {
     fn read(&self, visit: &mut Visit<'_>) -> Result<()> {
+        self.read_by(FRAME_ROWS, visit)
+    }
+
+    fn read_at_once(&self, visit: &mut Visit<'_>) -> Result<()> {
+        let rows = self.metadata.metadata().row_group(self.number).num_rows();
+        self.read_by(usize::try_from(rows).unwrap_or(FRAME_ROWS).clamp(1, MOST_ROWS), visit)
+    }
+}
+
+impl RowGroup {
+    fn read_by(&self, rows: usize, visit: &mut Visit<'_>) -> Result<()> {
         let shown = self.path.display();
         // Every reader needs a file of its own: a copied handle would share its position.
         let file = File::open(&self.path).with_context(|| format!("cannot open {shown}"))?;
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
             .with_row_groups(vec![self.number])
             .with_projection(self.mask.clone())
-            .with_batch_size(FRAME_ROWS)
+            .with_batch_size(rows)
             .build()?;
         for batch in reader {
             let batch = batch.with_context(|| format!("cannot read {shown}"))?;

@@ -86,6 +86,14 @@ pub trait Piece: Send + Sync {
     /// # Errors
     /// When the rows cannot be read, or `visit` fails.
     fn read(&self, visit: &mut Visit<'_>) -> anyhow::Result<()>;
+
+    /// As [`Piece::read`], in as few frames as it can.
+    ///
+    /// # Errors
+    /// As [`Piece::read`].
+    fn read_at_once(&self, visit: &mut Visit<'_>) -> anyhow::Result<()> {
+        self.read(visit)
+    }
 }
 
 /// One process of an input.

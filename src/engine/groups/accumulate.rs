@@ -81,6 +81,8 @@ struct Groups<'a> {
     keys: Vec<&'a Value>,
     /// Values of which there are statistics.
     summed: Vec<&'a Value>,
+    /// Those of them of which there is the deviation.
+    squared: BTreeSet<&'a Value>,
     /// Values of which all are kept.
     kept: Vec<&'a Value>,
     groups: BTreeMap<Vec<Key>, Group>,
@@ -89,6 +91,7 @@ struct Groups<'a> {
 impl<'a> Groups<'a> {
     fn new(grouping: &'a Grouping) -> Self {
         let (mut keys, mut summed, mut kept) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        let mut squared = BTreeSet::new();
         for (_, output) in &grouping.outputs {
             match output {
                 Output::Key(key) => keys.push(key),
@@ -96,19 +99,19 @@ impl<'a> Groups<'a> {
                 Output::Aggregate(Aggregate::Median(value) | Aggregate::Quantile(value, _)) => {
                     kept.insert(value);
                 }
+                Output::Aggregate(Aggregate::Deviation(value)) => {
+                    summed.insert(value);
+                    squared.insert(value);
+                }
                 Output::Aggregate(
-                    Aggregate::Counted(value)
-                    | Aggregate::Sum(value)
-                    | Aggregate::Min(value)
-                    | Aggregate::Max(value)
-                    | Aggregate::Deviation(value),
+                    Aggregate::Counted(value) | Aggregate::Sum(value) | Aggregate::Min(value) | Aggregate::Max(value),
                 ) => {
                     summed.insert(value);
                 }
             }
         }
         let (summed, kept) = (summed.into_iter().collect(), kept.into_iter().collect());
-        Self { grouping, dictionary: categorical(), keys, summed, kept, groups: BTreeMap::new() }
+        Self { grouping, dictionary: categorical(), keys, summed, squared, kept, groups: BTreeMap::new() }
     }
 
     fn values(&self) -> impl Iterator<Item = &'a Value> {
@@ -140,7 +143,11 @@ impl<'a> Groups<'a> {
         for (at, value) in self.summed.iter().enumerate() {
             let mut statistics: Vec<Statistics> =
                 groups.iter_mut().filter_map(|group| group.statistics.get_mut(at).map(std::mem::take)).collect();
-            each(frame.column(&value.text)?, &numbered.rows, &mut statistics, Statistics::add)?;
+            let values = frame.column(&value.text)?;
+            match self.squared.contains(value) {
+                true => each(values, &numbered.rows, &mut statistics, Statistics::add_squared)?,
+                false => each(values, &numbered.rows, &mut statistics, Statistics::add)?,
+            }
             for (group, statistics) in groups.iter_mut().zip(statistics) {
                 if let Some(place) = group.statistics.get_mut(at) {
                     *place = statistics;

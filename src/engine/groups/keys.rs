@@ -40,10 +40,17 @@ pub fn of_column(column: &Column) -> Result<Numbered> {
     let physical = column.as_materialized_series().to_physical_repr();
     if let Ok(codes) = physical.u32() {
         let bounds = codes.min().zip(codes.max()).map(|(least, greatest)| (i64::from(least), i64::from(greatest)));
+        if codes.null_count() == 0 {
+            return Ok(of_values(codes.into_no_null_iter().map(|code| Some(i64::from(code))), codes.len(), bounds));
+        }
         return Ok(of_values(codes.iter().map(|code| code.map(i64::from)), codes.len(), bounds));
     }
     let values = physical.i64()?;
-    Ok(of_values(values.iter(), values.len(), values.min().zip(values.max())))
+    let bounds = values.min().zip(values.max());
+    if values.null_count() == 0 {
+        return Ok(of_values(values.into_no_null_iter().map(Some), values.len(), bounds));
+    }
+    Ok(of_values(values.iter(), values.len(), bounds))
 }
 
 fn of_values(values: impl Iterator<Item = Key>, height: usize, bounds: Option<(i64, i64)>) -> Numbered {

@@ -18,16 +18,21 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Adds an integer.
+    /// Adds an integer where nobody asks for the deviation.
     pub fn add(&mut self, value: i64) {
         self.count += 1;
         self.sum += i128::from(value);
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+    }
+
+    /// Adds an integer and its square, as the deviation needs it.
+    pub fn add_squared(&mut self, value: i64) {
+        self.add(value);
         let magnitude = u128::from(value.unsigned_abs());
         let (squares, overflow) = self.squares.overflowing_add(magnitude * magnitude);
         self.squares = squares;
         self.overflow |= overflow;
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
     }
 
     /// Adds all integers of another group.
@@ -64,7 +69,7 @@ impl Statistics {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The sample standard deviation; `None` of fewer than two. The error is a sum of squares out of range.
+    /// The sample standard deviation of what was added with its square; `None` of fewer than two. The error is a sum of squares out of range.
     pub fn deviation(&self) -> Result<Option<f64>, OutOfRange> {
         if self.count < 2 {
             return Ok(None);
@@ -164,7 +169,7 @@ mod tests {
     fn of(values: &[i64]) -> (Statistics, Values) {
         let (mut statistics, mut all) = (Statistics::default(), Values::default());
         for value in values {
-            statistics.add(*value);
+            statistics.add_squared(*value);
             all.add(*value);
         }
         (statistics, all)
