@@ -254,8 +254,15 @@ fn filtered(frame: &DataFrame, filters: &BTreeSet<Value>) -> Result<DataFrame> {
 }
 
 /// Adds the integers of a column to those of the groups that their rows belong to.
-fn each<T>(column: &Column, rows: &[u32], groups: &mut [T], add: impl Fn(&mut T, i64)) -> Result<()> {
+fn each<T: Default>(column: &Column, rows: &[u32], groups: &mut [T], add: impl Fn(&mut T, i64)) -> Result<()> {
     let values = column.i64()?;
+    if let [only] = groups {
+        // By itself it stays in registers.
+        let mut group = std::mem::take(only);
+        values.iter().flatten().for_each(|value| add(&mut group, value));
+        *only = group;
+        return Ok(());
+    }
     let mut put = |row: &u32, value: i64| {
         if let Some(group) = groups.get_mut(*row as usize) {
             add(group, value);

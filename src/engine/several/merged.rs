@@ -172,7 +172,7 @@ impl Rows {
             let mut from_ns = start_ns;
             while from_ns < end_ns && kinds > 0 {
                 let at = from_ns.checked_sub(origin_ns).filter(|at_ns| *at_ns >= 0).map(|at_ns| at_ns / length_ns);
-                let ends = at.and_then(|at| Some((at, start_of(at + 1).unwrap_or(i64::MAX))));
+                let ends = at.map(|at| (at, start_of(at + 1).unwrap_or(i64::MAX)));
                 let Some((at, stretch_end_ns)) = ends else { anyhow::bail!("internal: work before the first stretch") };
                 if at != stretch {
                     self.put_down(process, gpu, start_of(stretch), &mut sums_ns)?;
