@@ -191,16 +191,18 @@ pub fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> PolarsResul
     let wrong = || PolarsError::ComputeError("internal: a statement without steps".into());
     let steps = Steps::with_tables(sql, names).ok_or_else(wrong)?;
     let run = |frames: &Frames| {
-        let mut context = context(frames, sql)?;
-        let taken = RefCell::new(BTreeMap::new());
-        let take = |step: &str, rows: &DataFrame| {
-            if names.iter().any(|name| name == step) {
-                taken.borrow_mut().insert(step.to_owned(), rows.clone());
-            }
-            Ok(None)
-        };
-        steps.plan(&mut context, |plan| collected(plan, Engine::InMemory), take).map(drop)?;
-        Ok(taken.into_inner())
+        caught(|| {
+            let mut context = context(frames, sql)?;
+            let taken = RefCell::new(BTreeMap::new());
+            let take = |step: &str, rows: &DataFrame| {
+                if names.iter().any(|name| name == step) {
+                    taken.borrow_mut().insert(step.to_owned(), rows.clone());
+                }
+                Ok(None)
+            };
+            steps.plan(&mut context, |plan| collected(plan, Engine::InMemory), take).map(drop)?;
+            Ok(taken.into_inner())
+        })
     };
     match run(&frames) {
         Err(error) if wants_text(&PolarsError::to_string(&error)) => run(&with_texts(frames)?),
@@ -301,7 +303,7 @@ fn quietly<T>(run: impl FnOnce() -> T) -> T {
 }
 
 /// Turns a panic of the engine, as over functions called without arguments, into an error.
-fn caught(run: impl FnOnce() -> PolarsResult<DataFrame>) -> PolarsResult<DataFrame> {
+fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> PolarsResult<T> {
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|cause| {
         let text = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
         let text = text.unwrap_or("for an unknown reason").lines().next().unwrap_or_default();
@@ -380,6 +382,9 @@ mod tests {
                 for ((sql, rest), query) in statements.iter().zip(&several.statements).zip(&queries) {
                     // Otherwise it would be run alone, and this would compare nothing.
                     let rest = rest.as_ref().unwrap();
+                    for step in &query.declaration.local {
+                        assert!(rest.steps.iter().any(|(name, _)| name == step), "{} has no {step}", query.name);
+                    }
                     let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
                     let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: true };
                     let told = answer(several.frames_of(rest), &rest.sql, &way, &after).unwrap().with_texts().unwrap();

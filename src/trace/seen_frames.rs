@@ -43,11 +43,15 @@ impl Trace {
         more: impl Fn(&Member) -> Request + Sync + Send,
         see: impl Fn(&Member, &ProcessTables) -> Result<()> + Sync + Send,
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        let read = |member: &Member| -> Result<ProcessTables> {
+        let wider = |member: &Member| {
             let mut wider = request.clone();
             for (name, columns) in more(member) {
                 wider.entry(name).or_default().extend(columns);
             }
+            wider
+        };
+        let read = |member: &Member| -> Result<ProcessTables> {
+            let wider = wider(member);
             let mut tables = self.process_frames(member, &wider)?;
             see(member, &tables)?;
             tables.retain(|name, _| request.contains_key(name));
@@ -60,7 +64,7 @@ impl Trace {
             }
             Ok(self.identified(member, request, tables))
         };
-        let cost = |member: &Member| member.memory_bytes_of(request);
+        let cost = |member: &Member| member.memory_bytes_of(&wider(member));
         let per_process = self.jobs().run(self.members(), cost, read)?;
         if per_process.len() <= MOST_PARTS {
             return self.united(request, per_process);

@@ -33,6 +33,8 @@ const GROUPINGS: &[(&str, &str, &str, &str)] = &[
     ("kernels", "", "category", "COUNT(graph_exec_id) AS n, COUNT(CASE WHEN valid THEN 1 END) AS valid_ones"),
     ("kernels", "", "gpu", "SUM(CASE WHEN category = 'gemm' THEN duration_ns ELSE 0 END) AS s, MIN(-stream_id) AS low"),
     ("kernels", "", "rank", "QUANTILE_CONT(CAST(duration_ns AS DOUBLE), 0.95) AS p, MAX(queue_id * 2 + 1) AS high"),
+    ("kernels", "WHERE duration_ns > 0", "rank", "SUM(CAST(FLOOR(LOG2(CAST(duration_ns AS DOUBLE))) AS BIGINT)) AS s"),
+    ("kernels", "", "gpu", "MAX(TRY_CAST(LOG2(CAST(duration_ns - duration_ns AS DOUBLE)) AS BIGINT)) AS high"),
     (
         "memory_copies",
         "WHERE bytes IS NULL OR bytes > 100",
@@ -89,4 +91,14 @@ fn names_mean_what_they_mean_to_other_engines() {
         assert_ne!(run.code, 0, "{hidden}");
         assert!(run.stderr.contains(&format!("WITH expression {name}")), "{}", run.stderr);
     }
+}
+
+#[test]
+fn a_value_that_cannot_be_computed_is_told_of_by_the_engine() {
+    let value = "CAST(LOG2(CAST(duration_ns - duration_ns AS DOUBLE)) AS BIGINT)";
+    let sql = format!("WITH g AS (SELECT rank, MAX({value}) AS high FROM kernels GROUP BY rank) SELECT * FROM g");
+    let output = run(&["sql", &sql, "fixtures/two_nodes"]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.starts_with("error: cannot run the statement: conversion from `f64` to `i64` failed"), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
 }

@@ -27,12 +27,14 @@ struct Group {
 pub struct Pass<'a> {
     filters: &'a BTreeSet<Value>,
     groupings: Vec<Groups<'a>>,
+    /// Whether a value could not be computed: what is wrong with it the engine says better.
+    failed: bool,
 }
 
 impl<'a> Pass<'a> {
     /// No rows yet; the filters are those of the first grouping.
     pub fn new(filters: &'a BTreeSet<Value>, groupings: &[&'a Grouping]) -> Self {
-        Self { filters, groupings: groupings.iter().map(|grouping| Groups::new(grouping)).collect() }
+        Self { filters, groupings: groupings.iter().map(|grouping| Groups::new(grouping)).collect(), failed: false }
     }
 
     /// The columns it needs of every row.
@@ -49,8 +51,10 @@ impl<'a> Pass<'a> {
     /// # Errors
     /// When a column is missing or has another type than its declaration.
     pub fn add(&mut self, frame: &DataFrame) -> Result<()> {
-        let frame = filtered(&computed(frame, self.filters.iter())?, self.filters)?;
-        let frame = computed(&frame, self.groupings.iter().flat_map(Groups::values))?;
+        let Ok(frame) = self.values_of(frame) else {
+            self.failed = true;
+            return Ok(());
+        };
         let keys: BTreeSet<&str> =
             self.groupings.iter().flat_map(|groups| groups.keys.iter().map(|key| key.text.as_str())).collect();
         let numbered: BTreeMap<&str, Numbered> =
@@ -58,16 +62,26 @@ impl<'a> Pass<'a> {
         self.groupings.iter_mut().try_for_each(|groups| groups.add(&frame, &numbered))
     }
 
+    /// The rows that meet the filters, with all values.
+    fn values_of(&self, frame: &DataFrame) -> Result<DataFrame> {
+        let frame = filtered(&computed(frame, self.filters.iter())?, self.filters)?;
+        computed(&frame, self.groupings.iter().flat_map(Groups::values))
+    }
+
     /// Adds all rows of another part of the table.
     pub fn absorb(&mut self, other: Self) {
+        self.failed |= other.failed;
         self.groupings.iter_mut().zip(other.groupings).for_each(|(one, other)| one.merge(other));
     }
 
-    /// The tables of the groupings; `None` where a sum is out of range.
+    /// The tables of the groupings; `None` where a sum is out of range, or a value could not be computed.
     ///
     /// # Errors
     /// When polars cannot build a table.
     pub fn finish(self) -> Result<Option<Vec<DataFrame>>> {
+        if self.failed {
+            return Ok(None);
+        }
         self.groupings.into_iter().map(Groups::finish).collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use sqlparser::ast::{
-    BinaryOperator, CaseWhen, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator,
+    BinaryOperator, CaseWhen, CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator,
     Value as Literal,
 };
 
@@ -18,7 +18,7 @@ pub enum Kind {
     Truth,
     /// Texts of a dictionary, or one text.
     Text,
-    /// Floats, which are only compared: their sums depend on the order of what is added.
+    /// Floats, which are compared or made integers of: their sums depend on the order of what is added.
     Float,
 }
 
@@ -63,7 +63,7 @@ impl Value {
             Expr::UnaryOp { op: UnaryOperator::Not, expr } => of(expr)?.only(Kind::Truth)?.within("NOT (", ")"),
             Expr::IsNull(expr) => of(expr)?.of_kind(Kind::Truth).within("(", ") IS NULL"),
             Expr::IsNotNull(expr) => of(expr)?.of_kind(Kind::Truth).within("(", ") IS NOT NULL"),
-            Expr::Cast { expr, data_type: DataType::BigInt(None), .. } => {
+            Expr::Cast { expr, data_type: DataType::BigInt(None), kind: CastKind::Cast, .. } => {
                 let cast = of(expr)?;
                 match cast.kind {
                     Kind::Integer => Some(cast),
@@ -76,7 +76,7 @@ impl Value {
                 (expr.to_string() == format!("FLOOR({inner})")).then_some(floor)
             }
             Expr::Function(_) => Self::of_function(expr, &of),
-            Expr::Cast { expr, data_type: DataType::Double(_), .. } => {
+            Expr::Cast { expr, data_type: DataType::Double(_), kind: CastKind::Cast, .. } => {
                 let cast = of(expr)?;
                 let is_number = cast.kind == Kind::Integer || cast.kind == Kind::Text && cast.columns.is_empty();
                 is_number.then(|| cast.of_kind(Kind::Float).within("CAST(", " AS DOUBLE)"))?
@@ -242,6 +242,8 @@ mod tests {
             "category < 'a'",
             "CAST(duration_ns AS VARCHAR)",
             "FLOOR(duration_ns)",
+            "TRY_CAST(LOG2(CAST(duration_ns AS DOUBLE)) AS BIGINT)",
+            "TRY_CAST(duration_ns AS DOUBLE) > CAST('1' AS DOUBLE)",
             "POWER(CAST(duration_ns AS DOUBLE))",
             "SQRT(CAST(duration_ns AS DOUBLE))",
             "LAG(start_ns) OVER (ORDER BY start_ns)",

@@ -34,11 +34,12 @@ impl Runs {
         if self.packed.is_empty() && self.last.0 == 0 {
             (self.start_ns, self.end_ns) = (start_ns, start_ns);
         }
-        if let Some(pause_ns) = start_ns.checked_sub(self.end_ns).filter(|pause_ns| *pause_ns > 0) {
-            self.go_on(pause_ns as u64, 0);
+        if start_ns > self.end_ns {
+            self.go_on(start_ns.abs_diff(self.end_ns), 0);
         }
-        if let Some(length_ns) = end_ns.checked_sub(self.end_ns.max(start_ns)).filter(|length_ns| *length_ns > 0) {
-            self.go_on(length_ns as u64, kinds);
+        let from_ns = self.end_ns.max(start_ns);
+        if end_ns > from_ns {
+            self.go_on(end_ns.abs_diff(from_ns), kinds);
         }
         self.end_ns = self.end_ns.max(end_ns);
     }
@@ -172,7 +173,7 @@ impl Rows {
             let mut from_ns = start_ns;
             while from_ns < end_ns && kinds > 0 {
                 let at = from_ns.checked_sub(origin_ns).filter(|at_ns| *at_ns >= 0).map(|at_ns| at_ns / length_ns);
-                let ends = at.map(|at| (at, start_of(at + 1).unwrap_or(i64::MAX)));
+                let ends = at.map(|at| (at, at.checked_add(1).and_then(start_of).unwrap_or(i64::MAX)));
                 let Some((at, stretch_end_ns)) = ends else { anyhow::bail!("internal: work before the first stretch") };
                 if at != stretch {
                     self.put_down(process, gpu, start_of(stretch), &mut sums_ns)?;
@@ -180,7 +181,7 @@ impl Rows {
                 }
                 let to_ns = end_ns.min(stretch_end_ns);
                 if let Some(sum_ns) = sums_ns.get_mut(kinds as usize) {
-                    *sum_ns += to_ns - from_ns;
+                    *sum_ns = sum_ns.saturating_add(to_ns - from_ns);
                 }
                 from_ns = to_ns;
             }
@@ -194,7 +195,7 @@ impl Rows {
             self.process.push(process);
             self.gpu.push(gpu);
             self.start_ns.push(at_ns);
-            at_ns += sum_ns;
+            at_ns = at_ns.saturating_add(sum_ns);
             self.end_ns.push(at_ns);
             self.kinds.push(kinds);
         }
