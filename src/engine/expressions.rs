@@ -30,8 +30,12 @@ impl Expressions {
 
     /// Leaves out what nobody reads.
     pub fn drop_unused(&mut self) {
+        self.drop_unused_but(&[]);
+    }
+
+    fn drop_unused_but(&mut self, kept: &[String]) {
         while let Some(unused) = self.with.cte_tables.iter().enumerate().rev().find_map(|(at, cte)| {
-            let name = bare_name(cte)?;
+            let name = bare_name(cte).filter(|name| !kept.contains(name))?;
             let later = self.with.cte_tables.iter().skip(at + 1).map(|later| &later.query);
             (!later.chain([&self.query]).any(|query| reads(query, &name))).then_some(at)
         }) {
@@ -48,13 +52,15 @@ impl Expressions {
         query.to_string()
     }
 
-    /// A statement of nothing but some of the expressions, with what they read; all that it says of them is that they are read.
+    /// A statement of nothing but some of the expressions, with what they read; its rows are those of the last of them.
     pub fn sql_of(&self, names: &[String]) -> Option<String> {
-        let reading = format!("SELECT 1 AS one FROM {}", names.join(" CROSS JOIN "));
-        let statements = Parser::parse_sql(&GenericDialect {}, &reading).ok()?;
-        let Ok([Statement::Query(query)]) = <[Statement; 1]>::try_from(statements) else { return None };
+        let is_one = |cte: &Cte| bare_name(cte).is_some_and(|name| names.contains(&name));
+        let query = self.with.cte_tables.iter().rfind(|cte| is_one(cte))?.query.clone();
+        if query.with.is_some() {
+            return None;
+        }
         let mut only = Self { with: self.with.clone(), query };
-        only.drop_unused();
+        only.drop_unused_but(names);
         Some(only.into_sql())
     }
 }
@@ -99,11 +105,8 @@ mod tests {
         let sql = |names: &[&str]| {
             expressions.sql_of(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).unwrap()
         };
-        assert_eq!(sql(&["c"]), "WITH a AS (SELECT x FROM t), c AS (SELECT x FROM a) SELECT 1 AS one FROM c");
-        assert_eq!(
-            sql(&["a", "b"]),
-            "WITH a AS (SELECT x FROM t), b AS (SELECT y FROM t) SELECT 1 AS one FROM a CROSS JOIN b"
-        );
+        assert_eq!(sql(&["c"]), "WITH a AS (SELECT x FROM t), c AS (SELECT x FROM a) SELECT x FROM a");
+        assert_eq!(sql(&["a", "b"]), "WITH a AS (SELECT x FROM t), b AS (SELECT y FROM t) SELECT y FROM t");
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Steps {
         Self::with_tables(sql, &[])
     }
 
-    /// As [`Steps::of`]; some steps are worked out before they are read, whatever they are.
+    /// As [`Steps::of`]; some steps are worked out whatever they are, and whoever reads them.
     pub fn with_tables(sql: &str, tables: &[String]) -> Option<Self> {
         let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
         let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
@@ -55,6 +55,7 @@ impl Steps {
             words(sql).filter(|word| names.contains(word)).map(ToOwned::to_owned).collect()
         };
         let mut read = read_by(&last);
+        read.extend(tables.iter().filter(|name| names.contains(name.as_str())).cloned());
         let mut steps = Vec::new();
         for cte in with.cte_tables.iter().rev() {
             if !cte.alias.columns.is_empty() || cte.materialized.is_some() || cte.from.is_some() {

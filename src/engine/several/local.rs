@@ -20,7 +20,7 @@ const BLOCK_BYTES: u64 = if cfg!(test) { 1 } else { 16 << 20 };
 pub struct LocalSteps {
     /// Their names.
     pub names: Vec<String>,
-    /// A statement that reads them.
+    /// A statement that has them.
     sql: String,
     /// What that reads.
     request: Request,
