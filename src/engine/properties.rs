@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::front_matter::{ColumnUnit, ParameterType, QueryDeclaration, parse};
+use super::front_matter::{ParameterType, QueryDeclaration, parse};
 
 /// Front matter is read or refused with its line; what was read can be written down and read again.
 pub fn front_matter(bytes: &[u8]) {
@@ -42,11 +42,15 @@ fn written(declaration: &QueryDeclaration) -> String {
     let lists = [
         ("needs", &declaration.needs),
         ("sums", &declaration.sums),
+        ("local", &declaration.local),
         ("by", &declaration.by),
         ("dimensions", &declaration.dimensions),
     ];
     for (key, words) in lists {
         let _ = writeln!(text, "-- {key}: {}", words.join(", "));
+    }
+    if let Some(grid) = &declaration.grid {
+        let _ = writeln!(text, "-- grid: {grid}");
     }
     if let Some(plot) = &declaration.plot {
         let _ = writeln!(text, "-- plot: {plot}");
@@ -65,20 +69,20 @@ fn written(declaration: &QueryDeclaration) -> String {
         let _ = writeln!(text, "-- param: {} {word} = {default} -- {}", parameter.name, parameter.doc);
     }
     for column in &declaration.columns {
-        let unit = match column.unit {
-            ColumnUnit::Nanoseconds => "ns",
-            ColumnUnit::Microseconds => "us",
-            ColumnUnit::Milliseconds => "ms",
-            ColumnUnit::Bytes => "bytes",
-            ColumnUnit::Percent => "pct",
-            ColumnUnit::Count => "count",
-            ColumnUnit::Number => "number",
-            ColumnUnit::Id => "id",
-            ColumnUnit::Name => "name",
-            ColumnUnit::GigabytesPerSecond => "gb_per_s",
-            ColumnUnit::Text => "text",
-        };
-        let _ = writeln!(text, "-- column: {} {unit} -- {}", column.name, column.doc);
+        let _ = writeln!(text, "-- column: {} {} -- {}", column.name, column.unit.word(), column.doc);
     }
     text
+}
+
+#[cfg(all(test, feature = "tables"))]
+mod tests {
+    use super::front_matter;
+    use crate::engine::Registry;
+
+    #[test]
+    fn our_own_queries_keep_the_promise() {
+        for query in Registry::builtin().unwrap().iter() {
+            front_matter(query.text.as_bytes());
+        }
+    }
 }
