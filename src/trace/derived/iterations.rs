@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use anyhow::Result;
 use polars::prelude::*;
@@ -15,6 +16,10 @@ use crate::trace::values::{Integers, Truths};
 /// Share of a lane's kernels within repetitions, and likeness of these, with which no other lane is tried.
 const ENOUGH: f64 = 0.7;
 const ALIKE: f64 = 0.98;
+/// Share of the kernels that may have a name with several shapes, where names tell no more than shapes do.
+const OF_SEVERAL_SHAPES: f64 = 0.2;
+/// Share of all kernels by which one may start away from its place among the launches, where starts tell no more than these.
+const AWAY: f64 = 0.01;
 
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
@@ -48,8 +53,10 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         if found.as_ref().is_some_and(|found| found.covered >= ENOUGH && found.repetitions.alike >= ALIKE) {
             break;
         }
+        if found.is_none() && lane.tells_no_more {
+            continue;
+        }
         let sequence = kernels.sequence(&lane);
-        // Where every kernel has one grid, names tell no more than shapes do.
         if sequence == tried {
             continue;
         }
@@ -99,9 +106,11 @@ struct Kernels {
 
 /// Kernels that follow one another: of a GPU, of one of its streams or queues.
 struct Lane {
-    rows: Vec<u32>,
+    rows: Rc<[u32]>,
     of_gpu: bool,
     by_shape: bool,
+    /// Whether it is so much like those before it that it repeats itself only if one of them does.
+    tells_no_more: bool,
 }
 
 impl Lane {
@@ -109,13 +118,13 @@ impl Lane {
         // The same kernel over and over is a loop, unless others run beside it or it has other work every time.
         let repetitions = repetitions(sequence).filter(|found| found.period > 1 || self.of_gpu && self.by_shape)?;
         let within: usize = repetitions.ranges.iter().map(ExactSizeIterator::len).sum();
-        Some(Found { covered: within as f64 / sequence.len() as f64, rows: self.rows.clone(), repetitions })
+        Some(Found { covered: within as f64 / sequence.len() as f64, rows: Rc::clone(&self.rows), repetitions })
     }
 }
 
 /// The repetitions of a lane.
 struct Found {
-    rows: Vec<u32>,
+    rows: Rc<[u32]>,
     repetitions: Repetitions,
     covered: f64,
 }
@@ -187,24 +196,52 @@ impl Kernels {
         let of_stream = busiest(&of_gpu, &self.stream);
         let of_queue = busiest(&of_gpu, &self.queue);
         let launched = self.launched.as_ref().map(|launched| busiest(launched, &self.gpu));
-        let mut lanes: Vec<(bool, Vec<u32>)> = launched.map(|rows| (true, rows)).into_iter().collect();
-        lanes.push((true, of_gpu));
+        let as_launched = self.launched.as_ref().is_some_and(|launched| is_about_sorted(launched));
+        let mut lanes: Vec<(bool, bool, Vec<u32>)> = launched.map(|rows| (true, false, rows)).into_iter().collect();
+        lanes.push((true, as_launched, of_gpu));
         for rows in [of_stream, of_queue] {
-            if lanes.iter().all(|(_, lane)| lane.len() != rows.len()) {
-                lanes.push((false, rows));
+            if lanes.iter().all(|(_, _, lane)| lane.len() != rows.len()) {
+                lanes.push((false, false, rows));
             }
         }
-        lanes.into_iter().flat_map(|(of_gpu, rows)| {
-            [Lane { rows: rows.clone(), of_gpu, by_shape: true }, Lane { rows, of_gpu, by_shape: false }]
+        let of_one_shape = self.are_names_shapes();
+        lanes.into_iter().flat_map(move |(of_gpu, tells_no_more, rows)| {
+            let rows: Rc<[u32]> = rows.into();
+            let by_shape = Lane { rows: Rc::clone(&rows), of_gpu, by_shape: true, tells_no_more };
+            [by_shape, Lane { rows, of_gpu, by_shape: false, tells_no_more: tells_no_more || of_one_shape }]
         })
+    }
+
+    /// Whether nearly all kernels have a name that stands for one shape only.
+    fn are_names_shapes(&self) -> bool {
+        // By name: a shape, how many have the name, and whether there is another shape.
+        let mut known = vec![(NONE, 0_usize, false); numbers(&self.name)];
+        for (name, shape) in self.name.iter().zip(&self.shape) {
+            if let Some((first, times, is_several)) = known.get_mut(*name as usize) {
+                *is_several |= *times > 0 && first != shape;
+                *times += 1;
+                *first = *shape;
+            }
+        }
+        let of_several: usize = known.iter().filter(|(_, _, is_several)| *is_several).map(|(_, times, _)| times).sum();
+        of_several as f64 <= OF_SEVERAL_SHAPES * self.name.len() as f64
     }
 
     /// The kernels of a lane as symbols numbered in the order in which they come.
     fn sequence(&self, lane: &Lane) -> Vec<u32> {
         let symbols = if lane.by_shape { &self.shape } else { &self.name };
-        let mut known = Numbers::default();
+        let mut known = vec![NONE; numbers(symbols)];
+        let mut next = 0;
+        let number = |symbol: &u32| {
+            let number = known.get_mut(*symbol as usize)?;
+            if *number == NONE {
+                *number = next;
+                next += 1;
+            }
+            Some(*number)
+        };
         let of_rows = lane.rows.iter().filter_map(|row| symbols.get(*row as usize));
-        of_rows.map(|symbol| known.of(Some(i64::from(*symbol)))).collect()
+        of_rows.filter_map(number).collect()
     }
 
     /// The repetitions as times, with all kernels of the process that start in each.
@@ -251,10 +288,21 @@ fn launch_order(by_start: &[(i64, i64, u32)]) -> Option<Vec<u32>> {
     Some(order.into_iter().map(|(_, position)| position).collect())
 }
 
+/// How many numbers from 0 on there are, of which all may be used.
+fn numbers(values: &[u32]) -> usize {
+    values.iter().max().map_or(0, |last| *last as usize + 1)
+}
+
+/// Whether none is far from its place among the sorted ones, of numbers from 0 on.
+fn is_about_sorted(order: &[u32]) -> bool {
+    let most = (AWAY * order.len() as f64) as u32;
+    (0..).zip(order).all(|(place, position): (u32, _)| place.abs_diff(*position) <= most)
+}
+
 /// The rows with the key that most rows have, of several the one that comes first.
 fn busiest(rows: &[u32], keys: &[u32]) -> Vec<u32> {
     let key = |row: &u32| keys.get(*row as usize).copied();
-    let mut counts = vec![0_usize; keys.iter().max().map_or(0, |last| *last as usize + 1)];
+    let mut counts = vec![0_usize; numbers(keys)];
     for row in rows {
         if let Some(count) = key(row).and_then(|key| counts.get_mut(key as usize)) {
             *count += 1;

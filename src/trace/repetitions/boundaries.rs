@@ -13,6 +13,12 @@ const MOST_LOOKED_AT: usize = 64;
 /// all.
 const MOST_MEASURED: usize = 1024;
 
+/// Symbols that are all looked at, and of how many others one is, before it is told that nowhere near enough is explained: what
+/// these show must be this share of it.
+const FREQUENT: usize = 256;
+const ONE_IN: usize = 17;
+const HOPEFUL: f64 = 0.5;
+
 /// Repetitions whose ends are each searched for among all positions of a symbol.
 const MOST_SEARCHED: usize = 64;
 
@@ -37,25 +43,20 @@ pub fn explains(occurrences: &Occurrences, starts: &[u32], least: usize) -> bool
 
 /// What belongs to the repetitions; `None` if it is less than `enough` occurrences.
 fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<Explained> {
-    let repetitions = starts.len().saturating_sub(1);
-    let least = (STEADY * repetitions as f64).ceil() as usize;
-    let (first, last) = (*starts.first()?, *starts.last()?);
+    let mut pieces = Pieces::of(starts)?;
+    if enough > 0 && pieces.explain_little(occurrences, enough) {
+        return None;
+    }
     let mut explained = Explained::default();
-    let mut having = Vec::new();
     // What may belong to them still. The most frequent symbols, which come first, take the least work for each occurrence.
-    let mut left = (last - first) as usize;
-    let symbols = occurrences.symbols().map(|symbol| occurrences.of_symbol(symbol));
-    for positions in symbols.take_while(|positions| positions.len() >= least) {
+    let mut left = (pieces.last - pieces.first) as usize;
+    for positions in occurrences.with_at_least(pieces.least) {
         if explained.occurrences + left < enough {
             return None;
         }
-        let from = positions.partition_point(|position| *position < first);
-        let to = positions.partition_point(|position| *position < last);
-        let within = positions.get(from..to).unwrap_or_default();
+        let within = pieces.within(positions);
         left = left.saturating_sub(within.len());
-        if within.len() >= least
-            && let Some(times) = usual_times(within, starts, least, &mut having)
-        {
+        if let Some(times) = pieces.usual_times(within) {
             explained.symbols += 1;
             explained.occurrences += times;
         }
@@ -63,40 +64,85 @@ fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<E
     (explained.occurrences >= enough).then_some(explained)
 }
 
-/// Occurrences of a symbol in the repetitions in which it occurs equally often, if these are at least so many, which are more than
-/// half. `having` is written over.
-fn usual_times(positions: &[u32], starts: &[u32], least: usize, having: &mut Vec<usize>) -> Option<usize> {
-    // By how often it occurs: in how many repetitions.
-    having.clear();
-    let (mut at, mut most, mut usual) = (0, 0, 0);
-    // The ends of few repetitions are far from one another. Searches that do not wait for the one before go on together.
-    let is_often = starts.len() > MOST_SEARCHED;
-    for (place, end) in starts.iter().enumerate().skip(1) {
-        // What is left cannot make up for it any more.
-        if most + (starts.len() - place) < least {
+/// A sequence cut into repetitions.
+struct Pieces<'a> {
+    starts: &'a [u32],
+    first: u32,
+    last: u32,
+    /// Repetitions in which a symbol must occur equally often, which are more than half.
+    least: usize,
+    /// By how often the symbol occurs that is looked at: in how many repetitions.
+    having: Vec<usize>,
+}
+
+impl<'a> Pieces<'a> {
+    fn of(starts: &'a [u32]) -> Option<Self> {
+        let (first, last) = (*starts.first()?, *starts.last()?);
+        let least = (STEADY * (starts.len() - 1) as f64).ceil() as usize;
+        Some(Self { starts, first, last, least, having: Vec::new() })
+    }
+
+    /// Whether a look at some of very many symbols shows that nowhere near so many occurrences belong to the repetitions.
+    fn explain_little(&mut self, occurrences: &Occurrences, enough: usize) -> bool {
+        if occurrences.symbols().len() < FREQUENT * ONE_IN {
+            return false;
+        }
+        let mut seen = 0;
+        for (place, positions) in occurrences.with_at_least(self.least).enumerate() {
+            let stands_for = match place {
+                _ if place < FREQUENT => 1,
+                _ if place % ONE_IN == 0 => ONE_IN,
+                _ => continue,
+            };
+            seen += stands_for * self.usual_times(self.within(positions)).unwrap_or(0);
+        }
+        (seen as f64) < HOPEFUL * enough as f64
+    }
+
+    /// Those of the positions that are in a repetition.
+    fn within<'b>(&self, positions: &'b [u32]) -> &'b [u32] {
+        let from = positions.partition_point(|position| *position < self.first);
+        let to = positions.partition_point(|position| *position < self.last);
+        positions.get(from..to).unwrap_or_default()
+    }
+
+    /// Occurrences of a symbol in the repetitions in which it occurs equally often, if these are enough.
+    fn usual_times(&mut self, positions: &[u32]) -> Option<usize> {
+        if positions.len() < self.least {
             return None;
         }
-        let next = if is_often {
-            gallop(at, positions.len(), |place| positions.get(place).is_some_and(|position| position < end))
-        } else {
-            positions.partition_point(|position| position < end)
-        };
-        let times = next - at;
-        at = next;
-        if times == 0 {
-            continue;
-        }
-        if times >= having.len() {
-            having.resize(times + 1, 0);
-        }
-        if let Some(having) = having.get_mut(times) {
-            *having += 1;
-            if *having > most {
-                (most, usual) = (*having, times);
+        let having = &mut self.having;
+        having.clear();
+        let (mut at, mut most, mut usual) = (0, 0, 0);
+        // The ends of few repetitions are far from one another. Searches that do not wait for the one before go on together.
+        let is_often = self.starts.len() > MOST_SEARCHED;
+        for (place, end) in self.starts.iter().enumerate().skip(1) {
+            // What is left cannot make up for it any more.
+            if most + (self.starts.len() - place) < self.least {
+                return None;
+            }
+            let next = if is_often {
+                gallop(at, positions.len(), |place| positions.get(place).is_some_and(|position| position < end))
+            } else {
+                positions.partition_point(|position| position < end)
+            };
+            let times = next - at;
+            at = next;
+            if times == 0 {
+                continue;
+            }
+            if times >= having.len() {
+                having.resize(times + 1, 0);
+            }
+            if let Some(having) = having.get_mut(times) {
+                *having += 1;
+                if *having > most {
+                    (most, usual) = (*having, times);
+                }
             }
         }
+        (most >= self.least).then_some(most * usual)
     }
-    (most >= least).then_some(most * usual)
 }
 
 /// Where the repetitions begin by an anchor; where it is missing once, by the first of the others that is not.

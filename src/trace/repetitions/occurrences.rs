@@ -29,9 +29,10 @@ impl Occurrences {
                 *count += 1;
             }
         }
-        let mut groups = Groups::default();
+        let mut groups = Groups::of_at_most(sequence.len());
         // In the order of the symbols; where the positions of each go next.
-        let mut places: Vec<Option<u32>> = counts.into_iter().map(|count| groups.reserve(count)).collect();
+        let mut places = counts;
+        places.iter_mut().for_each(|place| *place = groups.reserve(*place));
         for (position, symbol) in (0_u32..).zip(&sequence) {
             if let Some(place) = places.get_mut(*symbol as usize) {
                 groups.put(position, place);
@@ -76,7 +77,7 @@ impl Occurrences {
     fn split(&self, width: usize) -> Self {
         let mut sequence = self.sequence.clone();
         let mut symbols = self.symbols;
-        let mut groups = Groups::default();
+        let mut groups = Groups::of_at_most(self.positions.len());
         // By what follows: the symbol that it followed last, and the group of the two.
         let mut known = vec![(NONE, 0_u32); self.symbols as usize + 1];
         let (mut sizes, mut of_group): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
@@ -97,9 +98,9 @@ impl Occurrences {
                     *size += 1;
                 }
             }
-            let mut places: Vec<Option<u32>> = sizes.iter().map(|size| groups.reserve(*size)).collect();
+            sizes.iter_mut().for_each(|size| *size = groups.reserve(*size));
             for (position, group) in positions.iter().zip(&of_group) {
-                if let Some(place) = places.get_mut(*group as usize) {
+                if let Some(place) = sizes.get_mut(*group as usize) {
                     groups.put(*position, place);
                 }
                 // The first group keeps the number.
@@ -128,6 +129,11 @@ impl Occurrences {
         0..self.recurring.len() as u32
     }
 
+    /// Positions of the symbols that occur so often at least, the most frequent first.
+    pub fn with_at_least(&self, times: usize) -> impl Iterator<Item = &[u32]> {
+        self.symbols().map(|symbol| self.of_symbol(symbol)).take_while(move |positions| positions.len() >= times)
+    }
+
     /// Number of positions whose symbol occurs more than once.
     pub fn recurring(&self) -> usize {
         self.positions.len()
@@ -135,30 +141,32 @@ impl Occurrences {
 }
 
 /// Positions of symbols, put in their places.
-#[derive(Default)]
 struct Groups {
     positions: Vec<u32>,
     recurring: Vec<Range<u32>>,
 }
 
 impl Groups {
-    /// The first place for a symbol that occurs so often; none if it does not recur.
-    fn reserve(&mut self, times: u32) -> Option<u32> {
+    fn of_at_most(positions: usize) -> Self {
+        Self { positions: Vec::with_capacity(positions), recurring: Vec::new() }
+    }
+
+    /// The first place for a symbol that occurs so often; [`NONE`] if it does not recur.
+    fn reserve(&mut self, times: u32) -> u32 {
         if times < 2 {
-            return None;
+            return NONE;
         }
         let place = self.positions.len() as u32;
         self.recurring.push(place..place + times);
         self.positions.resize(self.positions.len() + times as usize, 0);
-        Some(place)
+        place
     }
 
     /// Puts a position into the next place of its symbol.
-    fn put(&mut self, position: u32, place: &mut Option<u32>) {
-        if let Some(place) = place {
-            if let Some(slot) = self.positions.get_mut(*place as usize) {
-                *slot = position;
-            }
+    fn put(&mut self, position: u32, place: &mut u32) {
+        // No position is at the place of those that have none.
+        if let Some(slot) = self.positions.get_mut(*place as usize) {
+            *slot = position;
             *place += 1;
         }
     }
