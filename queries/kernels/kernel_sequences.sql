@@ -60,39 +60,46 @@ followed AS (
         {%- for place in [2, 3, 4] %},
         LEAD(kernel_name, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS name_{{ place }},
         LEAD(start_ns, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS start_{{ place }},
-        LEAD(end_ns, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS end_{{ place }},
-        LEAD(duration_ns, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS duration_{{ place }}
+        LEAD(end_ns, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS end_{{ place }}
         {%- endfor %}
     FROM dispatches
 ),
--- How many kernels follow one another closely from here on, four at most. Kernels that overlap have no pause.
-measured AS (
-    SELECT
-        {{ 'process, ' if 'process' not in by }}{{ keys }}dispatch_id, name_1, name_2, name_3, name_4, duration_1, duration_2, duration_3, duration_4,
-        {%- for place in [2, 3, 4] %}
-        CASE WHEN start_{{ place }} > end_{{ place - 1 }} THEN start_{{ place }} - end_{{ place - 1 }} ELSE 0 END AS pause_{{ place }},
-        CASE
-            WHEN CAST(duration_{{ place }} AS DOUBLE) <= CAST({{ short_us }} AS DOUBLE) * CAST(1000 AS DOUBLE)
-                AND CAST(start_{{ place }} - end_{{ place - 1 }} AS DOUBLE) <= CAST({{ pause_us }} AS DOUBLE) * CAST(1000 AS DOUBLE)
-            THEN 1 ELSE 0
-        END AS close_{{ place }}{{ ',' if not loop.last }}
-        {%- endfor %}
-    FROM followed
-    WHERE CAST(duration_1 AS DOUBLE) <= CAST({{ short_us }} AS DOUBLE) * CAST(1000 AS DOUBLE)
-),
+{#- Times are whole: as many nanoseconds at most. -#}
+{%- set short_ns = (short_us * 1000) | int %}
+{%- set pause_ns = (pause_us * 1000) | int %}
 {%- for length in [2, 3, 4] %}
+-- As many short kernels that follow one another closely. Those that overlap have no pause.
+close_{{ length }} AS (
+    SELECT
+        {{ 'process, ' if 'process' not in by }}{{ keys }}dispatch_id,
+        {%- for place in [1, 2, 3, 4] %}
+        name_{{ place }},
+        {%- endfor %}
+        {%- for place in range(length + 1, 5) %}
+        start_{{ place }},
+        end_{{ place }},
+        {%- endfor %}
+        end_{{ length }},
+        duration_1,
+        {{ 'end_2 - start_2' if length == 2 else 'following_ns + end_' ~ length ~ ' - start_' ~ length }} AS following_ns,
+        {{ 'pause_ns + ' if length > 2 }}CASE WHEN start_{{ length }} > end_{{ length - 1 }} THEN start_{{ length }} - end_{{ length - 1 }} ELSE 0 END AS pause_ns
+    FROM {{ 'followed' if length == 2 else 'close_' ~ (length - 1) }}
+    WHERE {{ 'duration_1 <= ' ~ short_ns ~ ' AND ' if length == 2 }}end_{{ length }} - start_{{ length }} <= {{ short_ns }}
+        AND start_{{ length }} - end_{{ length - 1 }} <= {{ pause_ns }}
+),
 chains_{{ length }}_of_process AS (
     SELECT
         {{ 'process, ' if 'process' not in by }}{{ keys }}
         {%- for place in range(1, length + 1) %}name_{{ place }}, {% endfor %}
         CAST(COUNT(*) AS BIGINT) AS occurrences,
-        CAST(SUM({% for place in range(2, length + 1) %}duration_{{ place }} + {% endfor %}{{ 'CASE WHEN name_1 = name_2 THEN 0 ELSE duration_1 END' if length == 2 else 'duration_1' }}) AS BIGINT) AS kernel_ns,
-        CAST(SUM({% for place in range(2, length + 1) %}{{ ' + ' if place > 2 }}pause_{{ place }}{% endfor %}) AS BIGINT) AS pause_ns,
+        CAST(SUM(following_ns + {{ 'CASE WHEN name_1 = name_2 THEN 0 ELSE duration_1 END' if length == 2 else 'duration_1' }}) AS BIGINT) AS kernel_ns,
+        CAST(SUM(pause_ns) AS BIGINT) AS pause_ns,
         MIN(dispatch_id) AS first_dispatch_id
-    FROM measured
-    WHERE {% for place in range(2, length + 1) %}{{ ' AND ' if place > 2 }}close_{{ place }} = 1{% endfor %}
-        {%- if length > 2 %} AND name_1 <> name_{{ length }}{% endif %}
-        {%- if length == 4 %} AND (name_1 <> name_3 OR name_2 <> name_4){% endif %}
+    FROM close_{{ length }}
+    {%- if length > 2 %}
+    WHERE name_1 <> name_{{ length }}
+    {%- if length == 4 %} AND (name_1 <> name_3 OR name_2 <> name_4){% endif %}
+    {%- endif %}
     GROUP BY {{ 'process, ' if 'process' not in by }}{{ keys }}{% for place in range(1, length + 1) %}{{ ', ' if place > 1 }}name_{{ place }}{% endfor %}
 ),
 chains_{{ length }} AS (

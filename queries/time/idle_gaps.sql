@@ -45,13 +45,13 @@ WITH numbered AS (
         {{ column }}{{ ',' if not loop.last }}
         {%- endfor %}
     FROM idle_gaps
-    WHERE cause NOT IN ('copy_only', 'lead', 'tail')
+    WHERE cause <> 'copy_only' AND cause <> 'lead' AND cause <> 'tail'
 ),
 {%- if is_cut %}
 lengths_of_process AS (
-    SELECT process, gap, CAST(SUM(duration_ns) AS BIGINT) AS length_ns
+    SELECT gap, MIN(process) AS process, CAST(SUM(duration_ns) AS BIGINT) AS length_ns
     FROM numbered
-    GROUP BY process, gap
+    GROUP BY gap
 ),
 places AS (
     SELECT gap, ROW_NUMBER() OVER (PARTITION BY process ORDER BY -length_ns NULLS LAST, gap NULLS LAST) AS place

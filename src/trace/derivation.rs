@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Result;
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, col};
 
-use super::derived;
+use super::derived::{self, Needs};
 use super::frames::is_identity;
 use super::jobs::Jobs;
 use super::requests::{ProcessTables, Request, only_requested};
@@ -18,18 +18,23 @@ pub struct Derivation<'a> {
     pub request: &'a Request,
     /// Those of them that are built from others.
     pub tables: &'a [&'static Table],
+    /// The source tables that are read for it.
+    pub read: &'a Request,
 }
 
 impl Derivation<'_> {
-    fn asked(&self, table: &str) -> BTreeSet<&'static str> {
-        self.request.get(table).cloned().unwrap_or_default()
+    /// What a table is built from: what it needs, and what it looks at where that is read anyway.
+    fn sources_of(&self, table: &str) -> Needs {
+        let asked = self.request.get(table).cloned().unwrap_or_default();
+        let beside = derived::beside(table).into_iter().filter(|(name, _)| self.read.contains_key(name));
+        derived::needs_of(table, &asked).into_iter().chain(beside).collect()
     }
 
     /// The columns that the request and tables yet to be built are made from.
     fn used_by(&self, built: &BTreeSet<&'static str>) -> Request {
         let mut used = self.request.clone();
         for table in self.tables.iter().filter(|table| !built.contains(table.name)) {
-            for (name, columns) in derived::needs_of(table.name, &self.asked(table.name)) {
+            for (name, columns) in self.sources_of(table.name) {
                 used.entry(name).or_default().extend(columns);
             }
         }
@@ -62,7 +67,7 @@ impl Derivation<'_> {
         let build = |names: &Vec<&'static str>| -> Result<()> {
             let mut needs = Request::new();
             for name in names {
-                for (source, columns) in derived::needs_of(name, &self.asked(name)) {
+                for (source, columns) in self.sources_of(name) {
                     needs.entry(source).or_default().extend(columns);
                 }
             }

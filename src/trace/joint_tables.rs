@@ -16,9 +16,44 @@ type Columns = BTreeSet<&'static str>;
 #[derive(Default)]
 pub struct JointTables {
     built: Mutex<BTreeMap<&'static str, (Columns, ByProcess)>>,
+    expected: Mutex<BTreeMap<&'static str, (Columns, ByProcess)>>,
 }
 
 impl JointTables {
+    /// Columns of a table will be asked for when other tables of all processes were read: what counts of each may be taken out
+    /// of these on the way.
+    pub fn expect(&self, table: &'static str, wanted: &Columns) {
+        let is_built = {
+            let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+            built.get(table).is_some_and(|(known, _)| known.is_superset(wanted))
+        };
+        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_built && expected.get(table).is_none_or(|(known, _)| !known.is_superset(wanted)) {
+            expected.insert(table, (wanted.clone(), ByProcess::new()));
+        }
+    }
+
+    /// The tables that are expected, with their columns, and of which nothing is there of a process.
+    pub fn expected(&self, process: i64) -> Vec<(&'static str, Columns)> {
+        let expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = expected.iter().filter(|(_, (_, parts))| !parts.contains_key(&process));
+        missing.map(|(table, (columns, _))| (*table, columns.clone())).collect()
+    }
+
+    /// Keeps what counts of a process for columns of a table.
+    pub fn keep(&self, table: &'static str, columns: &Columns, process: i64, part: DataFrame) {
+        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, parts)) = expected.get_mut(table).filter(|(known, _)| known == columns) {
+            parts.insert(process, part);
+        }
+    }
+
+    /// What was kept of a process, if it is enough for the `wanted` columns; it is let go of.
+    pub fn take(&self, table: &str, wanted: &Columns, process: i64) -> Option<DataFrame> {
+        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        expected.get_mut(table).filter(|(known, _)| known.is_superset(wanted))?.1.remove(&process)
+    }
+
     /// The rows of a process with at least the `wanted` columns; the first who asks builds those of all, and others wait. Who
     /// wants more columns than those before has it built again with all of them.
     ///
@@ -43,5 +78,42 @@ impl JointTables {
         let own = rows.get(&process).cloned();
         built.insert(table, (columns, rows));
         Ok(own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_counts_is_kept_for_the_columns_that_are_expected() {
+        let tables = JointTables::default();
+        let (few, all) = (Columns::from(["start_ns"]), Columns::from(["start_ns", "end_ns"]));
+        let part = || DataFrame::empty_with_height(3);
+        assert!(tables.expected(1).is_empty());
+        tables.keep("collective_kernels", &few, 1, part());
+        assert!(tables.take("collective_kernels", &few, 1).is_none(), "nobody expected it");
+        tables.expect("collective_kernels", &all);
+        // It has them already.
+        tables.expect("collective_kernels", &few);
+        assert_eq!(tables.expected(1), [("collective_kernels", all.clone())]);
+        tables.keep("collective_kernels", &few, 1, part());
+        assert!(tables.take("collective_kernels", &few, 1).is_none(), "it was not made for what is expected");
+        tables.keep("collective_kernels", &all, 1, part());
+        assert!(tables.expected(1).is_empty() && tables.expected(2).len() == 1);
+        let more = Columns::from(["start_ns", "exposed_ns"]);
+        assert!(tables.take("collective_kernels", &more, 1).is_none(), "a column is missing");
+        assert_eq!(tables.take("collective_kernels", &few, 1).map(|part| part.height()), Some(3));
+        assert!(tables.take("collective_kernels", &few, 1).is_none(), "it is let go of");
+    }
+
+    #[test]
+    fn a_table_that_is_there_is_not_expected() {
+        let tables = JointTables::default();
+        let columns = Columns::from(["start_ns"]);
+        let built = tables.rows("collective_kernels", &columns, 1, |_| Ok(ByProcess::new())).unwrap();
+        assert!(built.is_none());
+        tables.expect("collective_kernels", &columns);
+        assert!(tables.expected(1).is_empty());
     }
 }

@@ -297,32 +297,50 @@ impl Trace {
                 },
             }
         }
-        let asked = |table: &str| request.get(table).cloned().unwrap_or_default();
-        let add_needs = |base: &mut Request, table: &Table| {
-            for (name, columns) in derived::needs_of(table.name, &asked(table.name)) {
+        let mut asked = request.clone();
+        let add = |base: &mut Request, needs: derived::Needs| {
+            for (name, columns) in needs {
                 base.entry(name).or_default().extend(columns);
             }
         };
-        derived.iter().for_each(|table| add_needs(&mut base, table));
+        let needs_of =
+            |table: &str, asked: &Request| derived::needs_of(table, &asked.get(table).cloned().unwrap_or_default());
+        derived.iter().for_each(|table| add(&mut base, needs_of(table.name, &asked)));
+        let is_read =
+            |base: &Request, table: &str| derived::needs(table).iter().all(|(name, _)| base.contains_key(name));
         for table in joint {
             // Of the only process, a table that is read anyway is not read for this one too.
-            let mut needs = derived::needs(table.name).into_iter();
-            if self.members.len() == 1 && needs.all(|(name, _)| base.contains_key(name)) {
-                add_needs(&mut base, table);
+            if self.members.len() == 1 && is_read(&base, table.name) {
+                add(&mut base, needs_of(table.name, &asked));
                 derived.push(table);
-            } else if let Some(frame) = self.ready(member, table, &asked(table.name))? {
+            } else if let Some(frame) =
+                self.ready(member, table, &asked.get(table.name).cloned().unwrap_or_default())?
+            {
                 tables.insert(table.name, frame);
+            }
+        }
+        // Nor is what counts for a table over all processes that is asked for later.
+        if chosen.is_none() {
+            for (name, columns) in self.joint.expected(member.process.process) {
+                if !asked.contains_key(name) && is_read(&base, name) {
+                    asked.insert(name, columns);
+                    add(&mut base, needs_of(name, &asked));
+                    derived.push(known_table(name)?);
+                }
             }
         }
         let mut whole: BTreeSet<&'static str> = BTreeSet::new();
         for table in &derived {
+            let beside = derived::beside(table.name).into_iter().filter(|(name, _)| base.contains_key(name)).collect();
+            add(&mut base, beside);
             whole.extend(derived::needs(table.name).into_iter().map(|(name, _)| name));
+            whole.extend(derived::beside(table.name).into_iter().map(|(name, _)| name));
         }
         let is_checked = derived.iter().any(|table| table.name == ANOMALIES);
         let checked: BTreeSet<&'static str> =
             if is_checked { health::needs().into_iter().map(|(name, _)| name).collect() } else { BTreeSet::new() };
         derived.retain(|table| table.name != ANOMALIES);
-        let derivation = Derivation { request, tables: &derived };
+        let derivation = Derivation { request: &asked, tables: &derived, read: &base };
         let mut checks = health::Checks::new(&member.process);
         for (name, columns) in &base {
             let table = known_table(name)?;
@@ -352,8 +370,13 @@ impl Trace {
         };
         let derive = |names: &[&'static str], needed: &derived::Frames| match names {
             [name] if derived::is_joint(name) => {
-                let part = derived::extract(name, &member.process, needed, &self.whole(member), &asked(name))?;
-                derived::relate(name, &[(&member.process, part)], &self.metrics)
+                let wanted = asked.get(name).cloned().unwrap_or_default();
+                let part = derived::extract(name, &member.process, needed, &self.whole(member), &wanted)?;
+                if request.contains_key(name) {
+                    return derived::relate(name, &[(&member.process, part)], &self.metrics);
+                }
+                self.joint.keep(name, &wanted, member.process.process, part);
+                Ok(vec![DataFrame::empty()])
             }
             _ => derived::derive_all(names, &member.process, needed),
         };
@@ -413,6 +436,14 @@ impl Trace {
         member.source.read_derived(&self.context(member), table)
     }
 
+    /// Columns of tables over all processes will be asked for after other tables: what counts of each process is taken out of those
+    /// as they are read, where they hold it.
+    pub fn expect(&self, request: &Request) {
+        for (name, columns) in request.iter().filter(|(name, _)| derived::is_joint(name)) {
+            self.joint.expect(name, columns);
+        }
+    }
+
     /// The rows of a table over all processes. Workers may ask for it: all but the first wait until it is there.
     fn build_joint(&self, name: &'static str, wanted: &BTreeSet<&'static str>) -> Result<BTreeMap<i64, DataFrame>> {
         let needs = derived::needs_of(name, wanted);
@@ -420,6 +451,9 @@ impl Trace {
             needs.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
         let keep = derived::kept_rows(name, wanted);
         let extract = |member: &Member| -> Result<DataFrame> {
+            if let Some(part) = self.joint.take(name, wanted, member.process.process) {
+                return Ok(part);
+            }
             let context = ReadContext { at_once: true, keep, ..self.context(member) };
             let tables = request.iter().map(|(table, columns)| {
                 let rows = self.read_in(&context, member, known_table(table)?, columns)?;

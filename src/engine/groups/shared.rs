@@ -11,9 +11,11 @@ use super::accumulate::Pass;
 use super::recognise::{Grouping, Output};
 use super::run::{add_pieces, add_rows, columns_to_read};
 use super::value::Value;
+use crate::engine::run::united;
+use crate::trace::logical::source_request;
 use crate::trace::schema::Table;
 use crate::trace::source::Piece;
-use crate::trace::{Member, ProcessTables, Request, Trace};
+use crate::trace::{Member, ProcessTables, Request, Trace, derived};
 
 /// What is grouped how: equal ones have equal tables.
 type Kind<'a> = (&'static str, &'a BTreeSet<Value>, &'a [(String, Output)]);
@@ -62,6 +64,15 @@ impl<'a> Passes<'a> {
         Self(passes)
     }
 
+    /// The tables and columns that the groupings read.
+    pub fn request(&self) -> Request {
+        let mut request = Request::new();
+        for rows in &self.0 {
+            request.entry(rows.table.name).or_default().extend(&rows.columns);
+        }
+        request
+    }
+
     /// Reads the tables of a request, and of others what the groupings need; `also` sees the tables of every process, with those
     /// that are only to be `seen`.
     ///
@@ -76,9 +87,16 @@ impl<'a> Passes<'a> {
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
         let mut in_pieces: Vec<(&OfRows<'a>, &Member, Box<dyn Piece>)> = Vec::new();
         let mut whole: BTreeMap<i64, Vec<&OfRows<'a>>> = BTreeMap::new();
+        let of_derived = self.request().into_iter().filter(|(name, _)| !derived::needs(name).is_empty()).collect();
+        let is_read_anyway = source_request(&united([request, seen, &of_derived]));
         for rows in &self.0 {
             for member in trace.members() {
-                match trace.pieces(member, rows.table, &rows.columns)? {
+                // What is read as a whole for others is not read in pieces once more.
+                let pieces = match is_read_anyway.contains_key(rows.table.name) {
+                    true => None,
+                    false => trace.pieces(member, rows.table, &rows.columns)?,
+                };
+                match pieces {
                     Some(pieces) => in_pieces.extend(pieces.into_iter().map(|piece| (rows, member, piece))),
                     None => whole.entry(member.process.process).or_default().push(rows),
                 }

@@ -15,7 +15,7 @@ use crate::engine::mentions::mentioned;
 use crate::engine::run::united;
 use crate::trace::logical::columns_of;
 use crate::trace::schema;
-use crate::trace::{Request, Trace};
+use crate::trace::{Request, Trace, derived};
 
 /// A statement, and what its query says of how it may be run.
 pub struct Told<'a> {
@@ -92,8 +92,10 @@ impl Several {
     /// When a table cannot be read.
     pub fn read(trace: &Trace, told: &[Told<'_>]) -> Result<Self> {
         let statements: Vec<Apart> = told.par_iter().map(Apart::of).collect();
-        let passes =
-            Passes::of(statements.iter().filter_map(|one| one.recognised.as_ref()).flat_map(|one| &one.groupings));
+        let groupings = || statements.iter().filter_map(|one| one.recognised.as_ref()).flat_map(|one| &one.groupings);
+        let is_late = |table: &str| derived::is_joint(table);
+        let passes = Passes::of(groupings().filter(|grouping| !is_late(grouping.table.name)));
+        let late_passes = Passes::of(groupings().filter(|grouping| is_late(grouping.table.name)));
         let locals = Locals::of(trace, statements.iter().flat_map(|one| &one.local).collect());
         let (merged, is_merged) = (Merged::default(), told.iter().any(|told| told.grid.is_some()));
         let of_sums = |are: bool| {
@@ -102,24 +104,31 @@ impl Several {
         };
         let mut request = united(of_sums(true));
         request.remove(GPU_SEGMENTS);
-        let request = united([&request].into_iter().chain(of_sums(false)));
+        let mut request = united([&request].into_iter().chain(of_sums(false)));
+        // What depends on all processes comes after what is read of each, out of which it can be taken.
+        let late = request.extract_if(.., |table, _| is_late(table)).collect();
+        trace.expect(&united([&late, &late_passes.request()]));
         let mut seen = locals.request().clone();
         if is_merged {
             seen = united([&seen, &Merged::request()]);
         }
         let sums = Sums::of(of_sums(true), &request, &mut seen);
-        let frames = passes.read(trace, &request, &seen, |member, tables| {
+        let mut frames = passes.read(trace, &request, &seen, |member, tables| {
             sums.see(member, tables)?;
             if is_merged {
                 merged.see(member, tables)?;
             }
             locals.see(trace, member, tables)
         })?;
-        let tables = passes.finish()?;
+        frames.extend(late_passes.read(trace, &late, &Request::new(), |_, _| Ok(()))?);
+        let (tables, late_tables) = (passes.finish()?, late_passes.finish()?);
         let mut local = locals.finish().into_iter();
         let statements = statements.iter().zip(told).map(|(one, told)| {
             let groupings = one.recognised.iter().flat_map(|recognised| &recognised.groupings);
-            let grouped = groupings.map(|grouping| Some((grouping.name.clone(), tables.get(grouping)?.clone())));
+            let grouped = groupings.map(|grouping| {
+                let rows = tables.get(grouping).or_else(|| late_tables.get(grouping))?;
+                Some((grouping.name.clone(), rows.clone()))
+            });
             let local = one.local.as_ref().map(|_| local.next().flatten());
             let mut steps = grouped.collect::<Option<Vec<_>>>();
             if let Some(local) = local {

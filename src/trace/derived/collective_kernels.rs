@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::collective_messages::{Messages, messages};
+use super::collective_messages::{Messages, REGIONS, messages};
 use super::communicators::{Communicator, Key, Lane, LaneCall, told_apart};
 use super::exposed_communication::exposed_ns;
 use super::{Frames, Needs, Part, column, needed};
@@ -46,6 +46,11 @@ pub fn needs() -> Needs {
     vec![("kernels", columns)]
 }
 
+/// What tells of their messages.
+pub fn beside() -> Needs {
+    vec![("regions", REGIONS.to_vec())]
+}
+
 /// The kernels that count: without those that could hide them, only communication.
 pub fn keep(wanted: &BTreeSet<&'static str>) -> Option<Keep> {
     (!wanted.contains(EXPOSED)).then_some(communicates as Keep)
@@ -77,7 +82,7 @@ pub fn extract(
     };
     let order = SortMultipleOptions::default().with_maintain_order(true);
     let mut frame = kernels.filter(&kept)?.sort(["start_ns", "dispatch_id"], order)?;
-    let messages = messages(&frame, others)?;
+    let messages = messages(&frame, tables.get("regions"), others)?;
     frame = frame.select(present(&frame, &OF_KERNEL))?;
     if wanted.contains(EXPOSED) {
         let exposed = exposed_ns(&frame, kernels, &communicates)?;

@@ -15,6 +15,9 @@ use crate::trace::messages::{
 use crate::trace::source::ScanHint;
 use crate::trace::values::{Integers, Truths};
 
+/// The columns of `regions` that calls are told from.
+pub const REGIONS: &[&str] = &["region_id", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
+
 const GROUP_START: &str = "ncclgroupstart";
 const GROUP_END: &str = "ncclgroupend";
 /// Hexadecimal texts up to this length are addresses, which mean nothing in another process.
@@ -55,23 +58,26 @@ fn duty(name: &str) -> Option<Duty> {
     }
 }
 
-/// What `kernels` move, which have `dispatch_id` and `correlation_id`. Regions and arguments are read only where the names of
-/// calls say that there is something to be found.
+/// What `kernels` move, which have `dispatch_id` and `correlation_id`. Regions, where they are not given, and arguments are read
+/// only where the names of calls say that there is something to be found.
 ///
 /// # Errors
 /// When a column is missing or has another type.
-pub fn messages(kernels: &DataFrame, tables: &WholeTables<'_>) -> Result<Messages> {
+pub fn messages(kernels: &DataFrame, regions: Option<&DataFrame>, tables: &WholeTables<'_>) -> Result<Messages> {
     let nothing = Messages { of_kernels: vec![Err(Sizes::NoCall); kernels.height()], communicators: Vec::new() };
     if kernels.height() == 0 {
         return Ok(nothing);
     }
-    let names = tables.rows("regions", &["name"], None)?.select([col("name")]).collect()?;
+    let read = |columns: &[&'static str]| -> Result<DataFrame> {
+        let wanted: Vec<Expr> = columns.iter().map(|name| col(*name)).collect();
+        Ok(tables.rows("regions", columns, None)?.select(wanted).collect()?)
+    };
+    let names = regions.map_or_else(|| read(&["name"]), |regions| Ok(regions.clone()))?;
     if !rows_named(names.column("name")?, |name| operation_of(name).is_some())?.any() {
         return Ok(nothing);
     }
     drop(names);
-    let wanted = ["region_id", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
-    let regions = tables.rows("regions", &wanted, None)?.select(wanted.map(col)).collect()?;
+    let regions = regions.map_or_else(|| read(REGIONS), |regions| Ok(regions.clone()))?;
     let calls = RcclCalls::of(&regions)?;
     let arguments = Arguments::of(tables, calls.with_arguments())?;
     let recorded = Recorded::of(&calls, &arguments);

@@ -310,7 +310,9 @@ fn busiest(rows: &[u32], keys: &[u32]) -> Vec<u32> {
     }
     let most = counts.iter().max().copied().unwrap_or(0);
     let chosen = (0..).zip(&counts).find(|(_, count)| **count == most).map(|(key, _)| key);
-    rows.iter().copied().filter(|row| key(row) == chosen).collect()
+    let mut busiest = Vec::with_capacity(most);
+    busiest.extend(rows.iter().copied().filter(|row| key(row) == chosen));
+    busiest
 }
 
 /// Numbers integers in the order in which they come.
@@ -320,6 +322,8 @@ struct Numbers {
     small: Vec<u32>,
     others: BTreeMap<Option<i64>, u32>,
     next: u32,
+    /// The integer that came last, which often comes again, and its number.
+    last: Option<(Option<i64>, u32)>,
 }
 
 /// Integers below this are looked up in a table.
@@ -328,6 +332,17 @@ const NONE: u32 = u32::MAX;
 
 impl Numbers {
     fn of(&mut self, value: Option<i64>) -> u32 {
+        match self.last {
+            Some((last, number)) if last == value => number,
+            _ => {
+                let number = self.look_up(value);
+                self.last = Some((value, number));
+                number
+            }
+        }
+    }
+
+    fn look_up(&mut self, value: Option<i64>) -> u32 {
         let place = value.and_then(|value| usize::try_from(value).ok()).filter(|place| *place < SMALL);
         if let Some(place) = place.filter(|place| *place >= self.small.len()) {
             self.small.resize(place + 1, NONE);
@@ -341,5 +356,56 @@ impl Numbers {
             self.next += 1;
         }
         *number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernels(name: &[u32], shape: &[u32]) -> Kernels {
+        let rows = name.len();
+        let nothing = vec![0; rows];
+        Kernels {
+            start_ns: (0..rows as i64).collect(),
+            end_ns: (1..=rows as i64).collect(),
+            gpu: nothing.clone(),
+            queue: nothing.clone(),
+            stream: nothing,
+            name: name.to_vec(),
+            shape: shape.to_vec(),
+            launched: None,
+        }
+    }
+
+    #[test]
+    fn names_are_tried_too_where_many_kernels_have_several_shapes() {
+        let tries_names = |name: &[u32], shape: &[u32]| {
+            let lanes: Vec<Lane> = kernels(name, shape).lanes().collect();
+            assert_eq!(lanes.iter().map(|lane| lane.by_shape).collect::<Vec<_>>(), [true, false]);
+            assert!(!lanes[0].tells_no_more);
+            !lanes[1].tells_no_more
+        };
+        assert!(!tries_names(&[0, 1, 2, 0, 1], &[0, 1, 2, 0, 1]));
+        // One of five has another shape than the other of its name: two of five kernels have that name.
+        assert!(tries_names(&[0, 1, 2, 0, 1], &[0, 1, 2, 3, 1]));
+        assert!(!tries_names(&[0, 1, 2, 1, 2, 1, 2, 1, 2, 0], &[0, 1, 2, 1, 2, 1, 2, 1, 2, 3]));
+    }
+
+    #[test]
+    fn starts_are_tried_too_where_they_are_far_from_the_launches() {
+        let mut launched: Vec<u32> = (0..1000).collect();
+        launched.swap(5, 15);
+        assert!(is_about_sorted(&launched));
+        launched.swap(500, 511);
+        assert!(!is_about_sorted(&launched));
+        for (launched, is_left_out) in [(Vec::from_iter((0..1000).rev()), false), ((0..1000).collect(), true)] {
+            let name = vec![0; 1000];
+            let lanes: Vec<Lane> = Kernels { launched: Some(launched), ..kernels(&name, &name) }
+                .lanes()
+                .filter(|lane| lane.by_shape)
+                .collect();
+            assert_eq!(lanes.iter().map(|lane| lane.tells_no_more).collect::<Vec<_>>(), [false, is_left_out]);
+        }
     }
 }

@@ -51,7 +51,8 @@ mod source_frames;
 use columns::repeated;
 use registry::column;
 pub use registry::{
-    Needs, Part, derive, derive_all, extract, families, is_joint, is_of_cut_calls, kept_rows, needs, needs_of, relate,
+    Needs, Part, beside, derive, derive_all, extract, families, is_joint, is_of_cut_calls, kept_rows, needs, needs_of,
+    relate,
 };
 use source_frames::needed;
 pub use source_frames::{Frames, Shared};

@@ -126,6 +126,8 @@ type Relate = fn(&[Part<'_>], &Definitions) -> Result<Vec<DataFrame>>;
 struct JointDerivation {
     name: &'static str,
     needs: fn() -> Needs,
+    /// What rows of these may call for.
+    beside: fn() -> Needs,
     extract: fn(&Process, &Frames, &WholeTables<'_>, &BTreeSet<&'static str>) -> Result<DataFrame>,
     relate: Relate,
     keep: fn(&BTreeSet<&'static str>) -> Option<Keep>,
@@ -135,6 +137,7 @@ const JOINT_DERIVATIONS: &[JointDerivation] = &[
     JointDerivation {
         name: COLLECTIVE_KERNELS,
         needs: collective_kernels::needs,
+        beside: collective_kernels::beside,
         extract: collective_kernels::extract,
         relate: |parts, _| collective_kernels::relate(parts),
         keep: collective_kernels::keep,
@@ -142,6 +145,7 @@ const JOINT_DERIVATIONS: &[JointDerivation] = &[
     JointDerivation {
         name: "metric_sums",
         needs: metric_sums::needs,
+        beside: Vec::new,
         extract: metric_sums::extract,
         relate: metric_sums::relate,
         keep: |_| None,
@@ -149,6 +153,7 @@ const JOINT_DERIVATIONS: &[JointDerivation] = &[
     JointDerivation {
         name: "kernel_bottlenecks",
         needs: kernel_bottlenecks::needs,
+        beside: Vec::new,
         extract: kernel_bottlenecks::extract,
         relate: kernel_bottlenecks::relate,
         keep: |_| None,
@@ -178,6 +183,12 @@ pub fn extract(
 ) -> Result<DataFrame> {
     let derivation = joint(name).with_context(|| format!("internal: {name} is no joint table"))?;
     (derivation.extract)(process, tables, others, wanted)
+}
+
+/// The source columns that a joint table is made from where its rows call for them: what counts of a process is taken out of
+/// these if they are read anyway, else they are read when they are called for.
+pub fn beside(derived: &str) -> Needs {
+    joint(derived).map(|derivation| (derivation.beside)()).unwrap_or_default()
 }
 
 /// Which rows of its only source table count for the `wanted` columns of a joint table, where not all do.
