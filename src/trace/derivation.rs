@@ -63,6 +63,7 @@ impl Derivation<'_> {
     ) -> Result<ProcessTables> {
         let state = Mutex::new((tables, BTreeSet::new()));
         let shared = Arc::default();
+        let wanted = Arc::new(self.request.clone());
         let lock = || state.lock().unwrap_or_else(PoisonError::into_inner);
         let build = |names: &Vec<&'static str>| -> Result<()> {
             let mut needs = Request::new();
@@ -84,7 +85,7 @@ impl Derivation<'_> {
             let whole = |(name, frame): (&'static str, LazyFrame)| -> PolarsResult<(&'static str, DataFrame)> {
                 Ok((name, std::mem::take(frame.collect()?.rechunk_mut())))
             };
-            let needed = chosen.into_iter().map(whole).collect::<PolarsResult<derived::Frames>>()?;
+            let needed = chosen.into_iter().map(whole).collect::<PolarsResult<derived::Frames>>()?.wanting(&wanted);
             // Calls that are cut are other calls than those of all others.
             let is_cut = names.iter().any(|name| derived::is_of_cut_calls(name));
             let needed = if is_cut { needed } else { needed.sharing(&shared) };

@@ -1,7 +1,9 @@
 //! Columns that several derived tables have.
 
+use anyhow::Result;
 use polars::prelude::*;
 
+use super::Frames;
 use crate::trace::values::repeated_integers;
 
 /// A column of values that are each repeated a number of times; a single one takes no memory.
@@ -18,6 +20,39 @@ pub fn repeated(name: &str, values: impl Iterator<Item = (Option<i64>, usize)>) 
         return Column::new_scalar(name.into(), value, *times);
     }
     repeated_integers(name, runs.into_iter()).into_series().into_column()
+}
+
+/// Columns of a derived table, of which those that nobody wants are not made; but the first, which tells the number of rows.
+pub struct WantedColumns<'a> {
+    tables: &'a Frames,
+    table: &'static str,
+    columns: Vec<Column>,
+}
+
+impl<'a> WantedColumns<'a> {
+    /// None yet, of a table that is built from `tables`.
+    pub fn of(tables: &'a Frames, table: &'static str) -> Self {
+        Self { tables, table, columns: Vec::new() }
+    }
+
+    /// The next column, as `make` makes it by its name.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn add(&mut self, name: &str, make: impl FnOnce(&str) -> Result<Column>) -> Result<()> {
+        if self.columns.is_empty() || self.tables.wants(self.table, name) {
+            self.columns.push(make(name)?);
+        }
+        Ok(())
+    }
+
+    /// The table.
+    ///
+    /// # Errors
+    /// When the columns are of different lengths, which is a defect.
+    pub fn into_frame(self) -> Result<DataFrame> {
+        Ok(DataFrame::new_infer_height(self.columns)?)
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ use crate::trace::lane_numbers::LaneNumbers;
 use crate::trace::queue_order::{Dispatch, free_before, order_of_starts};
 use crate::trace::values::{Integers, Truths};
 
+/// Name of the table, and of the column with the names of calls.
+const DISPATCH_LAUNCHES: &str = "dispatch_launches";
+const API_NAME: &str = "api_name";
 /// Columns of `kernels` that are taken as they are, in the order of the table.
 const TAKEN: [&str; 10] = [
     "dispatch_id",
@@ -90,7 +93,8 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         columns.push(&dispatch, launch);
     }
     columns.judge();
-    columns.into_frame(&kernels, &calls)
+    let names_calls = tables.wants(DISPATCH_LAUNCHES, API_NAME);
+    columns.into_frame(&kernels, &calls, names_calls)
 }
 
 /// The valid copies of known GPUs; one between two GPUs keeps both busy.
@@ -179,7 +183,7 @@ impl LaunchColumns {
         self.bound = bound;
     }
 
-    fn into_frame(self, kernels: &DataFrame, calls: &LaunchingCalls) -> Result<DataFrame> {
+    fn into_frame(self, kernels: &DataFrame, calls: &LaunchingCalls, names_calls: bool) -> Result<DataFrame> {
         let taken = TAKEN.iter().filter(|name| !HANDED_ON.contains(name) || kernels.column(name).is_ok());
         let mut columns: Vec<Column> = taken.map(|name| kernels.column(name).cloned()).collect::<PolarsResult<_>>()?;
         let launched: Bitmap = self.calls.iter().map(|call| *call != NO_CALL).collect();
@@ -188,7 +192,10 @@ impl LaunchColumns {
             Int64Chunked::from_vec_validity(name.into(), values, nulls).into_series().into_column()
         };
         let flags = |truths: Bitmap| truths.iter().map(i64::from).collect::<Vec<i64>>();
-        columns.push(calls.names("api_name", self.calls.iter().map(|call| (*call != NO_CALL).then_some(*call)))?);
+        if names_calls {
+            let calls_of_rows = self.calls.iter().map(|call| (*call != NO_CALL).then_some(*call));
+            columns.push(calls.names(API_NAME, calls_of_rows)?);
+        }
         columns.push(column("launched", flags(launched.clone())));
         columns.push(of_launched("api_ns", self.api_ns));
         columns.push(of_launched("queue_delay_ns", self.queue_delays));

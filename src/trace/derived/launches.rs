@@ -4,11 +4,13 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::launching_calls::{CALL_COLUMNS, LaunchingCall, LaunchingCalls, MARK_COLUMNS};
-use super::{Frames, Needs, column, needed};
+use super::{Frames, Needs, WantedColumns, column, needed};
 use crate::trace::frames::dictionary_column;
 use crate::trace::identity::Process;
 use crate::trace::values::{Integers, Truths, integers};
 
+/// Name of the table.
+const LAUNCHES: &str = "launches";
 /// What can be launched: kind, table and its key.
 const TARGETS: [(&str, &str, &str); 2] = [("kernel", "kernels", "dispatch_id"), ("copy", "memory_copies", "copy_id")];
 
@@ -41,11 +43,11 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
             if let (Some(target_id), Some(id), Some(start_ns), Some(end_ns), Some(true)) = (key, id, start, end, valid)
                 && let Some(call) = calls.get(Some(id))
             {
-                columns.push(kind, id, &call, &Target { gpu, target_id, start_ns, end_ns });
+                columns.push(kind, id, &call, Target { gpu, target_id, start_ns, end_ns });
             }
         }
     }
-    columns.into_frame(&calls)
+    columns.into_frame(&calls, tables)
 }
 
 /// A kernel or copy.
@@ -56,65 +58,58 @@ struct Target {
     end_ns: i64,
 }
 
-/// The columns of `launches`, filled row by row.
+/// What the columns of `launches` are made of, row by row.
 struct LaunchColumns {
     calls: Vec<u32>,
     kinds: Vec<u8>,
     ids: Vec<i64>,
-    threads: Vec<Option<i64>>,
-    gpus: Vec<Option<i64>>,
-    target_ids: Vec<i64>,
-    api_starts: Vec<i64>,
-    api_ends: Vec<i64>,
-    starts: Vec<i64>,
-    ends: Vec<i64>,
+    targets: Vec<Target>,
 }
 
 impl LaunchColumns {
     fn with_capacity(rows: usize) -> Self {
-        let column = || Vec::with_capacity(rows);
         Self {
             calls: Vec::with_capacity(rows),
             kinds: Vec::with_capacity(rows),
-            ids: column(),
-            threads: Vec::with_capacity(rows),
-            gpus: Vec::with_capacity(rows),
-            target_ids: column(),
-            api_starts: column(),
-            api_ends: column(),
-            starts: column(),
-            ends: column(),
+            ids: Vec::with_capacity(rows),
+            targets: Vec::with_capacity(rows),
         }
     }
 
-    fn push(&mut self, kind: usize, id: i64, call: &LaunchingCall, target: &Target) {
+    fn push(&mut self, kind: usize, id: i64, call: &LaunchingCall, target: Target) {
         self.calls.push(call.row);
         self.kinds.push(u8::from(kind > 0));
         self.ids.push(id);
-        self.threads.push(call.tid);
-        self.gpus.push(target.gpu);
-        self.target_ids.push(target.target_id);
-        self.api_starts.push(call.start_ns);
-        self.api_ends.push(call.end_ns);
-        self.starts.push(target.start_ns);
-        self.ends.push(target.end_ns);
+        self.targets.push(target);
     }
 
-    fn into_frame(self, calls: &LaunchingCalls) -> Result<DataFrame> {
-        let delays = self.starts.iter().zip(&self.api_ends).map(|(start, end)| start.saturating_sub(*end)).collect();
-        let kinds = TARGETS.map(|(kind, _, _)| Some(kind.to_owned()));
-        Ok(DataFrame::new_infer_height(vec![
-            column("correlation_id", self.ids),
-            calls.names("api_name", self.calls.iter().map(|row| Some(*row)))?,
-            integers("tid", self.threads.into_iter()).into_series().into_column(),
-            integers("gpu", self.gpus.into_iter()).into_series().into_column(),
-            dictionary_column("kind", &kinds, self.kinds.iter().map(|kind| Some(usize::from(*kind))))?,
-            column("target_id", self.target_ids),
-            column("api_start_ns", self.api_starts),
-            column("api_end_ns", self.api_ends),
-            column("start_ns", self.starts),
-            column("end_ns", self.ends),
-            column("queue_delay_ns", delays),
-        ])?)
+    fn into_frame(self, calls: &LaunchingCalls, tables: &Frames) -> Result<DataFrame> {
+        let Self { calls: rows, kinds, ids, targets } = self;
+        let each = || rows.iter().map(|row| calls.at(*row));
+        let whole = |name: &str, value: fn(&Target) -> i64| Ok(column(name, targets.iter().map(value).collect()));
+        let of_call = |name: &str, value: fn(&LaunchingCall) -> Option<i64>| {
+            Ok(integers(name, each().map(|call| value(&call?))).into_series().into_column())
+        };
+        let words = TARGETS.map(|(kind, _, _)| Some(kind.to_owned()));
+        let delays = || {
+            let ends = each().map(|call| call.map_or(0, |call| call.end_ns));
+            targets.iter().zip(ends).map(|(target, end_ns)| target.start_ns.saturating_sub(end_ns))
+        };
+        let mut columns = WantedColumns::of(tables, LAUNCHES);
+        columns.add("correlation_id", |name| Ok(column(name, ids)))?;
+        columns.add("api_name", |name| calls.names(name, rows.iter().map(|row| Some(*row))))?;
+        columns.add("tid", |name| of_call(name, |call| call.tid))?;
+        columns.add("gpu", |name| {
+            Ok(integers(name, targets.iter().map(|target| target.gpu)).into_series().into_column())
+        })?;
+        let of_kind = || kinds.iter().map(|kind| Some(usize::from(*kind)));
+        columns.add("kind", |name| Ok(dictionary_column(name, &words, of_kind())?))?;
+        columns.add("target_id", |name| whole(name, |target| target.target_id))?;
+        columns.add("api_start_ns", |name| of_call(name, |call| Some(call.start_ns)))?;
+        columns.add("api_end_ns", |name| of_call(name, |call| Some(call.end_ns)))?;
+        columns.add("start_ns", |name| whole(name, |target| target.start_ns))?;
+        columns.add("end_ns", |name| whole(name, |target| target.end_ns))?;
+        columns.add("queue_delay_ns", |name| Ok(column(name, delays().collect())))?;
+        columns.into_frame()
     }
 }

@@ -48,7 +48,7 @@ mod registry;
 mod slow_dispatches;
 mod source_frames;
 
-use columns::repeated;
+use columns::{WantedColumns, repeated};
 use registry::column;
 pub use registry::{
     Needs, Part, beside, derive, derive_all, extract, families, is_joint, is_of_cut_calls, kept_rows, needs, needs_of,

@@ -6,11 +6,15 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
-use super::{Frames, Needs, column, needed, repeated};
+use super::{Frames, Needs, WantedColumns, column, needed, repeated};
 use crate::trace::identity::Process;
 use crate::trace::lane_numbers::LaneNumbers;
 use crate::trace::queue_depth::{Stretch, Work, each_stretch};
 use crate::trace::values::{Integers, Truths};
+
+/// Name of the table, and of one of its columns.
+const QUEUE_DEPTHS: &str = "queue_depths";
+const DURATION: &str = "duration_ns";
 
 /// GPU and queue; the stream where no queue is known.
 type Queue = (Option<i64>, Option<i64>, Option<i64>);
@@ -52,7 +56,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let mut columns = DepthColumns::with_capacity(in_order.len(), kernels.height());
     each_stretch(work, |stretch| columns.push(&stretch));
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
-    columns.into_frame(&numbers.known().keys().copied().collect::<Vec<_>>(), &device_of)
+    columns.into_frame(&numbers.known().keys().copied().collect::<Vec<_>>(), &device_of, tables)
 }
 
 /// The columns of `queue_depths`, filled stretch by stretch, queue by queue.
@@ -83,21 +87,25 @@ impl DepthColumns {
         self.running.push(stretch.running);
     }
 
-    fn into_frame(self, queues: &[Queue], device_of: &BTreeMap<i64, i64>) -> Result<DataFrame> {
+    fn into_frame(self, queues: &[Queue], device_of: &BTreeMap<i64, i64>, tables: &Frames) -> Result<DataFrame> {
+        let Self { of_queues, start_ns, end_ns, waiting, running } = self;
         let of_queue = |name: &str, part: &dyn Fn(&Queue) -> Option<i64>| {
-            repeated(name, queues.iter().map(part).zip(self.of_queues.iter().copied()))
+            Ok(repeated(name, queues.iter().map(part).zip(of_queues.iter().copied())))
         };
-        let durations = self.start_ns.iter().zip(&self.end_ns).map(|(start, end)| end.saturating_sub(*start)).collect();
-        Ok(DataFrame::new_infer_height(vec![
-            of_queue("gpu", &|queue| queue.0),
-            of_queue("device", &|queue| device_of.get(&queue.0?).copied()),
-            of_queue("queue_id", &|queue| queue.1),
-            of_queue("stream_id", &|queue| queue.2),
-            column("start_ns", self.start_ns),
-            column("end_ns", self.end_ns),
-            column("duration_ns", durations),
-            column("waiting", self.waiting),
-            column("running", self.running),
-        ])?)
+        let durations: Option<Vec<i64>> = tables.wants(QUEUE_DEPTHS, DURATION).then(|| {
+            let times = start_ns.iter().zip(&end_ns);
+            times.map(|(start, end)| end.saturating_sub(*start)).collect()
+        });
+        let mut columns = WantedColumns::of(tables, QUEUE_DEPTHS);
+        columns.add("gpu", |name| of_queue(name, &|queue| queue.0))?;
+        columns.add("device", |name| of_queue(name, &|queue| device_of.get(&queue.0?).copied()))?;
+        columns.add("queue_id", |name| of_queue(name, &|queue| queue.1))?;
+        columns.add("stream_id", |name| of_queue(name, &|queue| queue.2))?;
+        columns.add("start_ns", |name| Ok(column(name, start_ns)))?;
+        columns.add("end_ns", |name| Ok(column(name, end_ns)))?;
+        columns.add(DURATION, |name| Ok(column(name, durations.unwrap_or_default())))?;
+        columns.add("waiting", |name| Ok(column(name, waiting)))?;
+        columns.add("running", |name| Ok(column(name, running)))?;
+        columns.into_frame()
     }
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, Result};
 use polars::prelude::*;
 
+use super::launched_work::Launched;
 use super::range_forest::{Range, RangeForest, own_times};
-use super::{Frames, column};
+use super::{Frames, WantedColumns, column};
 use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
 use crate::trace::identity::Process;
 use crate::trace::values::integers;
@@ -27,7 +28,7 @@ pub fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Res
         built.insert(SELF_TIMES, self_times(&forest)?);
     }
     if names.contains(&WORK) {
-        built.insert(WORK, work(&forest)?);
+        built.insert(WORK, work(&forest, tables)?);
     }
     if names.contains(&RANGES) {
         (forest.launched, forest.range_of) = Default::default();
@@ -81,26 +82,26 @@ fn self_times(RangeForest { ranges, .. }: &RangeForest) -> Result<DataFrame> {
 }
 
 /// `range_work`: the range in which each kernel and copy was launched.
-fn work(RangeForest { ranges, launched, range_of, .. }: &RangeForest) -> Result<DataFrame> {
-    let words = |words: [&str; 2]| words.map(|word| Some(word.to_owned()));
-    let kinds = words(["kernel", "copy"]);
-    let range_ids = range_of.iter().map(|range| Some(ranges.get((*range)? as usize)?.region_id));
-    let range_ids = integers("range_id", range_ids);
-    let launches = [Some("range".to_owned()), Some("outside".to_owned()), Some("unknown".to_owned())];
-    let launch = launched.iter().zip(range_of).map(|(launched, range)| match (launched.call, range) {
-        (_, Some(_)) => Some(0),
-        (Some(_), None) => Some(1),
-        (None, None) => Some(2),
-    });
-    let launch = dictionary_column("launch", &launches, launch)?;
-    Ok(DataFrame::new_infer_height(vec![
-        dictionary_column("kind", &kinds, launched.iter().map(|row| Some(usize::from(row.is_copy))))?,
-        column("target_id", launched.iter().map(|row| row.id).collect()),
-        range_ids.into_column(),
-        launch,
-        integers("gpu", launched.iter().map(|row| row.gpu)).into_column(),
-        column("start_ns", launched.iter().map(|row| row.start_ns).collect()),
-        column("end_ns", launched.iter().map(|row| row.end_ns).collect()),
-        column("duration_ns", launched.iter().map(|row| row.end_ns.saturating_sub(row.start_ns)).collect()),
-    ])?)
+fn work(RangeForest { ranges, launched, range_of, .. }: &RangeForest, tables: &Frames) -> Result<DataFrame> {
+    let words = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect::<Vec<_>>();
+    let range_ids = || range_of.iter().map(|range| Some(ranges.get((*range)? as usize)?.region_id));
+    let launch = || {
+        launched.iter().zip(range_of).map(|(launched, range)| match (launched.call, range) {
+            (_, Some(_)) => Some(0),
+            (Some(_), None) => Some(1),
+            (None, None) => Some(2),
+        })
+    };
+    let whole = |name: &str, value: fn(&Launched) -> i64| Ok(column(name, launched.iter().map(value).collect()));
+    let is_copy = || launched.iter().map(|row| Some(usize::from(row.is_copy)));
+    let mut columns = WantedColumns::of(tables, WORK);
+    columns.add("kind", |name| Ok(dictionary_column(name, &words(&["kernel", "copy"]), is_copy())?))?;
+    columns.add("target_id", |name| whole(name, |row| row.id))?;
+    columns.add("range_id", |name| Ok(integers(name, range_ids()).into_column()))?;
+    columns.add("launch", |name| Ok(dictionary_column(name, &words(&["range", "outside", "unknown"]), launch())?))?;
+    columns.add("gpu", |name| Ok(integers(name, launched.iter().map(|row| row.gpu)).into_column()))?;
+    columns.add("start_ns", |name| whole(name, |row| row.start_ns))?;
+    columns.add("end_ns", |name| whole(name, |row| row.end_ns))?;
+    columns.add("duration_ns", |name| whole(name, |row| row.end_ns.saturating_sub(row.start_ns)))?;
+    columns.into_frame()
 }

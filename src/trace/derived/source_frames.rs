@@ -7,12 +7,14 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use crate::trace::by_id::ById;
+use crate::trace::requests::Request;
 
 /// Source tables of one process by name, with all rows and the needed columns.
 #[derive(Default)]
 pub struct Frames {
     tables: BTreeMap<&'static str, DataFrame>,
     shared: Arc<Shared>,
+    wanted: Option<Arc<Request>>,
 }
 
 /// What several derived tables work out of the same rows, once for all of them.
@@ -26,6 +28,18 @@ impl Frames {
     #[must_use]
     pub fn sharing(self, shared: &Arc<Shared>) -> Self {
         Self { shared: Arc::clone(shared), ..self }
+    }
+
+    /// The same tables, from which only these columns of derived tables are wanted.
+    #[must_use]
+    pub fn wanting(self, wanted: &Arc<Request>) -> Self {
+        Self { wanted: Some(Arc::clone(wanted)), ..self }
+    }
+
+    /// Whether a column of a derived table is wanted.
+    pub fn wants(&self, table: &str, column: &str) -> bool {
+        let columns = |wanted: &Arc<Request>| wanted.get(table).is_some_and(|columns| columns.contains(column));
+        self.wanted.as_ref().is_none_or(columns)
     }
 
     /// A table, if it was asked for.
@@ -50,7 +64,7 @@ impl Frames {
 
 impl FromIterator<(&'static str, DataFrame)> for Frames {
     fn from_iter<I: IntoIterator<Item = (&'static str, DataFrame)>>(tables: I) -> Self {
-        Self { tables: tables.into_iter().collect(), shared: Arc::default() }
+        Self { tables: tables.into_iter().collect(), ..Self::default() }
     }
 }
 
