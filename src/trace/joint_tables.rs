@@ -48,10 +48,10 @@ impl JointTables {
         }
     }
 
-    /// What was kept of a process, if it is enough for the `wanted` columns; it is let go of.
+    /// What was kept of a process for just these columns; it is let go of.
     pub fn take(&self, table: &str, wanted: &Columns, process: i64) -> Option<DataFrame> {
         let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
-        expected.get_mut(table).filter(|(known, _)| known.is_superset(wanted))?.1.remove(&process)
+        expected.get_mut(table).filter(|(known, _)| known == wanted)?.1.remove(&process)
     }
 
     /// The rows of a process with at least the `wanted` columns; the first who asks builds those of all, and others wait. Who
@@ -77,6 +77,8 @@ impl JointTables {
         let rows = build(&columns)?;
         let own = rows.get(&process).cloned();
         built.insert(table, (columns, rows));
+        // Nobody waits for what counts of a process any more.
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner).remove(table);
         Ok(own)
     }
 }
@@ -103,16 +105,20 @@ mod tests {
         assert!(tables.expected(1).is_empty() && tables.expected(2).len() == 1);
         let more = Columns::from(["start_ns", "exposed_ns"]);
         assert!(tables.take("collective_kernels", &more, 1).is_none(), "a column is missing");
-        assert_eq!(tables.take("collective_kernels", &few, 1).map(|part| part.height()), Some(3));
-        assert!(tables.take("collective_kernels", &few, 1).is_none(), "it is let go of");
+        assert!(tables.take("collective_kernels", &few, 1).is_none(), "those of other processes have other columns");
+        assert_eq!(tables.take("collective_kernels", &all, 1).map(|part| part.height()), Some(3));
+        assert!(tables.take("collective_kernels", &all, 1).is_none(), "it is let go of");
     }
 
     #[test]
     fn a_table_that_is_there_is_not_expected() {
         let tables = JointTables::default();
         let columns = Columns::from(["start_ns"]);
+        tables.expect("collective_kernels", &columns);
+        assert_eq!(tables.expected(1).len(), 1);
         let built = tables.rows("collective_kernels", &columns, 1, |_| Ok(ByProcess::new())).unwrap();
         assert!(built.is_none());
+        assert!(tables.expected(1).is_empty());
         tables.expect("collective_kernels", &columns);
         assert!(tables.expected(1).is_empty());
     }

@@ -319,8 +319,9 @@ impl Trace {
                 tables.insert(table.name, frame);
             }
         }
-        // Nor is what counts for a table over all processes that is asked for later.
-        if chosen.is_none() {
+        // Nor is what counts for a table over all processes that is asked for later. It is of all rows, of which a filter may leave
+        // few to be read: of the only process they are.
+        if chosen.is_none() || self.members.len() == 1 {
             for (name, columns) in self.joint.expected(member.process.process) {
                 if !asked.contains_key(name) && is_read(&base, name) {
                     asked.insert(name, columns);

@@ -16,10 +16,6 @@ use crate::trace::values::{Integers, Truths};
 /// Share of a lane's kernels within repetitions, and likeness of these, with which no other lane is tried.
 const ENOUGH: f64 = 0.7;
 const ALIKE: f64 = 0.98;
-/// Share of the kernels that may have a name with several shapes, where names tell no more than shapes do.
-const OF_SEVERAL_SHAPES: f64 = 0.2;
-/// Share of all kernels by which one may start away from its place among the launches, where starts tell no more than these.
-const AWAY: f64 = 0.01;
 
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
@@ -53,10 +49,8 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         if found.as_ref().is_some_and(|found| found.covered >= ENOUGH && found.repetitions.alike >= ALIKE) {
             break;
         }
-        if found.is_none() && lane.tells_no_more {
-            continue;
-        }
         let sequence = kernels.sequence(&lane);
+        // Where every kernel has one grid, names tell no more than shapes do.
         if sequence == tried {
             continue;
         }
@@ -109,8 +103,6 @@ struct Lane {
     rows: Rc<[u32]>,
     of_gpu: bool,
     by_shape: bool,
-    /// Whether it is so much like those before it that it repeats itself only if one of them does.
-    tells_no_more: bool,
 }
 
 impl Lane {
@@ -196,35 +188,17 @@ impl Kernels {
         let of_stream = busiest(&of_gpu, &self.stream);
         let of_queue = busiest(&of_gpu, &self.queue);
         let launched = self.launched.as_ref().map(|launched| busiest(launched, &self.gpu));
-        let as_launched = self.launched.as_ref().is_some_and(|launched| is_about_sorted(launched));
-        let mut lanes: Vec<(bool, bool, Vec<u32>)> = launched.map(|rows| (true, false, rows)).into_iter().collect();
-        lanes.push((true, as_launched, of_gpu));
+        let mut lanes: Vec<(bool, Vec<u32>)> = launched.map(|rows| (true, rows)).into_iter().collect();
+        lanes.push((true, of_gpu));
         for rows in [of_stream, of_queue] {
-            if lanes.iter().all(|(_, _, lane)| lane.len() != rows.len()) {
-                lanes.push((false, false, rows));
+            if lanes.iter().all(|(_, lane)| lane.len() != rows.len()) {
+                lanes.push((false, rows));
             }
         }
-        let of_one_shape = self.are_names_shapes();
-        lanes.into_iter().flat_map(move |(of_gpu, tells_no_more, rows)| {
+        lanes.into_iter().flat_map(|(of_gpu, rows)| {
             let rows: Rc<[u32]> = rows.into();
-            let by_shape = Lane { rows: Rc::clone(&rows), of_gpu, by_shape: true, tells_no_more };
-            [by_shape, Lane { rows, of_gpu, by_shape: false, tells_no_more: tells_no_more || of_one_shape }]
+            [true, false].map(|by_shape| Lane { rows: Rc::clone(&rows), of_gpu, by_shape })
         })
-    }
-
-    /// Whether nearly all kernels have a name that stands for one shape only.
-    fn are_names_shapes(&self) -> bool {
-        // By name: a shape, how many have the name, and whether there is another shape.
-        let mut known = vec![(NONE, 0_usize, false); numbers(&self.name)];
-        for (name, shape) in self.name.iter().zip(&self.shape) {
-            if let Some((first, times, is_several)) = known.get_mut(*name as usize) {
-                *is_several |= *times > 0 && first != shape;
-                *times += 1;
-                *first = *shape;
-            }
-        }
-        let of_several: usize = known.iter().filter(|(_, _, is_several)| *is_several).map(|(_, times, _)| times).sum();
-        of_several as f64 <= OF_SEVERAL_SHAPES * self.name.len() as f64
     }
 
     /// The kernels of a lane as symbols numbered in the order in which they come.
@@ -293,12 +267,6 @@ fn numbers(values: &[u32]) -> usize {
     values.iter().max().map_or(0, |last| *last as usize + 1)
 }
 
-/// Whether none is far from its place among the sorted ones, of numbers from 0 on.
-fn is_about_sorted(order: &[u32]) -> bool {
-    let most = (AWAY * order.len() as f64) as u32;
-    (0..).zip(order).all(|(place, position): (u32, _)| place.abs_diff(*position) <= most)
-}
-
 /// The rows with the key that most rows have, of several the one that comes first.
 fn busiest(rows: &[u32], keys: &[u32]) -> Vec<u32> {
     let key = |row: &u32| keys.get(*row as usize).copied();
@@ -356,56 +324,5 @@ impl Numbers {
             self.next += 1;
         }
         *number
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kernels(name: &[u32], shape: &[u32]) -> Kernels {
-        let rows = name.len();
-        let nothing = vec![0; rows];
-        Kernels {
-            start_ns: (0..rows as i64).collect(),
-            end_ns: (1..=rows as i64).collect(),
-            gpu: nothing.clone(),
-            queue: nothing.clone(),
-            stream: nothing,
-            name: name.to_vec(),
-            shape: shape.to_vec(),
-            launched: None,
-        }
-    }
-
-    #[test]
-    fn names_are_tried_too_where_many_kernels_have_several_shapes() {
-        let tries_names = |name: &[u32], shape: &[u32]| {
-            let lanes: Vec<Lane> = kernels(name, shape).lanes().collect();
-            assert_eq!(lanes.iter().map(|lane| lane.by_shape).collect::<Vec<_>>(), [true, false]);
-            assert!(!lanes[0].tells_no_more);
-            !lanes[1].tells_no_more
-        };
-        assert!(!tries_names(&[0, 1, 2, 0, 1], &[0, 1, 2, 0, 1]));
-        // One of five has another shape than the other of its name: two of five kernels have that name.
-        assert!(tries_names(&[0, 1, 2, 0, 1], &[0, 1, 2, 3, 1]));
-        assert!(!tries_names(&[0, 1, 2, 1, 2, 1, 2, 1, 2, 0], &[0, 1, 2, 1, 2, 1, 2, 1, 2, 3]));
-    }
-
-    #[test]
-    fn starts_are_tried_too_where_they_are_far_from_the_launches() {
-        let mut launched: Vec<u32> = (0..1000).collect();
-        launched.swap(5, 15);
-        assert!(is_about_sorted(&launched));
-        launched.swap(500, 511);
-        assert!(!is_about_sorted(&launched));
-        for (launched, is_left_out) in [(Vec::from_iter((0..1000).rev()), false), ((0..1000).collect(), true)] {
-            let name = vec![0; 1000];
-            let lanes: Vec<Lane> = Kernels { launched: Some(launched), ..kernels(&name, &name) }
-                .lanes()
-                .filter(|lane| lane.by_shape)
-                .collect();
-            assert_eq!(lanes.iter().map(|lane| lane.tells_no_more).collect::<Vec<_>>(), [false, is_left_out]);
-        }
     }
 }
