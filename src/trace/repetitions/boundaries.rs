@@ -147,7 +147,11 @@ impl<'a> Pieces<'a> {
 
 /// Chooses one in [`ONE_IN`] places, at no regular distance: symbols are nearly in the order in which they come in a repetition.
 fn is_looked_at(place: usize) -> bool {
-    (place as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - ONE_IN.trailing_zeros()) == 0
+    // The steps of splitmix64.
+    let mixed = (place as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed >> (u64::BITS - ONE_IN.trailing_zeros()) == 0
 }
 
 /// Where the repetitions begin by an anchor; where it is missing once, by the first of the others that is not.
@@ -251,6 +255,16 @@ mod tests {
             }
         }
         explained
+    }
+
+    #[test]
+    fn as_many_symbols_are_looked_at_wherever_they_are_in_a_step() {
+        for step in [13, 16, 17, 34, 89, 144] {
+            let mut looked_at = vec![0_usize; step];
+            (0..90_000).filter(|place| is_looked_at(*place)).for_each(|place| looked_at[place % step] += 1);
+            let usual = 90_000 / ONE_IN / step;
+            assert!(looked_at.iter().all(|times| times.abs_diff(usual) < usual), "{step}: {looked_at:?}");
+        }
     }
 
     #[test]
