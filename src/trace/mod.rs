@@ -47,6 +47,7 @@ pub mod jobs;
 #[cfg(feature = "tables")]
 mod joint_tables;
 pub mod kernel_names;
+pub mod kinds;
 pub mod lane_numbers;
 pub mod launching_groups;
 #[cfg(feature = "tables")]

@@ -1,5 +1,7 @@
 //! How steady the durations of repeated work are: centre and spread, drift, jitter, and whether there are two modes.
 
+use std::cmp::Ordering;
+
 /// Median absolute deviation times this is the standard deviation of a normal distribution.
 const NORMAL_SCALE: f64 = 1.4826;
 /// Standard error of a median of normal values, in standard deviations over the root of their number.
@@ -27,18 +29,11 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of durations in any order, which are sorted; `None` of none.
+    /// Of durations in any order, which are put into another one; `None` of none.
     pub fn of(durations: &mut [i64]) -> Option<Self> {
-        durations.sort_unstable();
-        Self::of_sorted(durations)
-    }
-
-    fn of_sorted(sorted: &[i64]) -> Option<Self> {
-        let median_ns = median(sorted)?;
-        let mut deviations: Vec<f64> = sorted.iter().map(|duration| (*duration as f64 - median_ns).abs()).collect();
-        deviations.sort_unstable_by(f64::total_cmp);
-        let (lower, upper) = (deviations.get((deviations.len() - 1) / 2)?, deviations.get(deviations.len() / 2)?);
-        Some(Self { median_ns, mad_ns: f64::midpoint(*lower, *upper) })
+        let median_ns = midpoint(middle(durations, i64::cmp)?, |duration| duration as f64);
+        let mut deviations: Vec<f64> = durations.iter().map(|duration| (*duration as f64 - median_ns).abs()).collect();
+        Some(Self { median_ns, mad_ns: midpoint(middle(&mut deviations, f64::total_cmp)?, |deviation| deviation) })
     }
 
     /// What counts as one standard deviation: 1.4826 times the median absolute deviation, but at least 1 % of the median
@@ -113,16 +108,15 @@ impl Steadiness {
         let mut sorted = rest_sorted.clone();
         sorted.insert(sorted.partition_point(|duration| *duration < first_ns), first_ns);
         let mut changes: Vec<i64> = durations.windows(2).filter_map(change).collect();
-        changes.sort_unstable();
         let total = durations.iter().map(|duration| i128::from(*duration)).sum::<i128>();
         Some(Self {
             total_ns: i64::try_from(total).unwrap_or(i64::MAX),
-            spread: Spread::of_sorted(&sorted)?,
+            modes: modes(&sorted),
+            spread: Spread::of(&mut sorted)?,
             first_ns,
             rest_median_ns: median(&rest_sorted),
             drift: drift(durations),
-            jitter_ns: median(&changes),
-            modes: modes(&sorted),
+            jitter_ns: middle(&mut changes, i64::cmp).map(|middle| midpoint(middle, |change| change as f64)),
         })
     }
 }
@@ -130,6 +124,21 @@ impl Steadiness {
 fn change(pair: &[i64]) -> Option<i64> {
     let [before, after] = pair else { return None };
     Some(after.saturating_sub(*before).saturating_abs())
+}
+
+/// The two values in the middle, of an odd number twice the same one; the values are put into another order.
+fn middle<T: Copy>(values: &mut [T], order: impl Fn(&T, &T) -> Ordering) -> Option<[T; 2]> {
+    let (place, is_even) = (values.len() / 2, values.len().is_multiple_of(2));
+    if values.is_empty() {
+        return None;
+    }
+    let (before, upper, _) = values.select_nth_unstable_by(place, &order);
+    let lower = before.iter().max_by(|one, other| order(one, other)).filter(|_| is_even);
+    Some([lower.copied().unwrap_or(*upper), *upper])
+}
+
+fn midpoint<T: Copy>([lower, upper]: [T; 2], value: impl Fn(T) -> f64) -> f64 {
+    f64::midpoint(value(lower), value(upper))
 }
 
 /// Median of sorted values.

@@ -6,22 +6,15 @@ use anyhow::Result;
 use polars::prelude::*;
 use polars::sql::sql_expr;
 
+use super::counted::{Wanted, counted};
+use super::grouped::Groups;
 use super::keys::{Key, Numbered, of_all, of_column};
-use super::recognise::{Aggregate, Grouping, Output};
-use super::statistics::{OutOfRange, Statistics, Values};
+use super::recognise::Grouping;
 use super::value::{Kind, Value};
-use crate::trace::frames::categorical;
 
-/// Groups of which more would take more memory than the rows: then the engine had better do it.
-const MOST_GROUPS: usize = 1 << 18;
-
-/// The rows of one group.
-#[derive(Clone, Default)]
-struct Group {
-    rows: u64,
-    statistics: Vec<Statistics>,
-    values: Vec<Values>,
-}
+/// Groups for so many rows at most are worked out once for several groupings whose keys are among theirs: of more, it takes as
+/// long to tell to which groups of the others they belong.
+const ROWS_PER_GROUP: usize = 64;
 
 /// Groupings of one table with the same filters, as far as rows were added.
 pub struct Pass<'a> {
@@ -59,7 +52,44 @@ impl<'a> Pass<'a> {
             self.groupings.iter().flat_map(|groups| groups.keys.iter().map(|key| key.text.as_str())).collect();
         let numbered: BTreeMap<&str, Numbered> =
             keys.into_iter().map(|name| Ok((name, of_column(frame.column(name)?)?))).collect::<Result<_>>()?;
-        self.groupings.iter_mut().try_for_each(|groups| groups.add(&frame, &numbered))
+        for family in families(&self.groupings, &numbered) {
+            let of_finest = of_keys(&family.keys, &numbered, frame.height());
+            let is_shared = of_finest.keys.len().saturating_mul(ROWS_PER_GROUP) <= frame.height();
+            if is_shared || family.groupings.len() == 1 {
+                self.count(&frame, &family.keys, of_finest, &family.groupings)?;
+                continue;
+            }
+            for place in family.groupings {
+                let Some(groups) = self.groupings.get(place) else { continue };
+                let keys = groups.keys.clone();
+                self.count(&frame, &keys, of_keys(&keys, &numbered, frame.height()), &[place])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds rows that are numbered by some keys to groupings that have no other keys.
+    fn count(&mut self, frame: &DataFrame, keys: &[&'a Value], numbered: Numbered, groupings: &[usize]) -> Result<()> {
+        let counting = |place: &&usize| self.groupings.get(**place).is_some_and(|groups| !groups.are_too_many());
+        let places: Vec<usize> = groupings.iter().filter(counting).copied().collect();
+        let wanted = places.iter().filter_map(|place| self.groupings.get(*place)).map(|groups| &groups.wanted);
+        let wanted = Wanted::by_any(wanted);
+        let counted = counted(frame, numbered, &wanted)?;
+        if let [place] = places.as_slice() {
+            if let Some(groups) = self.groupings.get_mut(*place) {
+                let of_key = projection(keys, &groups.keys);
+                counted.into_iter().for_each(|(key, group)| groups.add(of_key(&key), group));
+            }
+            return Ok(());
+        }
+        for place in places {
+            let Some(groups) = self.groupings.get_mut(place) else { continue };
+            let of_key = projection(keys, &groups.keys);
+            for (key, group) in &counted {
+                groups.add(of_key(key), group.narrowed(&wanted, &groups.wanted));
+            }
+        }
+        Ok(())
     }
 
     /// The rows that meet the filters, with all values.
@@ -86,160 +116,46 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// The groups of one grouping.
-struct Groups<'a> {
-    grouping: &'a Grouping,
-    /// The shared dictionary, which is forgotten when nobody holds it, and the codes with it.
-    dictionary: DataType,
-    /// Keys in the order of the outputs.
+/// Groupings that can be worked out of one another.
+struct Family<'a> {
+    /// All keys that any of them has.
     keys: Vec<&'a Value>,
-    /// Values of which there are statistics.
-    summed: Vec<&'a Value>,
-    /// Those of them of which there is the deviation.
-    squared: BTreeSet<&'a Value>,
-    /// Values of which all are kept.
-    kept: Vec<&'a Value>,
-    groups: BTreeMap<Vec<Key>, Group>,
+    groupings: Vec<usize>,
 }
 
-impl<'a> Groups<'a> {
-    fn new(grouping: &'a Grouping) -> Self {
-        let (mut keys, mut summed, mut kept) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
-        let mut squared = BTreeSet::new();
-        for (_, output) in &grouping.outputs {
-            match output {
-                Output::Key(key) => keys.push(key),
-                Output::Aggregate(Aggregate::Count) => {}
-                Output::Aggregate(Aggregate::Median(value) | Aggregate::Quantile(value, _)) => {
-                    kept.insert(value);
-                }
-                Output::Aggregate(Aggregate::Deviation(value)) => {
-                    summed.insert(value);
-                    squared.insert(value);
-                }
-                Output::Aggregate(
-                    Aggregate::Counted(value) | Aggregate::Sum(value) | Aggregate::Min(value) | Aggregate::Max(value),
-                ) => {
-                    summed.insert(value);
-                }
-            }
-        }
-        let (summed, kept) = (summed.into_iter().collect(), kept.into_iter().collect());
-        Self { grouping, dictionary: categorical(), keys, summed, squared, kept, groups: BTreeMap::new() }
-    }
-
-    fn values(&self) -> impl Iterator<Item = &'a Value> {
-        self.keys.iter().chain(&self.summed).chain(&self.kept).copied()
-    }
-
-    fn add(&mut self, frame: &DataFrame, numbered: &BTreeMap<&str, Numbered>) -> Result<()> {
-        if self.groups.len() > MOST_GROUPS {
-            return Ok(());
-        }
-        let keys: Vec<&Numbered> = self.keys.iter().filter_map(|key| numbered.get(key.text.as_str())).collect();
-        let numbered = of_all(&keys, frame.height());
-        let mut groups: Vec<Group> = numbered
-            .keys
-            .iter()
-            .map(|key| {
-                self.groups.remove(key).unwrap_or_else(|| Group {
-                    rows: 0,
-                    statistics: vec![Statistics::default(); self.summed.len()],
-                    values: vec![Values::default(); self.kept.len()],
-                })
-            })
-            .collect();
-        for row in &numbered.rows {
-            if let Some(group) = groups.get_mut(*row as usize) {
-                group.rows += 1;
-            }
-        }
-        for (at, value) in self.summed.iter().enumerate() {
-            let mut statistics: Vec<Statistics> =
-                groups.iter_mut().filter_map(|group| group.statistics.get_mut(at).map(std::mem::take)).collect();
-            let values = frame.column(&value.text)?;
-            match self.squared.contains(value) {
-                true => each(values, &numbered.rows, &mut statistics, Statistics::add_squared)?,
-                false => each(values, &numbered.rows, &mut statistics, Statistics::add)?,
-            }
-            for (group, statistics) in groups.iter_mut().zip(statistics) {
-                if let Some(place) = group.statistics.get_mut(at) {
-                    *place = statistics;
-                }
-            }
-        }
-        for (at, value) in self.kept.iter().enumerate() {
-            let mut values: Vec<Values> =
-                groups.iter_mut().filter_map(|group| group.values.get_mut(at).map(std::mem::take)).collect();
-            each(frame.column(&value.text)?, &numbered.rows, &mut values, Values::add)?;
-            for (group, values) in groups.iter_mut().zip(values) {
-                if let Some(place) = group.values.get_mut(at) {
-                    *place = values;
-                }
-            }
-        }
-        // A frame without rows has a number without rows.
-        let filled = numbered.keys.into_iter().zip(groups).filter(|(_, group)| group.rows > 0);
-        self.groups.extend(filled);
-        Ok(())
-    }
-
-    fn merge(&mut self, other: Self) {
-        if self.groups.len() > MOST_GROUPS {
-            return;
-        }
-        for (key, group) in other.groups {
-            match self.groups.get_mut(&key) {
-                None => {
-                    self.groups.insert(key, group);
-                }
-                Some(own) => {
-                    own.rows += group.rows;
-                    own.statistics.iter_mut().zip(&group.statistics).for_each(|(own, other)| own.merge(other));
-                    own.values.iter_mut().zip(group.values).for_each(|(own, other)| own.merge(other));
-                }
+/// Groupings by the one whose keys are all of theirs, but for those that all rows have in common.
+fn families<'a>(groupings: &[Groups<'a>], numbered: &BTreeMap<&str, Numbered>) -> Vec<Family<'a>> {
+    let differs = |key: &&&Value| numbered.get(key.text.as_str()).is_none_or(|numbered| numbered.keys.len() > 1);
+    let differing = |groups: &Groups<'a>| groups.keys.iter().filter(differs).count();
+    let mut order: Vec<(usize, &Groups<'a>)> = groupings.iter().enumerate().collect();
+    order.sort_by_key(|(_, groups)| std::cmp::Reverse(differing(groups)));
+    let mut families: Vec<Family<'a>> = Vec::new();
+    for (place, groups) in order {
+        let has_all =
+            |family: &&mut Family<'a>| groups.keys.iter().filter(differs).all(|key| family.keys.contains(key));
+        let family = match families.iter_mut().find(has_all) {
+            Some(family) => family,
+            None => families.push_mut(Family { keys: Vec::new(), groupings: Vec::new() }),
+        };
+        family.groupings.push(place);
+        for key in &groups.keys {
+            if !family.keys.contains(key) {
+                family.keys.push(key);
             }
         }
     }
-
-    /// The table, one row per group in the order of the keys; `None` where a sum is out of range, or there are too many.
-    fn finish(mut self) -> Result<Option<DataFrame>> {
-        if self.groups.len() > MOST_GROUPS {
-            return Ok(None);
-        }
-        let mut columns = Vec::with_capacity(self.grouping.outputs.len());
-        let mut keys = 0;
-        for (name, output) in &self.grouping.outputs {
-            let column = match output {
-                Output::Key(key) => {
-                    let at = keys;
-                    keys += 1;
-                    let values = self.groups.keys().map(|key| key.get(at).copied().flatten());
-                    key_column(key, &self.dictionary, Int64Chunked::from_iter_options(name.as_str().into(), values))?
-                }
-                Output::Aggregate(aggregate) => {
-                    match aggregated(&mut self.groups, &self.summed, &self.kept, aggregate) {
-                        Ok(column) => column.with_name(name.as_str().into()),
-                        Err(OutOfRange) => return Ok(None),
-                    }
-                }
-            };
-            columns.push(column);
-        }
-        let frame = DataFrame::new(self.groups.len(), columns)?;
-        let by = self.grouping.outputs.iter().filter(|(_, output)| matches!(output, Output::Key(_)));
-        let by: Vec<&str> = by.map(|(name, _)| name.as_str()).collect();
-        Ok(Some(frame.sort(by, SortMultipleOptions::default())?))
-    }
+    families
 }
 
-fn key_column(key: &Value, dictionary: &DataType, values: Int64Chunked) -> Result<Column> {
-    if key.kind != Kind::Text {
-        return Ok(values.into_column());
-    }
-    let codes = values.cast(&DataType::UInt32)?;
-    let texts = CategoricalChunked::<Categorical32Type>::from_cats_and_dtype(codes.u32()?.clone(), dictionary.clone());
-    Ok(texts.into_column())
+fn of_keys(keys: &[&Value], numbered: &BTreeMap<&str, Numbered>, height: usize) -> Numbered {
+    let columns: Vec<&Numbered> = keys.iter().filter_map(|key| numbered.get(key.text.as_str())).collect();
+    of_all(&columns, height)
+}
+
+/// Takes some of all keys out of a group's.
+fn projection(all: &[&Value], some: &[&Value]) -> impl Fn(&Vec<Key>) -> Vec<Key> + use<> {
+    let places: Vec<usize> = some.iter().filter_map(|key| all.iter().position(|other| other == key)).collect();
+    move |key| places.iter().filter_map(|place| key.get(*place).copied()).collect()
 }
 
 /// The frame with the values that are not among its columns.
@@ -267,70 +183,12 @@ fn filtered(frame: &DataFrame, filters: &BTreeSet<Value>) -> Result<DataFrame> {
     Ok(frame)
 }
 
-/// Adds the integers of a column to those of the groups that their rows belong to.
-fn each<T: Default>(column: &Column, rows: &[u32], groups: &mut [T], add: impl Fn(&mut T, i64)) -> Result<()> {
-    let values = column.i64()?;
-    if let [only] = groups {
-        // By itself it stays in registers.
-        let mut group = std::mem::take(only);
-        values.iter().flatten().for_each(|value| add(&mut group, value));
-        *only = group;
-        return Ok(());
-    }
-    let mut put = |row: &u32, value: i64| {
-        if let Some(group) = groups.get_mut(*row as usize) {
-            add(group, value);
-        }
-    };
-    if values.null_count() == 0 {
-        rows.iter().zip(values.into_no_null_iter()).for_each(|(row, value)| put(row, value));
-    } else {
-        rows.iter().zip(values.iter()).for_each(|(row, value)| value.into_iter().for_each(|value| put(row, value)));
-    }
-    Ok(())
-}
-
-fn aggregated(
-    groups: &mut BTreeMap<Vec<Key>, Group>,
-    summed: &[&Value],
-    kept: &[&Value],
-    aggregate: &Aggregate,
-) -> Result<Column, OutOfRange> {
-    let place = |values: &[&Value], wanted: &Value| values.iter().position(|value| *value == wanted);
-    let statistics = |value: &Value| {
-        let at = place(summed, value);
-        groups.values().map(move |group| at.and_then(|at| group.statistics.get(at)).cloned().unwrap_or_default())
-    };
-    let name = PlSmallStr::EMPTY;
-    let integers =
-        |values: Vec<Option<i64>>| Int64Chunked::from_iter_options(name.clone(), values.into_iter()).into_column();
-    let floats =
-        |values: Vec<Option<f64>>| Float64Chunked::from_iter_options(name.clone(), values.into_iter()).into_column();
-    Ok(match aggregate {
-        Aggregate::Count => integers(groups.values().map(|group| i64::try_from(group.rows).ok()).collect()),
-        Aggregate::Counted(column) => integers(statistics(column).map(|all| i64::try_from(all.count()).ok()).collect()),
-        Aggregate::Sum(column) => integers(statistics(column).map(|all| all.sum()).collect::<Result<_, _>>()?),
-        Aggregate::Min(column) => integers(statistics(column).map(|all| all.min()).collect()),
-        Aggregate::Max(column) => integers(statistics(column).map(|all| all.max()).collect()),
-        Aggregate::Deviation(column) => {
-            floats(statistics(column).map(|all| all.deviation()).collect::<Result<_, _>>()?)
-        }
-        Aggregate::Median(column) => {
-            let at = place(kept, column);
-            floats(groups.values_mut().map(|group| group.values.get_mut(at?)?.median()).collect())
-        }
-        Aggregate::Quantile(column, thousandths) => {
-            let at = place(kept, column);
-            let quantile = |group: &mut Group| group.values.get_mut(at?)?.quantile(f64::from(*thousandths) / 1000.0);
-            floats(groups.values_mut().map(quantile).collect())
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::groups::grouped::MOST_GROUPS;
     use crate::engine::groups::recognise::recognise;
+    use crate::trace::frames::categorical;
 
     fn together<'a>(parts: impl IntoIterator<Item = Pass<'a>>) -> Pass<'a> {
         let merged = parts.into_iter().reduce(|mut all, part| {
@@ -400,6 +258,60 @@ mod tests {
         assert_eq!((integers("gpu"), integers("short"), integers("short_ns")), (vec![0, 1], vec![3, 1], vec![19, 0]));
         let lower: Vec<Option<f64>> = frame.column("lower").unwrap().f64().unwrap().iter().collect();
         assert_eq!(lower, [Some(6.0), Some(0.0)]);
+    }
+
+    #[test]
+    fn groupings_worked_out_of_one_another_are_those_of_the_rows() {
+        let body =
+            |keys: &str, more: &str| format!("SELECT {keys}, COUNT(*) AS calls{more} FROM kernels GROUP BY {keys}");
+        let bodies = [
+            body("gpu", ", SUM(duration_ns) AS total, MAX(start_ns) AS last"),
+            body("gpu, queue_id, kernel_name", ", MIN(duration_ns) AS low"),
+            body(
+                "process, kernel_name",
+                ", MEDIAN(CAST(duration_ns AS DOUBLE)) AS middle, MEDIAN(CAST(start_ns AS DOUBLE)) AS centre",
+            ),
+            body(
+                "process",
+                ", STDDEV(CAST(duration_ns AS DOUBLE)) AS spread, MEDIAN(CAST(duration_ns AS DOUBLE)) AS middle",
+            ),
+            body("stream_id", ", SUM(duration_ns) AS total"),
+        ];
+        let steps: Vec<String> = bodies.iter().enumerate().map(|(at, body)| format!("g{at} AS ({body})")).collect();
+        let all: Vec<String> = (0..bodies.len()).map(|at| format!("SELECT calls FROM g{at}")).collect();
+        let sql = format!("WITH {} {}", steps.join(", "), all.join(" UNION ALL "));
+        let recognised = recognise(&sql).unwrap();
+        let groupings: Vec<&Grouping> = recognised.groupings.iter().collect();
+        assert_eq!(groupings.len(), bodies.len());
+        // Of many rows to a group, and of few.
+        for rows in [3000_i64, 100] {
+            let column = |divisor: i64, count: i64| (0..rows).map(move |row| row / divisor % count);
+            let optional: Vec<Option<i64>> = column(11, 4).map(|gpu| (gpu != 3).then_some(gpu)).collect();
+            let names: Vec<&str> = column(7, 3).map(|name| if name == 0 { "a" } else { "b" }).collect();
+            let integers = |divisor, count| column(divisor, count).collect::<Vec<i64>>();
+            let mut frame =
+                df!("process" => vec![7_i64; rows as usize], "gpu" => optional, "queue_id" => integers(5, 2),
+                "stream_id" => integers(1, rows), "kernel_name" => names, "start_ns" => integers(1, 997),
+                "duration_ns" => integers(3, 41))
+                .unwrap();
+            let texts = frame.column("kernel_name").unwrap().cast(&categorical()).unwrap();
+            frame.with_column(texts).unwrap();
+            let filters = &groupings[0].filters;
+            let of = |groupings: &[&Grouping]| {
+                let parts = [frame.head(Some(rows as usize / 3)), frame.tail(Some(rows as usize / 2))];
+                let passes = parts.iter().map(|part| {
+                    let mut pass = Pass::new(filters, groupings);
+                    pass.add(part).unwrap();
+                    pass
+                });
+                together(passes).finish().unwrap().unwrap()
+            };
+            let together = of(&groupings);
+            for (grouping, found) in groupings.iter().zip(together) {
+                let alone = of(&[grouping]).remove(0);
+                assert!(found.equals_missing(&alone), "{found} {alone}");
+            }
+        }
     }
 
     #[test]

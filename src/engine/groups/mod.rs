@@ -1,6 +1,8 @@
 //! Plain groupings in a statement, worked out without the engine: exact, in one pass over the rows and with every core.
 
 mod accumulate;
+mod counted;
+mod grouped;
 mod keys;
 mod recognise;
 mod run;

@@ -4,9 +4,8 @@ use anyhow::Result;
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use super::launch_shapes::{SHAPE, SameWork, by_work};
-use super::{Frames, Needs, column, needed};
-use crate::trace::identity::Process;
+use super::launch_shapes::{SHAPE, SameWork};
+use super::{Needs, column};
 use crate::trace::steadiness::Steadiness;
 use crate::trace::values::integers;
 
@@ -21,13 +20,11 @@ pub fn needs() -> Needs {
     vec![("kernels", columns)]
 }
 
-/// Groups the dispatches and looks at each group.
+/// Looks at the groups of kernels that do the same work.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let kernels = needed(tables, "kernels")?;
-    let works = by_work(kernels)?;
+pub fn build(kernels: &DataFrame, works: &[SameWork]) -> Result<DataFrame> {
     let looked_at: Vec<Option<(u32, i64, Steadiness)>> = works.par_iter().map(look_at).collect();
     let groups: Vec<(u32, i64, Steadiness)> = looked_at.into_iter().flatten().collect();
 

@@ -1,6 +1,5 @@
 //! The table `iterations`: what repeats itself in the kernels of a process, markers or none.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -10,9 +9,11 @@ use polars::prelude::*;
 use super::{Frames, Needs, column, needed};
 use crate::trace::frames::{categorical, dictionary_column};
 use crate::trace::identity::Process;
+use crate::trace::kinds::Kinds;
 use crate::trace::repetitions::{Phase, Repetitions, phases, repetitions};
 use crate::trace::values::{Integers, Truths};
 
+const NONE: u32 = u32::MAX;
 /// Share of a lane's kernels within repetitions, and likeness of these, with which no other lane is tried.
 const ENOUGH: f64 = 0.7;
 const ALIKE: f64 = 0.98;
@@ -89,11 +90,11 @@ struct Iteration {
 struct Kernels {
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
-    gpu: Vec<u32>,
-    queue: Vec<u32>,
-    stream: Vec<u32>,
-    name: Vec<u32>,
-    shape: Vec<u32>,
+    gpu: Kinds,
+    queue: Kinds,
+    stream: Kinds,
+    name: Kinds,
+    shape: Kinds,
     /// The rows in the order in which they were launched, where that is another one.
     launched: Option<Vec<u32>>,
 }
@@ -150,22 +151,13 @@ impl Kernels {
             let column = frame.column(name)?;
             Ok(rows.as_ref().map_or_else(|| Ok(column.clone()), |rows| column.take(rows))?)
         };
-        let numbered = |name: &str| -> Result<Vec<u32>> {
-            let mut known = Numbers::default();
-            Ok(Integers::of(ordered(name)?.i64()?).iter().map(|value| known.of(value)).collect())
-        };
+        let numbered = |name: &str| Ok::<_, anyhow::Error>(Kinds::of(Integers::of(ordered(name)?.i64()?).iter()));
         let names = ordered("short_name")?.as_materialized_series().cast(&categorical())?;
-        let mut known = Numbers::default();
-        let name: Vec<u32> = names.cat32()?.physical().iter().map(|code| known.of(code.map(i64::from))).collect();
+        let name = Kinds::of(names.cat32()?.physical().iter().map(|code| code.map(i64::from)));
         drop(names);
         let mut shape = name.clone();
         for side in ["grid_x", "grid_y", "grid_z"] {
-            let side = numbered(side)?;
-            let sides = side.iter().max().map_or(1, |last| i64::from(*last) + 1);
-            let mut known = Numbers::default();
-            for (shape, side) in shape.iter_mut().zip(side) {
-                *shape = known.of(Some(i64::from(*shape) * sides + i64::from(side)));
-            }
+            shape = shape.and(&numbered(side)?);
         }
         Ok(Self {
             start_ns,
@@ -204,7 +196,7 @@ impl Kernels {
     /// The kernels of a lane as symbols numbered in the order in which they come.
     fn sequence(&self, lane: &Lane) -> Vec<u32> {
         let symbols = if lane.by_shape { &self.shape } else { &self.name };
-        let mut known = vec![NONE; numbers(symbols)];
+        let mut known = vec![NONE; symbols.count];
         let mut next = 0;
         let number = |symbol: &u32| {
             let number = known.get_mut(*symbol as usize)?;
@@ -214,7 +206,7 @@ impl Kernels {
             }
             Some(*number)
         };
-        let of_rows = lane.rows.iter().filter_map(|row| symbols.get(*row as usize));
+        let of_rows = lane.rows.iter().filter_map(|row| symbols.of_rows.get(*row as usize));
         of_rows.filter_map(number).collect()
     }
 
@@ -262,15 +254,13 @@ fn launch_order(by_start: &[(i64, i64, u32)]) -> Option<Vec<u32>> {
     Some(order.into_iter().map(|(_, position)| position).collect())
 }
 
-/// How many numbers from 0 on there are, of which all may be used.
-fn numbers(values: &[u32]) -> usize {
-    values.iter().max().map_or(0, |last| *last as usize + 1)
-}
-
 /// The rows with the key that most rows have, of several the one that comes first.
-fn busiest(rows: &[u32], keys: &[u32]) -> Vec<u32> {
-    let key = |row: &u32| keys.get(*row as usize).copied();
-    let mut counts = vec![0_usize; numbers(keys)];
+fn busiest(rows: &[u32], keys: &Kinds) -> Vec<u32> {
+    if keys.count <= 1 {
+        return rows.to_vec();
+    }
+    let key = |row: &u32| keys.of_rows.get(*row as usize).copied();
+    let mut counts = vec![0_usize; keys.count];
     for row in rows {
         if let Some(count) = key(row).and_then(|key| counts.get_mut(key as usize)) {
             *count += 1;
@@ -281,48 +271,4 @@ fn busiest(rows: &[u32], keys: &[u32]) -> Vec<u32> {
     let mut busiest = Vec::with_capacity(most);
     busiest.extend(rows.iter().copied().filter(|row| key(row) == chosen));
     busiest
-}
-
-/// Numbers integers in the order in which they come.
-#[derive(Default)]
-struct Numbers {
-    /// Numbers of small integers, [`NONE`] of those that did not come.
-    small: Vec<u32>,
-    others: BTreeMap<Option<i64>, u32>,
-    next: u32,
-    /// The integer that came last, which often comes again, and its number.
-    last: Option<(Option<i64>, u32)>,
-}
-
-/// Integers below this are looked up in a table.
-const SMALL: usize = 1 << 22;
-const NONE: u32 = u32::MAX;
-
-impl Numbers {
-    fn of(&mut self, value: Option<i64>) -> u32 {
-        match self.last {
-            Some((last, number)) if last == value => number,
-            _ => {
-                let number = self.look_up(value);
-                self.last = Some((value, number));
-                number
-            }
-        }
-    }
-
-    fn look_up(&mut self, value: Option<i64>) -> u32 {
-        let place = value.and_then(|value| usize::try_from(value).ok()).filter(|place| *place < SMALL);
-        if let Some(place) = place.filter(|place| *place >= self.small.len()) {
-            self.small.resize(place + 1, NONE);
-        }
-        let number = match place.and_then(|place| self.small.get_mut(place)) {
-            Some(number) => number,
-            None => self.others.entry(value).or_insert(NONE),
-        };
-        if *number == NONE {
-            *number = self.next;
-            self.next += 1;
-        }
-        *number
-    }
 }

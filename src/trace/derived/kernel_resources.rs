@@ -10,8 +10,9 @@ use crate::trace::devices::target;
 use crate::trace::facts::AgentFacts;
 use crate::trace::frames::categorical;
 use crate::trace::identity::Process;
+use crate::trace::kinds::Kinds;
 use crate::trace::occupancy::{Encoding, Limits, Occupancy, Resources, limits};
-use crate::trace::values::{Integers, integers};
+use crate::trace::values::{Integers, Truths, integers};
 
 /// Columns by which launches are told apart.
 const LAUNCH: [&str; 8] =
@@ -55,10 +56,12 @@ struct Found {
 /// When a needed column is missing or has another type.
 pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
-    let dispatches = if kernels.height() > 0 { kernels } else { needed(tables, "counter_dispatches")? };
     // Passes count the same dispatches again.
-    let ids = if kernels.height() > 0 { len() } else { col("dispatch_id").n_unique() };
-    let mut launches = launches(dispatches, ids)?;
+    let mut launches = if kernels.height() > 0 {
+        launches(kernels, false)?
+    } else {
+        launches(needed(tables, "counter_dispatches")?, true)?
+    };
     let symbols = symbols(needed(tables, "kernel_symbols")?)?;
     let architectures = Architectures::of(process);
     let column = |name: &str| -> Result<Integers> { Ok(Integers::of(launches.column(name)?.i64()?)) };
@@ -79,16 +82,61 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     Ok(launches.drop("agent_id")?)
 }
 
-/// The valid dispatches by kernel and launch, in the order of their least numbers.
-fn launches(dispatches: &DataFrame, count: Expr) -> Result<DataFrame> {
-    let mut wanted: Vec<Expr> = OF_KERNEL.iter().map(|name| col(*name).first()).collect();
-    wanted.push(col("dispatch_id").min().alias(FIRST));
-    wanted.push(count.cast(DataType::Int64).alias("dispatches"));
-    wanted.push(col("duration_ns").sum().alias("total_ns"));
-    let keys: Vec<Expr> = LAUNCH.iter().map(|name| col(*name)).collect();
-    let grouped = dispatches.clone().lazy().filter(col("valid")).group_by(keys).agg(wanted);
+/// What is counted of a launch.
+#[derive(Clone, Copy)]
+struct Counted {
+    /// The first row of it.
+    row: IdxSize,
+    first_dispatch_id: Option<i64>,
+    dispatches: i64,
+    total_ns: i64,
+}
+
+/// The valid dispatches by kernel and launch, in the order of their least numbers. Those of the same number may be
+/// `counted_once`.
+fn launches(dispatches: &DataFrame, counted_once: bool) -> Result<DataFrame> {
+    let column = |name: &str| -> Result<Integers> { Ok(Integers::of(dispatches.column(name)?.i64()?)) };
+    let mut kinds = Kinds::alike(dispatches.height());
+    for name in LAUNCH {
+        kinds = kinds.and_of(column(name)?.iter());
+    }
+    let (ids, durations) = (column("dispatch_id")?, column("duration_ns")?);
+    let valid = Truths::of(dispatches.column("valid")?.bool()?);
+    let mut counted: Vec<Option<Counted>> = vec![None; kinds.count];
+    let mut numbered: Vec<(u32, Option<i64>)> = Vec::new();
+    let rows = kinds.of_rows.iter().zip(valid.iter()).zip(ids.iter()).zip(durations.iter());
+    for (row, (((kind, valid), dispatch_id), duration_ns)) in (0..).zip(rows) {
+        let Some(launch) = counted.get_mut(*kind as usize).filter(|_| valid == Some(true)) else { continue };
+        let launch = launch.get_or_insert(Counted { row, first_dispatch_id: dispatch_id, dispatches: 0, total_ns: 0 });
+        let first = [launch.first_dispatch_id, dispatch_id].into_iter().flatten().min();
+        launch.first_dispatch_id = first;
+        launch.dispatches += 1;
+        launch.total_ns = launch.total_ns.saturating_add(duration_ns.unwrap_or_default());
+        if counted_once {
+            numbered.push((*kind, dispatch_id));
+        }
+    }
+    if counted_once {
+        numbered.sort_unstable();
+        numbered.dedup();
+        counted.iter_mut().flatten().for_each(|launch| launch.dispatches = 0);
+        for (kind, _) in numbered {
+            if let Some(Some(launch)) = counted.get_mut(kind as usize) {
+                launch.dispatches += 1;
+            }
+        }
+    }
+    let counted: Vec<Counted> = counted.into_iter().flatten().collect();
+    let firsts = IdxCa::from_vec("".into(), counted.iter().map(|launch| launch.row).collect());
+    let mut launches = dispatches.select(LAUNCH.into_iter().chain(OF_KERNEL))?.take(&firsts)?;
+    let first_ids = counted.iter().map(|launch| launch.first_dispatch_id);
+    launches.hstack_mut(&[
+        integers(FIRST, first_ids).into_series().into_column(),
+        super::column("dispatches", counted.iter().map(|launch| launch.dispatches).collect()),
+        super::column("total_ns", counted.iter().map(|launch| launch.total_ns).collect()),
+    ])?;
     let order: Vec<&str> = [FIRST].into_iter().chain(LAUNCH).collect();
-    Ok(grouped.sort(order, SortMultipleOptions::default()).collect()?)
+    Ok(launches.sort(order, SortMultipleOptions::default())?)
 }
 
 fn symbols(symbols: &DataFrame) -> Result<BTreeMap<i64, Registers>> {

@@ -45,6 +45,7 @@ mod ranges;
 mod region_self_times;
 mod region_times;
 mod registry;
+mod same_work;
 mod slow_dispatches;
 mod source_frames;
 

@@ -10,7 +10,7 @@ use super::{
     device_constants, dispatch_groups, dispatch_launches, dispatch_slack, gpu_segments, graph_work, idle_gaps,
     iterations, kernel_bottlenecks, kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings, launches,
     memory_live, metric_sums, profiler_pauses, queue_depths, range_forest, ranges, region_self_times, region_times,
-    slow_dispatches,
+    same_work, slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
@@ -30,7 +30,6 @@ const DISPATCH_LAUNCHES: &str = "dispatch_launches";
 const ALLOCATION_LIFETIMES: &str = "allocation_lifetimes";
 const IDLE_GAPS: &str = "idle_gaps";
 const COLLECTIVE_KERNELS: &str = "collective_kernels";
-const SLOW_DISPATCHES: &str = "slow_dispatches";
 
 /// How a derived table comes about.
 struct Derivation {
@@ -45,8 +44,6 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: DISPATCH_LAUNCHES, needs: dispatch_launches::needs, build: dispatch_launches::build },
     Derivation { name: "queue_depths", needs: queue_depths::needs, build: queue_depths::build },
     Derivation { name: "graph_work", needs: graph_work::needs, build: graph_work::build },
-    Derivation { name: "dispatch_groups", needs: dispatch_groups::needs, build: dispatch_groups::build },
-    Derivation { name: SLOW_DISPATCHES, needs: slow_dispatches::needs, build: slow_dispatches::build },
     Derivation { name: "memory_live", needs: memory_live::needs, build: memory_live::build },
     Derivation { name: ALLOCATION_LIFETIMES, needs: allocation_lifetimes::needs, build: allocation_lifetimes::build },
     Derivation { name: "kernel_clocks", needs: kernel_clocks::needs, build: kernel_clocks::build },
@@ -89,6 +86,10 @@ const FAMILIES: &[Family] = &[
             (ranges::WORK, range_forest::needs_of_work),
         ],
         build: ranges::build,
+    },
+    Family {
+        tables: &[(same_work::GROUPS, dispatch_groups::needs), (same_work::SLOW, slow_dispatches::needs)],
+        build: same_work::build,
     },
 ];
 
@@ -234,7 +235,7 @@ pub fn needs_of(derived: &str, wanted: &BTreeSet<&'static str>) -> Needs {
         COLLECTIVE_KERNELS => collective_kernels::HANDED_ON,
         DISPATCH_LAUNCHES => dispatch_launches::HANDED_ON,
         call_times::REGION_TIMES => region_times::HANDED_ON,
-        SLOW_DISPATCHES => slow_dispatches::HANDED_ON,
+        same_work::SLOW => slow_dispatches::HANDED_ON,
         _ => &[],
     };
     if let Some((_, columns)) = needs.first_mut() {

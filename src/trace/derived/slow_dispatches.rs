@@ -4,9 +4,8 @@ use anyhow::Result;
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use super::launch_shapes::{SHAPE, SameWork, by_work_and_communicator};
-use super::{Frames, Needs, needed};
-use crate::trace::identity::Process;
+use super::Needs;
+use super::launch_shapes::{SHAPE, SameWork};
 use crate::trace::steadiness::Spread;
 
 /// Columns that are those of the dispatch.
@@ -48,13 +47,11 @@ pub fn needs() -> Needs {
     vec![("kernels", columns)]
 }
 
-/// Compares every dispatch with the median of those of the same work.
+/// Compares every one of the kernels with the median of those that do the same work.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let kernels = needed(tables, "kernels")?;
-    let works = by_work_and_communicator(kernels)?;
+pub fn build(kernels: &DataFrame, works: &[SameWork]) -> Result<DataFrame> {
     let mut slow: Vec<Slow> = works.par_iter().flat_map_iter(slow_ones).collect();
     slow.sort_unstable_by_key(|slow| slow.row);
 
