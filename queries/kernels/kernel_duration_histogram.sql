@@ -19,7 +19,13 @@ WITH dispatches AS (
         {%- endfor %}
         1 AS every_row,
         k.duration_ns,
-        CAST(FLOOR(LOG2(CAST(CASE WHEN k.duration_ns > 0 THEN k.duration_ns ELSE 1 END AS DOUBLE))) AS BIGINT) AS guess
+        -- Without what is smaller than a unit, it has few enough digits for a logarithm that tells neighbours apart.
+        CASE
+            WHEN k.duration_ns < 0 THEN 0
+            WHEN k.duration_ns < 4294967296 THEN k.duration_ns
+            ELSE k.duration_ns - k.duration_ns % 4294967296
+        END AS units_ns,
+        CASE WHEN k.duration_ns < 4294967296 THEN 1 ELSE 4294967296 END AS unit_ns
     FROM kernels AS k
     {%- if 'node' in by or 'hostname' in by %}
     JOIN processes AS p ON p.process = k.process
@@ -38,26 +44,13 @@ powers AS (
     FROM numbers
     WHERE n < 64
 ),
-guessed AS (
-    SELECT
-        {{ keys }}every_row,
-        duration_ns,
-        CASE WHEN guess > 62 THEN 62 ELSE guess END AS guess,
-        CAST(POWER(CAST(2 AS DOUBLE), CAST(CASE WHEN guess > 62 THEN 62 ELSE guess END AS DOUBLE)) AS BIGINT) AS power_ns
-    FROM dispatches
-),
--- The logarithm rounds, so that a duration beside a power may be one bin off: the powers themselves decide.
+-- Half a unit more than whole units is near no power of two, where the logarithm may round either way.
 placed AS (
     SELECT
         {{ keys }}every_row,
         duration_ns,
-        CASE
-            WHEN duration_ns = 0 THEN -1
-            WHEN duration_ns < power_ns THEN guess - 1
-            WHEN duration_ns - power_ns >= power_ns THEN guess + 1
-            ELSE guess
-        END AS bin
-    FROM guessed
+        CAST(FLOOR(LOG2(CAST(2 AS DOUBLE) * CAST(units_ns AS DOUBLE) + CAST(unit_ns AS DOUBLE))) AS BIGINT) - 1 AS bin
+    FROM dispatches
 ),
 counted AS (
     SELECT

@@ -28,10 +28,43 @@
 {%- set facts = ['next_kind', 'kernel_before', 'kernel_after', 'tid', 'api_name', 'range'] %}
 {%- set key = 'process, gpu, gap_id' %}
 {#- One number per gap, which is quicker to group and join by than three: 2^31 gaps of 2^12 GPUs of 2^20 processes. -#}
+{%- set number = 'process * 8796093022208 + gpu * 2147483648 + gap_id' %}
+{%- set has_cause = "cause <> 'copy_only' AND cause <> 'lead' AND cause <> 'tail'" %}
 {%- set is_cut = top > 0 and not by %}
-WITH numbered AS (
+WITH {% if is_cut -%}
+lengths_of_parts AS (
+    SELECT {{ number }} AS gap, process, duration_ns
+    FROM idle_gaps
+    WHERE {{ has_cause }}
+),
+lengths_of_gaps AS (
+    SELECT n.gap, CAST(SUM(n.duration_ns) AS BIGINT) AS length_ns
+    FROM lengths_of_parts AS n
+    JOIN processes AS p ON p.process = n.process
+    WHERE p.role = 'trace'
+    GROUP BY n.gap
+),
+greatest_lengths AS (
+    SELECT length_ns
+    FROM lengths_of_gaps
+    ORDER BY length_ns DESC NULLS LAST
+    LIMIT {{ top }}
+),
+bounds AS (
+    SELECT length_ns
+    FROM greatest_lengths
+    GROUP BY length_ns
+),
+-- And all that are as long as the last of them.
+among_longest AS (
+    SELECT n.gap
+    FROM lengths_of_gaps AS n
+    JOIN bounds AS b ON b.length_ns = n.length_ns
+),
+{% endif -%}
+numbered AS (
     SELECT
-        process * 8796093022208 + gpu * 2147483648 + gap_id AS gap,
+        {{ number }} AS gap,
         process,
         rank,
         gpu,
@@ -45,19 +78,9 @@ WITH numbered AS (
         {{ column }}{{ ',' if not loop.last }}
         {%- endfor %}
     FROM idle_gaps
-    WHERE cause <> 'copy_only' AND cause <> 'lead' AND cause <> 'tail'
 ),
 {%- if is_cut %}
-lengths_of_process AS (
-    SELECT gap, MIN(process) AS process, CAST(SUM(duration_ns) AS BIGINT) AS length_ns
-    FROM numbered
-    GROUP BY gap
-),
-places AS (
-    SELECT gap, ROW_NUMBER() OVER (PARTITION BY process ORDER BY -length_ns NULLS LAST, gap NULLS LAST) AS place
-    FROM lengths_of_process
-),
--- Among the longest of all are no others than the longest of each process.
+-- Among the longest of all are no others than the longest of some processes. Of a stretch all parts have such a cause, or none.
 longest AS (
     SELECT
         n.gap,
@@ -74,15 +97,12 @@ longest AS (
         n.{{ column }}{{ ',' if not loop.last }}
         {%- endfor %}
     FROM numbered AS n
-    JOIN places AS s ON s.gap = n.gap
-    WHERE s.place <= {{ top }}
+    JOIN among_longest AS s ON s.gap = n.gap
 ),
 lengths AS (
-    SELECT n.gap, CAST(SUM(n.duration_ns) AS BIGINT) AS length_ns
-    FROM longest AS n
-    JOIN processes AS p ON p.process = n.process
-    WHERE p.role = 'trace'
-    GROUP BY n.gap
+    SELECT gap, CAST(SUM(duration_ns) AS BIGINT) AS length_ns
+    FROM longest
+    GROUP BY gap
 ),
 -- Numbers rise with process, GPU and start: these are the gaps of the answer.
 chosen AS (
@@ -113,7 +133,7 @@ parts AS (
     JOIN chosen AS c ON c.gap = g.gap
     {%- endif %}
     JOIN processes AS p ON p.process = g.process
-    WHERE p.role = 'trace'
+    WHERE p.role = 'trace'{% if not is_cut %} AND {{ has_cause }}{% endif %}
 ),
 by_cause AS (
     SELECT

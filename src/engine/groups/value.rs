@@ -180,6 +180,7 @@ fn kind_of(operator: &BinaryOperator, left: Kind, right: Kind) -> Option<Kind> {
     let is_number = matches!(kind, Kind::Integer | Kind::Float);
     match operator {
         Op::Plus | Op::Minus | Op::Multiply if is_number => Some(kind),
+        Op::Modulo if kind == Kind::Integer => Some(kind),
         Op::Lt | Op::LtEq | Op::Gt | Op::GtEq if is_number => Some(Kind::Truth),
         Op::Eq | Op::NotEq if is_number || kind == Kind::Text => Some(Kind::Truth),
         Op::And | Op::Or if kind == Kind::Truth => Some(Kind::Truth),
@@ -205,6 +206,7 @@ mod tests {
         let texts = [
             ("duration_ns", "duration_ns", Kind::Integer),
             ("end_ns - start_ns * 2", "(end_ns - (start_ns * 2))", Kind::Integer),
+            ("duration_ns - duration_ns % 8", "(duration_ns - (duration_ns % 8))", Kind::Integer),
             ("CASE WHEN valid THEN 1 END", "CASE WHEN valid THEN 1 END", Kind::Integer),
             (
                 "CASE WHEN CAST(duration_ns AS DOUBLE) < CAST('10' AS DOUBLE) * CAST(1000 AS DOUBLE) THEN 1 ELSE 0 END",
@@ -231,7 +233,6 @@ mod tests {
     fn what_is_left_to_the_engine() {
         for sql in [
             "duration_ns / 2",
-            "duration_ns % 2",
             "COALESCE(gpu, 0)",
             "unknown",
             "category || 'a'",
