@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use super::launching_calls::no_calls;
+use super::launching_calls::no_calls_of;
 use super::{Frames, Needs, column, gpu_segments, needed, region_self_times};
 use crate::trace::api_classes::ApiClasses;
 use crate::trace::coverage::{Coverage, Walk};
@@ -32,7 +32,7 @@ const OF_CALL: [&str; 7] = ["region_id", "domain", "name", "tid", "start_ns", "e
 /// When a needed column is missing or has another type.
 pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?.select(OF_CALL)?;
-    let calls = region_self_times::by_id(&regions, &(regions.column("valid")?.bool()? & &!no_calls(&regions)?))?;
+    let calls = region_self_times::by_id(&regions, &(regions.column("valid")?.bool()? & &!no_calls_of(tables)?))?;
 
     let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;
     let busy = activities.into_iter().map(|activity| Interval::new(activity.start_ns, activity.end_ns));

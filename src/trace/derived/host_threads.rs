@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use super::launching_calls::no_calls;
+use super::launching_calls::no_calls_of;
+use super::{Frames, needed};
 use crate::trace::api_classes::ApiClasses;
 use crate::trace::frames::{categorical, rows_named};
 use crate::trace::innermost::{Range, innermost};
@@ -51,14 +52,15 @@ impl HostThreads {
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
-    pub fn of(regions: &DataFrame) -> Result<Self> {
+    pub fn of(tables: &Frames) -> Result<Self> {
+        let regions = needed(tables, "regions")?;
         let facts = ApiClasses::builtin();
         let starts = Integers::of(regions.column("start_ns")?.i64()?);
         let ends = Integers::of(regions.column("end_ns")?.i64()?);
         let (domains, names) = (regions.column("domain")?, regions.column("name")?);
         let valid = Truths::of(regions.column("valid")?.bool()?);
         let threads = Integers::of(regions.column("tid")?.i64()?);
-        let annotations = Truths::of(&no_calls(regions)?);
+        let annotations = Truths::of(&no_calls_of(tables)?);
         let markers = Truths::of(&rows_named(domains, |domain| domain == MARKER)?);
         let process_ranges = Truths::of(&rows_named(names, |name| name == PROCESS_RANGE)?);
         let waits = Truths::of(&rows_named(names, |name| facts.synchronises(name))?);

@@ -74,7 +74,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         end_ns: process.facts.end_ns,
         pauses: profiler_pauses::of_tables(process, regions, marks, span)?,
     };
-    let threads = HostThreads::of(regions)?;
+    let threads = HostThreads::of(tables)?;
     let sweep = GapSweep {
         times: &times,
         kernels: Launched::of(kernels)?,

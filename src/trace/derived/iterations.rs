@@ -134,11 +134,13 @@ impl Kernels {
         let valid = Truths::of(frame.column("valid")?.bool()?);
         let integers = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
         let (ids, starts) = (integers("dispatch_id")?, integers("start_ns")?);
-        let mut order: Vec<(i64, i64, u32)> = (0_u32..)
-            .zip(starts.iter().zip(ids.iter()).zip(valid.iter()))
-            .filter(|(_, (_, valid))| *valid == Some(true))
-            .filter_map(|(row, ((start, id), _))| Some((start?, id.unwrap_or_default(), row)))
-            .collect();
+        let mut order: Vec<(i64, i64, u32)> = Vec::with_capacity(frame.height());
+        order.extend(
+            (0_u32..)
+                .zip(starts.iter().zip(ids.iter()).zip(valid.iter()))
+                .filter(|(_, (_, valid))| *valid == Some(true))
+                .filter_map(|(row, ((start, id), _))| Some((start?, id.unwrap_or_default(), row))),
+        );
         if !order.is_sorted() {
             order.sort_unstable();
         }

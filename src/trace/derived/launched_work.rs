@@ -44,9 +44,10 @@ impl LaunchedWork {
     /// When a needed column is missing or has another type.
     pub fn of(tables: &Frames) -> Result<Self> {
         let calls = LaunchingCalls::of(tables)?;
-        let mut launched = Vec::new();
-        add_launched(needed(tables, "kernels")?, "dispatch_id", false, &calls, &mut launched)?;
-        add_launched(needed(tables, "memory_copies")?, "copy_id", true, &calls, &mut launched)?;
+        let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);
+        let mut launched = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
+        add_launched(kernels, "dispatch_id", false, &calls, &mut launched)?;
+        add_launched(copies, "copy_id", true, &calls, &mut launched)?;
         Ok(Self { launched, calls })
     }
 

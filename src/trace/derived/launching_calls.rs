@@ -43,6 +43,14 @@ pub fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
     Ok(found)
 }
 
+/// Where rows of the `regions` of a process are no calls, worked out once for all derived tables.
+///
+/// # Errors
+/// When a column is missing or has another type.
+pub fn no_calls_of(tables: &Frames) -> Result<BooleanChunked> {
+    tables.no_calls(|| no_calls(needed(tables, "regions")?))
+}
+
 /// The innermost call of each correlation id. Annotations are no calls, and id 0 stands for none.
 ///
 /// Calls have numbers: those of `regions` their rows, those of `marks` their rows behind these.
@@ -94,15 +102,16 @@ impl LaunchingCalls {
         if marks.height() > 0 {
             calls.names.append(marks.column("name")?)?;
         }
-        calls.rows = tables.launching(|| calls.innermost(regions, marks))?;
+        calls.rows = tables.launching(|| calls.innermost(tables))?;
         Ok(calls)
     }
 
     /// The numbers of the innermost calls by their ids.
-    fn innermost(&self, regions: &DataFrame, marks: &DataFrame) -> Result<ById<u32>> {
+    fn innermost(&self, tables: &Frames) -> Result<ById<u32>> {
+        let (regions, marks) = (needed(tables, "regions")?, needed(tables, "marks")?);
         let ids = Integers::of(regions.column("correlation_id")?.i64()?);
         let valid = Truths::of(regions.column("valid")?.bool()?);
-        let annotated = Truths::of(&no_calls(regions)?);
+        let annotated = Truths::of(&no_calls_of(tables)?);
         let lasting = valid.iter().zip(annotated.iter());
         let mark_ids = Integers::of(marks.column("correlation_id")?.i64()?);
         let marked = Truths::of(&no_calls(marks)?);

@@ -21,6 +21,7 @@ pub struct Frames {
 #[derive(Default)]
 pub struct Shared {
     launching: Mutex<Option<Arc<ById<u32>>>>,
+    no_calls: Mutex<Option<BooleanChunked>>,
 }
 
 impl Frames {
@@ -53,13 +54,26 @@ impl Frames {
     /// # Errors
     /// When they cannot be found.
     pub fn launching(&self, find: impl FnOnce() -> Result<ById<u32>>) -> Result<Arc<ById<u32>>> {
-        let mut known = self.shared.launching.lock().unwrap_or_else(PoisonError::into_inner);
-        let launching = match known.take() {
-            Some(launching) => launching,
-            None => Arc::new(find()?),
-        };
-        Ok(Arc::clone(known.insert(launching)))
+        once(&self.shared.launching, || find().map(Arc::new))
     }
+
+    /// Which rows of `regions` are no calls, from `find` where that is not known; see [`Self::launching`].
+    ///
+    /// # Errors
+    /// When they cannot be found.
+    pub fn no_calls(&self, find: impl FnOnce() -> Result<BooleanChunked>) -> Result<BooleanChunked> {
+        once(&self.shared.no_calls, find)
+    }
+}
+
+/// What is known, or is found now; others wait until it is.
+fn once<T: Clone>(known: &Mutex<Option<T>>, find: impl FnOnce() -> Result<T>) -> Result<T> {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = match known.take() {
+        Some(found) => found,
+        None => find()?,
+    };
+    Ok(known.insert(found).clone())
 }
 
 impl FromIterator<(&'static str, DataFrame)> for Frames {
