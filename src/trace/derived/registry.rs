@@ -7,10 +7,10 @@ use polars::prelude::*;
 
 use super::{
     Frames, allocation_lifetimes, api_calls, att_waits, call_times, collective_kernels, critical_path,
-    device_constants, dispatch_groups, dispatch_launches, dispatch_slack, following_kernels, gpu_segments, graph_work, idle_gaps,
-    iterations, kernel_bottlenecks, kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings, launches,
-    memory_live, metric_sums, profiler_pauses, queue_depths, range_forest, ranges, region_self_times, region_times,
-    slow_dispatches,
+    device_constants, dispatch_groups, dispatch_launches, dispatch_slack, following_kernels, gpu_segments, graph_work,
+    idle_gaps, iterations, kernel_bottlenecks, kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings,
+    launches, memory_live, metric_sums, profiler_pauses, queue_depths, range_forest, ranges, region_self_times,
+    region_times, slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
