@@ -1,7 +1,7 @@
 -- title: Frequent chains of short kernels
--- about: Two to four short kernels that follow one another on a queue time and again, with only short pauses between them: what could be fused or captured in a graph. A chain that begins as it ends is left out, because it would overlap itself, but for one kernel repeated. Chains overlap one another: their times do not add up.
+-- about: Two to four short kernels that follow one another on a queue time and again, with only short pauses between them: what could be fused or captured in a graph. A chain that begins as it ends is left out, because it would overlap itself, but for one kernel repeated. Chains overlap one another: their times do not add up. Filters and windows choose chains by their first kernel; what follows it on the queue follows whatever was chosen.
 -- kind: summary
--- needs: kernels kernel_symbols processes
+-- needs: following_kernels kernel_symbols processes
 -- local: chains_2_of_process chains_3_of_process chains_4_of_process
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, queue_id
@@ -19,50 +19,40 @@
 -- column: launch_ns ns -- time of the host for all launches but one of each occurrence, as reckoned by --launch-us: saved on top where the host is what limits, else hidden
 -- column: first_dispatch_id id -- least number of a dispatch that begins one
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
-{%- set queue = 'process, gpu, queue_id' %}
-{%- set order = 'start_ns NULLS FIRST, dispatch_id NULLS FIRST' %}
-WITH dispatches AS (
+{%- set named = name in ['base', 'mangled'] %}
+WITH followed AS (
     SELECT
-        {%- for column in by if column not in ['process', 'gpu', 'queue_id'] %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
+        {%- for column in by if column != 'process' %}
+        {{ 'p.' if column in ['node', 'hostname'] else 'f.' }}{{ column }},
         {%- endfor %}
-        k.process,
-        k.gpu,
-        k.queue_id,
-        k.dispatch_id,
+        f.process,
+        f.dispatch_id,
+        {%- for place in [1, 2, 3, 4] %}
+        {%- set at = '_' ~ place if place > 1 else '' %}
         {%- if name == 'short' %}
-        k.short_name AS kernel_name,
+        f.short_name{{ at }} AS name_{{ place }},
         {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
+        COALESCE(CAST(s{{ at }}.base_name AS VARCHAR), CAST(f.short_name{{ at }} AS VARCHAR)) AS name_{{ place }},
         {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
+        COALESCE(CAST(s{{ at }}.mangled_name AS VARCHAR), CAST(f.kernel_name{{ at }} AS VARCHAR)) AS name_{{ place }},
         {%- else %}
-        k.kernel_name,
+        f.kernel_name{{ at }} AS name_{{ place }},
         {%- endif %}
-        k.start_ns,
-        k.end_ns,
-        k.duration_ns
-    FROM kernels AS k
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
-    WHERE k.valid
-),
-followed AS (
-    SELECT
-        {{ 'process, ' if 'process' not in by }}{{ keys }}dispatch_id,
-        kernel_name AS name_1,
-        duration_ns AS duration_1,
-        end_ns AS end_1
-        {%- for place in [2, 3, 4] %},
-        LEAD(kernel_name, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS name_{{ place }},
-        LEAD(start_ns, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS start_{{ place }},
-        LEAD(end_ns, {{ place - 1 }}) OVER (PARTITION BY {{ queue }} ORDER BY {{ order }}) AS end_{{ place }}
+        {%- if place > 1 %}
+        f.start_{{ place }}_ns AS start_{{ place }},
+        f.end_{{ place }}_ns AS end_{{ place }},
+        {%- endif %}
         {%- endfor %}
-    FROM dispatches
+        f.kernel_ns AS duration_1,
+        f.end_ns AS end_1
+    FROM following_kernels AS f
+    {%- for place in [1, 2, 3, 4] if named %}
+    {%- set at = '_' ~ place if place > 1 else '' %}
+    LEFT JOIN kernel_symbols AS s{{ at }} ON s{{ at }}.process = f.process AND s{{ at }}.kernel_id = f.kernel_id{{ at }}
+    {%- endfor %}
+    {%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = f.process
+    {%- endif %}
 ),
 {#- Times are whole: as many nanoseconds at most. -#}
 {%- set short_ns = (short_us * 1000) | int %}

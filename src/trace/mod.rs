@@ -22,6 +22,7 @@ pub mod derived;
 pub mod devices;
 pub mod domain;
 pub mod facts;
+pub mod followers;
 #[cfg(feature = "tables")]
 pub mod frames;
 pub mod gallop;

@@ -25,6 +25,18 @@ pub fn order_of_starts(starts: impl Iterator<Item = i64>) -> Option<Vec<u32>> {
     Some(order.into_iter().map(|(_, place)| place).collect())
 }
 
+/// So many places in the order of their keys, those with the same key in the order given; `None` where that is the order
+/// given.
+pub fn order_by<K: Ord>(count: usize, key: impl Fn(usize) -> K) -> Option<Vec<u32>> {
+    if (0..count).is_sorted_by_key(&key) {
+        return None;
+    }
+    let mut order: Vec<u32> = (0..count as u32).collect();
+    // As above: runs that are in order are only merged.
+    order.sort_by_key(|place| key(*place as usize));
+    Some(order)
+}
+
 /// For each of so many dispatches, in the order given, the latest end of those of its queue, and of the `others` there, that
 /// started before it; of dispatches that start at the same time the one that is given first counts as started before, and of
 /// the others none does. `None` for the first of a queue.

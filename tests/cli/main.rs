@@ -20,6 +20,7 @@ mod examples;
 mod facts;
 mod filters;
 mod findings;
+mod following_kernels;
 mod goldens;
 mod groupings;
 mod hardware;

@@ -8,6 +8,7 @@ mod recognise;
 mod run;
 mod shared;
 mod statistics;
+mod table_pass;
 mod value;
 
 pub use recognise::{Recognised, recognise, recognise_all};

@@ -6,9 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context as _, Result};
 use polars::prelude::{Column, DataFrame, Expr, LazyFrame, Scalar, col};
 
-use super::accumulate::Pass;
 use super::recognise::{Grouping, Recognised, recognise};
-use super::value::Value;
+use super::table_pass::TablePass;
 use crate::engine::mentions::mentioned;
 use crate::trace::frames::is_identity;
 use crate::trace::jobs::Jobs;
@@ -34,25 +33,20 @@ pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Gro
         rest.entry(table).or_default().extend(columns);
     }
     let mut grouped = Grouped::new();
-    let mut passes: BTreeMap<(&'static str, &BTreeSet<Value>), Vec<&Grouping>> = BTreeMap::new();
+    let mut passes: BTreeMap<&'static str, Vec<&Grouping>> = BTreeMap::new();
     for grouping in &groupings {
-        passes.entry((grouping.table.name, &grouping.filters)).or_default().push(grouping);
+        passes.entry(grouping.table.name).or_default().push(grouping);
     }
-    for ((_, filters), groupings) in passes {
-        let Some(frames) = in_one_pass(trace, filters, &groupings, &rest)? else { return Ok(None) };
+    for groupings in passes.into_values() {
+        let Some(frames) = in_one_pass(trace, &groupings, &rest)? else { return Ok(None) };
         grouped.extend(groupings.iter().map(|grouping| grouping.name.clone()).zip(frames));
     }
     Ok(Some((sql, grouped)))
 }
 
-/// Groupings of the same rows of one table.
-fn in_one_pass(
-    trace: &Trace,
-    filters: &BTreeSet<Value>,
-    groupings: &[&Grouping],
-    rest: &Request,
-) -> Result<Option<Vec<DataFrame>>> {
-    let empty = || Pass::new(filters, groupings);
+/// Groupings of one table, which is read once, and built once where it is derived.
+fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result<Option<Vec<DataFrame>>> {
+    let empty = || TablePass::new(groupings);
     let Some(table) = groupings.first().map(|grouping| grouping.table) else { return Ok(None) };
     let first = empty();
     let columns = columns_to_read(&first, table);
@@ -86,7 +80,7 @@ fn in_one_pass(
 }
 
 /// The columns of a table that a pass over it reads.
-pub fn columns_to_read(pass: &Pass<'_>, table: &'static Table) -> BTreeSet<&'static str> {
+pub fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<&'static str> {
     let mut columns = pass.columns();
     if columns.iter().all(|name| is_identity(name)) {
         // These two are not read; a column of its own gives a frame its height.
@@ -100,7 +94,7 @@ pub fn columns_to_read(pass: &Pass<'_>, table: &'static Table) -> BTreeSet<&'sta
 /// # Errors
 /// When they cannot be read.
 pub fn add_pieces(
-    pass: &mut Pass<'_>,
+    pass: &mut TablePass<'_>,
     member: &Member,
     piece: &dyn Piece,
     columns: &BTreeSet<&'static str>,
@@ -118,8 +112,8 @@ pub fn add_rows<'a>(
     member: &Member,
     columns: &BTreeSet<&'static str>,
     workers: Jobs,
-    empty: impl Fn() -> Pass<'a> + Sync,
-    absorb: impl Fn(Pass<'a>) + Sync,
+    empty: impl Fn() -> TablePass<'a> + Sync,
+    absorb: impl Fn(TablePass<'a>) + Sync,
 ) -> Result<()> {
     let own: Vec<Expr> = columns.iter().filter(|name| !is_identity(name)).map(|name| col(*name)).collect();
     let frame = frame.select(own).collect()?;

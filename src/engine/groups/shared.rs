@@ -7,9 +7,9 @@ use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, LazyFrame};
 use rayon::prelude::*;
 
-use super::accumulate::Pass;
 use super::recognise::{Grouping, Output};
 use super::run::{add_pieces, add_rows, columns_to_read};
+use super::table_pass::TablePass;
 use super::value::Value;
 use crate::engine::run::united;
 use crate::trace::logical::source_request;
@@ -29,16 +29,15 @@ struct OfRows<'a> {
     table: &'static Table,
     groupings: Vec<&'a Grouping>,
     columns: BTreeSet<&'static str>,
-    filters: &'a BTreeSet<Value>,
-    all: Mutex<Pass<'a>>,
+    all: Mutex<TablePass<'a>>,
 }
 
 impl<'a> OfRows<'a> {
-    fn empty(&self) -> Pass<'a> {
-        Pass::new(self.filters, &self.groupings)
+    fn empty(&self) -> TablePass<'a> {
+        TablePass::new(&self.groupings)
     }
 
-    fn absorb(&self, pass: Pass<'a>) {
+    fn absorb(&self, pass: TablePass<'a>) {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
     }
 }
@@ -55,11 +54,11 @@ impl<'a> Passes<'a> {
         for grouping in kinds.into_values() {
             rows.entry((grouping.table.name, &grouping.filters)).or_default().push(grouping);
         }
-        for ((_, filters), groupings) in rows {
+        for groupings in rows.into_values() {
             let Some(table) = groupings.first().map(|grouping| grouping.table) else { continue };
-            let pass = Pass::new(filters, &groupings);
+            let pass = TablePass::new(&groupings);
             let columns = columns_to_read(&pass, table);
-            passes.push(OfRows { table, groupings, columns, filters, all: Mutex::new(pass) });
+            passes.push(OfRows { table, groupings, columns, all: Mutex::new(pass) });
         }
         Self(passes)
     }

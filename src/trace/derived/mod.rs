@@ -16,6 +16,7 @@ mod dispatch_groups;
 mod dispatch_launches;
 mod dispatch_slack;
 mod exposed_communication;
+mod following_kernels;
 mod gap_columns;
 mod gap_sweep;
 mod gpu_segments;

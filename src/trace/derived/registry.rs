@@ -7,10 +7,10 @@ use polars::prelude::*;
 
 use super::{
     Frames, allocation_lifetimes, api_calls, att_waits, call_times, collective_kernels, critical_path,
-    device_constants, dispatch_groups, dispatch_launches, dispatch_slack, gpu_segments, graph_work, idle_gaps,
-    iterations, kernel_bottlenecks, kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings, launches,
-    memory_live, metric_sums, profiler_pauses, queue_depths, range_forest, ranges, region_self_times, region_times,
-    same_work, slow_dispatches,
+    device_constants, dispatch_groups, dispatch_launches, dispatch_slack, following_kernels, gpu_segments, graph_work,
+    idle_gaps, iterations, kernel_bottlenecks, kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings,
+    launches, memory_live, metric_sums, profiler_pauses, queue_depths, range_forest, ranges, region_self_times,
+    region_times, same_work, slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
@@ -28,6 +28,7 @@ pub fn is_of_cut_calls(derived: &str) -> bool {
 
 const DISPATCH_LAUNCHES: &str = "dispatch_launches";
 const ALLOCATION_LIFETIMES: &str = "allocation_lifetimes";
+const FOLLOWING_KERNELS: &str = "following_kernels";
 const IDLE_GAPS: &str = "idle_gaps";
 const COLLECTIVE_KERNELS: &str = "collective_kernels";
 
@@ -42,6 +43,7 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: "gpu_segments", needs: gpu_segments::needs, build: gpu_segments::build },
     Derivation { name: "launches", needs: launches::needs, build: launches::build },
     Derivation { name: DISPATCH_LAUNCHES, needs: dispatch_launches::needs, build: dispatch_launches::build },
+    Derivation { name: FOLLOWING_KERNELS, needs: following_kernels::needs, build: following_kernels::build },
     Derivation { name: "queue_depths", needs: queue_depths::needs, build: queue_depths::build },
     Derivation { name: "graph_work", needs: graph_work::needs, build: graph_work::build },
     Derivation { name: "memory_live", needs: memory_live::needs, build: memory_live::build },
@@ -226,6 +228,7 @@ pub fn needs(derived: &str) -> Needs {
 /// they are only handed on; then they are missing in what is built.
 pub fn needs_of(derived: &str, wanted: &BTreeSet<&'static str>) -> Needs {
     match derived {
+        FOLLOWING_KERNELS => return following_kernels::needs_of(wanted),
         IDLE_GAPS => return idle_gaps::needs_of(wanted),
         ALLOCATION_LIFETIMES => return allocation_lifetimes::needs_of(wanted),
         _ => {}

@@ -41,7 +41,7 @@ fn owners(table: &str) -> &'static [Owner] {
             Owner { table: "kernels", keys: &[("target_id", "dispatch_id")], word: Some(("kind", "kernel")) },
             Owner { table: "memory_copies", keys: &[("target_id", "copy_id")], word: Some(("kind", "copy")) },
         ],
-        "dispatch_launches" | "dispatch_slack" => {
+        "dispatch_launches" | "dispatch_slack" | "following_kernels" => {
             &[Owner { table: "kernels", keys: &[("dispatch_id", "dispatch_id")], word: None }]
         }
         _ => &[],

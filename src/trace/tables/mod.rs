@@ -10,6 +10,7 @@ mod launching;
 mod memory;
 mod paths;
 mod process;
+mod queueing;
 mod ranging;
 mod ranks;
 mod steadiness;
@@ -51,6 +52,7 @@ pub(super) static TABLES: &[&Table] = &[
     &launching::LAUNCHES,
     &launching::DISPATCH_LAUNCHES,
     &launching::QUEUE_DEPTHS,
+    &queueing::FOLLOWING_KERNELS,
     &launching::GRAPH_WORK,
     &launching::REGION_TIMES,
     &launching::API_CALLS,

@@ -1,0 +1,117 @@
+//! The table `following_kernels`: what comes next on the queue of each kernel.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+use polars::prelude::*;
+
+use super::{Frames, Needs, WantedColumns, needed};
+use crate::trace::followers::{FOLLOWERS, NO_ROW, followers};
+use crate::trace::identity::Process;
+use crate::trace::lane_numbers::LaneNumbers;
+use crate::trace::queue_order::order_by;
+use crate::trace::values::{Integers, integers};
+
+/// Name of the table.
+const FOLLOWING_KERNELS: &str = "following_kernels";
+/// Columns of `kernels` that are taken as they are, in the order of the table.
+const TAKEN: [&str; 11] = [
+    "dispatch_id",
+    "kernel_id",
+    "kernel_name",
+    "short_name",
+    "category",
+    "gpu",
+    "device",
+    "queue_id",
+    "stream_id",
+    "start_ns",
+    "end_ns",
+];
+/// Those of them that nothing else depends on.
+const HANDED_ON: [&str; 3] = ["category", "device", "stream_id"];
+/// Columns of `kernels` that tell what a kernel is.
+const IDENTIFYING: [&str; 3] = ["kernel_id", "kernel_name", "short_name"];
+/// Those columns of each follower in turn, and its times.
+const OF_FOLLOWERS: [[(&str, &str); 5]; FOLLOWERS] = [
+    [
+        ("kernel_id", "kernel_id_2"),
+        ("kernel_name", "kernel_name_2"),
+        ("short_name", "short_name_2"),
+        ("start_ns", "start_2_ns"),
+        ("end_ns", "end_2_ns"),
+    ],
+    [
+        ("kernel_id", "kernel_id_3"),
+        ("kernel_name", "kernel_name_3"),
+        ("short_name", "short_name_3"),
+        ("start_ns", "start_3_ns"),
+        ("end_ns", "end_3_ns"),
+    ],
+    [
+        ("kernel_id", "kernel_id_4"),
+        ("kernel_name", "kernel_name_4"),
+        ("short_name", "short_name_4"),
+        ("start_ns", "start_4_ns"),
+        ("end_ns", "end_4_ns"),
+    ],
+];
+
+/// The source columns that it is built from.
+pub fn needs() -> Needs {
+    vec![("kernels", [&TAKEN[..], &["valid"]].concat())]
+}
+
+/// As [`needs`], where only some columns of the table are wanted: a name that is wanted of none of the kernels need not be read.
+pub fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
+    let of_followers = |name: &str| {
+        let mut columns = OF_FOLLOWERS.iter().flatten().filter(|(source, _)| *source == name);
+        columns.any(|(_, column)| wanted.contains(column))
+    };
+    let is_needed = |name: &&str| {
+        let is_only_shown = HANDED_ON.contains(name) || IDENTIFYING.contains(name);
+        !is_only_shown || wanted.contains(*name) || of_followers(name)
+    };
+    let mut needs = needs();
+    needs.iter_mut().for_each(|(_, columns)| columns.retain(is_needed));
+    needs
+}
+
+/// Looks up the next dispatches on the queue of every valid one.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let kernels = needed(tables, "kernels")?;
+    let valid = kernels.column("valid")?.bool()?;
+    let kernels = if valid.all() { kernels.clone() } else { kernels.filter(valid)? };
+    let rows = kernels.height();
+    u32::try_from(rows).ok().filter(|rows| *rows < NO_ROW).context("more dispatches than can be counted")?;
+    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
+    let (ids, starts, ends) = (integer("dispatch_id")?, integer("start_ns")?, integer("end_ns")?);
+    let lanes: Vec<u32> = {
+        let (gpus, queues) = (integer("gpu")?, integer("queue_id")?);
+        let mut numbers = LaneNumbers::default();
+        gpus.iter().zip(queues.iter()).map(|lane| numbers.of(lane)).collect()
+    };
+    let order = order_by(rows, |row| (starts.get(row), ids.get(row)));
+    let following = followers(&lanes, order.as_deref());
+
+    let mut columns = WantedColumns::of(tables, FOLLOWING_KERNELS);
+    for name in TAKEN {
+        columns.add(name, |name| Ok(kernels.column(name)?.clone()))?;
+    }
+    columns.add("kernel_ns", |name| {
+        let times = starts.iter().zip(ends.iter());
+        let lengths = times.map(|(start, end)| start.zip(end).map(|(start, end)| end.saturating_sub(start)));
+        Ok(integers(name, lengths).into_series().into_column())
+    })?;
+    for (place, of_follower) in OF_FOLLOWERS.iter().enumerate() {
+        let next = following.iter().map(|rows| rows.get(place).copied().filter(|row| *row != NO_ROW));
+        let next: IdxCa = next.collect();
+        for (source, name) in of_follower {
+            columns.add(name, |name| Ok(kernels.column(source)?.take(&next)?.with_name(name.into())))?;
+        }
+    }
+    columns.into_frame()
+}
