@@ -1,5 +1,5 @@
 -- title: Frequent chains of short kernels
--- about: Two to four short kernels that follow one another on a queue time and again, with only short pauses between them: what could be fused or captured in a graph. A chain that begins as it ends is left out, because it would overlap itself, but for one kernel repeated. Chains overlap one another: their times do not add up. Filters and windows choose chains by their first kernel; what follows it on the queue follows whatever was chosen.
+-- about: Two to four short kernels that follow one another on a queue time and again, with only short pauses between them: what could be fused or captured in a graph. A chain that begins as it ends is left out, because it would overlap itself, but for one kernel repeated. Chains overlap one another: their times do not add up. Filters and windows choose chains by their first kernel; the others may lie outside of what was chosen.
 -- kind: summary
 -- needs: following_kernels kernel_symbols processes
 -- local: chains_2_of_process chains_3_of_process chains_4_of_process

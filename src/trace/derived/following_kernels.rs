@@ -82,6 +82,10 @@ pub fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    of_tables(tables)
+}
+
+fn of_tables(tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let valid = kernels.column("valid")?.bool()?;
     let kernels = if valid.all() { kernels.clone() } else { kernels.filter(valid)? };
@@ -114,4 +118,51 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         }
     }
     columns.into_frame()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::trace::derived::registry;
+    use crate::trace::frames::categorical;
+    use crate::trace::requests::Request;
+
+    fn kernels() -> DataFrame {
+        let frame = df!(
+            "dispatch_id" => [4_i64, 1, 2, 3, 5],
+            "short_name" => ["d", "a", "b", "c", "e"],
+            "gpu" => [0_i64; 5],
+            "queue_id" => [None, Some(7_i64), None, Some(7), None],
+            "start_ns" => [30_i64, 10, 10, 20, 25],
+            "end_ns" => [35_i64, 15, 15, 20, 24],
+            "valid" => [true, true, true, true, false],
+        );
+        let mut frame = frame.unwrap();
+        let names = frame.column("short_name").unwrap().cast(&categorical()).unwrap();
+        frame.with_column(names).unwrap();
+        frame
+    }
+
+    #[test]
+    fn only_what_is_wanted_is_read_and_made() {
+        let wanted = BTreeSet::from(["short_name_2", "kernel_ns", "end_3_ns"]);
+        let read = registry::needs_of(FOLLOWING_KERNELS, &wanted);
+        let columns = vec!["dispatch_id", "short_name", "gpu", "queue_id", "start_ns", "end_ns", "valid"];
+        assert_eq!(read, [("kernels", columns)]);
+        let request: Arc<Request> = Arc::new(Request::from([(FOLLOWING_KERNELS, wanted)]));
+        let tables = Frames::from_iter([("kernels", kernels())]).wanting(&request);
+        let frame = of_tables(&tables).unwrap();
+        // The dispatches of the unknown queue follow one another as those of a known one; an impossible one is left out.
+        let expected = df!(
+            "dispatch_id" => [4_i64, 1, 2, 3],
+            "kernel_ns" => [5_i64, 5, 5, 0],
+            "short_name_2" => [None, Some("c"), Some("d"), None],
+            "end_3_ns" => [None::<i64>; 4],
+        );
+        let texts = frame.column("short_name_2").unwrap().cast(&DataType::String).unwrap();
+        assert_eq!(frame.column("short_name_2").unwrap().dtype(), &categorical());
+        assert!(frame.clone().with_column(texts).unwrap().equals_missing(&expected.unwrap()));
+    }
 }
