@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gpu_segments::Segment;
 use super::identity::Process;
+use super::values::Integers;
 
 /// All segments of one GPU during which the same kinds of work ran, idle ones included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,10 +29,17 @@ pub struct GpuTime {
     pub duration_ns: i64,
 }
 
+/// Kinds of work that may run at the same time, each or not.
+const KINDS: usize = 3;
+/// Sums of one GPU, by which of them ran.
+type OfGpu = [Option<GpuTime>; 1 << KINDS];
+
 /// Segments of one process being summed up.
 #[derive(Default)]
 pub struct GpuTimes {
-    sums: BTreeMap<(i64, bool, bool, bool), GpuTime>,
+    others: BTreeMap<i64, OfGpu>,
+    /// The GPU of the last segment, which is mostly that of the next.
+    last: Option<(i64, OfGpu)>,
 }
 
 impl GpuTimes {
@@ -39,16 +47,27 @@ impl GpuTimes {
     pub fn add(&mut self, segment: &Segment) {
         let (compute, comm, copies) = (segment.compute > 0, segment.comm > 0, segment.copies > 0);
         let (gpu, first_ns, last_ns) = (segment.gpu, segment.start_ns, segment.end_ns);
+        if self.last.as_ref().is_none_or(|(last, _)| *last != gpu) {
+            self.put_back();
+            self.last = Some((gpu, self.others.remove(&gpu).unwrap_or_default()));
+        }
+        let place = (usize::from(compute) << 2) | (usize::from(comm) << 1) | usize::from(copies);
+        let Some(sum) = self.last.as_mut().and_then(|(_, sums)| sums.get_mut(place)) else { return };
         let none = GpuTime { gpu, compute, comm, copies, first_ns, last_ns, duration_ns: 0 };
-        let sum = self.sums.entry((gpu, compute, comm, copies)).or_insert(none);
+        let sum = sum.get_or_insert(none);
         sum.first_ns = sum.first_ns.min(first_ns);
         sum.last_ns = sum.last_ns.max(last_ns);
         sum.duration_ns = sum.duration_ns.saturating_add(last_ns.saturating_sub(first_ns));
     }
 
+    fn put_back(&mut self) {
+        self.others.extend(self.last.take());
+    }
+
     /// The sums in the order of (gpu, compute, comm, copies).
-    pub fn finish(self) -> Vec<GpuTime> {
-        self.sums.into_values().collect()
+    pub fn finish(mut self) -> Vec<GpuTime> {
+        self.put_back();
+        self.others.into_values().flatten().flatten().collect()
     }
 }
 
@@ -60,11 +79,12 @@ pub const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "
 /// # Errors
 /// When a column is missing or has another type.
 pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
-    let column = |name: &str| Ok::<_, anyhow::Error>(segments.column(name)?.i64()?.iter());
-    let counts = column("compute")?.zip(column("comm")?).zip(column("copies")?);
+    let columns = SUMMED_COLUMNS.map(|name| Ok::<_, anyhow::Error>(Integers::of(segments.column(name)?.i64()?)));
+    let [gpus, starts, ends, compute, comm, copies] = columns;
+    let (gpus, starts, ends, compute, comm, copies) = (gpus?, starts?, ends?, compute?, comm?, copies?);
+    let counts = compute.iter().zip(comm.iter()).zip(copies.iter());
     let mut times = GpuTimes::default();
-    for (((gpu, start), end), ((compute, comm), copies)) in
-        column("gpu")?.zip(column("start_ns")?).zip(column("end_ns")?).zip(counts)
+    for (((gpu, start), end), ((compute, comm), copies)) in gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(counts)
     {
         let (Some(gpu), Some(start_ns), Some(end_ns)) = (gpu, start, end) else { continue };
         let count = |count: Option<i64>| count.unwrap_or(0);

@@ -5,7 +5,9 @@
 
 use polars::prelude::{BooleanChunked, Int64Chunked};
 use polars_arrow::array::{BooleanArray, PrimitiveArray};
-use polars_arrow::bitmap::MutableBitmap;
+use polars_arrow::bitmap::{Bitmap, MutableBitmap};
+
+use super::kinds::Kinds;
 
 /// Integers of a column in one piece.
 pub struct Integers(PrimitiveArray<i64>);
@@ -22,6 +24,22 @@ impl Integers {
         let (values, valid) = (self.0.values().as_slice(), self.0.validity());
         let is_null = move |row: usize| valid.is_some_and(|valid| !valid.get_bit(row));
         (0..values.len()).map(move |row| values.get(row).copied().filter(|_| !is_null(row)))
+    }
+
+    /// Row by row, whatever where there is none: with [`Self::present`], for many rows of several columns.
+    #[inline]
+    pub fn values(&self) -> &[i64] {
+        self.0.values().as_slice()
+    }
+
+    /// Which rows have a value; `None` where all do.
+    pub fn present(&self) -> Option<&Bitmap> {
+        self.0.validity()
+    }
+
+    /// Rows told apart by their values; those without one are alike.
+    pub fn kinds(&self) -> Kinds {
+        if self.present().is_none() { Kinds::of_values(self.values()) } else { Kinds::of(self.iter()) }
     }
 
     /// The value of a row.
@@ -54,6 +72,18 @@ impl Truths {
         let is_null = move |row: usize| valid.is_some_and(|valid| !valid.get_bit(row));
         (0..values.len()).map(move |row| (!is_null(row)).then(|| values.get_bit(row)))
     }
+}
+
+impl Truths {
+    /// Which rows are true.
+    pub fn are_true(&self) -> Bitmap {
+        self.0.validity().map_or_else(|| self.0.values().clone(), |valid| self.0.values() & valid)
+    }
+}
+
+/// The rows of some that have a value in all of these columns.
+pub fn present_in(rows: Bitmap, columns: &[&Integers]) -> Bitmap {
+    columns.iter().filter_map(|column| column.present()).fold(rows, |rows, present| &rows & present)
 }
 
 /// A column of integers, made row by row.

@@ -97,25 +97,33 @@ pub fn counted(frame: &DataFrame, numbered: Numbered, wanted: &Wanted<'_>) -> Re
     Ok(numbered.keys.into_iter().zip(groups).filter(|(_, group)| group.rows > 0).collect())
 }
 
+/// Rows that are looked at together: rows of one group often follow one another.
+const RUN: usize = 128;
+
 /// Adds the integers of a column to those of the groups that their rows belong to.
 fn each<T: Default>(column: &Column, rows: &[u32], groups: &mut [T], add: impl Fn(&mut T, i64)) -> Result<()> {
-    let values = column.i64()?;
-    if let [only] = groups {
-        // By itself it stays in registers.
-        let mut group = std::mem::take(only);
-        values.iter().flatten().for_each(|value| add(&mut group, value));
-        *only = group;
-        return Ok(());
-    }
-    let mut put = |row: &u32, value: i64| {
-        if let Some(group) = groups.get_mut(*row as usize) {
-            add(group, value);
+    let values = column.i64()?.rechunk();
+    let values = values.downcast_as_array();
+    let is_null = |row: usize| values.validity().is_some_and(|valid| !valid.get_bit(row));
+    let of_rows = values.values().chunks(RUN).zip(rows.chunks(RUN));
+    for (first_row, (values_of_run, rows)) in (0..).step_by(RUN).zip(of_rows) {
+        let values = || (first_row..).zip(values_of_run).filter(|(row, _)| !is_null(*row)).map(|(_, value)| *value);
+        let rows_with_values = || (first_row..).zip(rows.iter().zip(values_of_run)).filter(|(row, _)| !is_null(*row));
+        let only = rows.first().filter(|first| rows.iter().all(|row| row == *first));
+        match only.map(|only| groups.get_mut(*only as usize)) {
+            Some(Some(place)) => {
+                // By itself it stays in registers.
+                let mut group = std::mem::take(place);
+                values().for_each(|value| add(&mut group, value));
+                *place = group;
+            }
+            Some(None) => {}
+            None => rows_with_values().for_each(|(_, (row, value))| {
+                if let Some(group) = groups.get_mut(*row as usize) {
+                    add(group, *value);
+                }
+            }),
         }
-    };
-    if values.null_count() == 0 {
-        rows.iter().zip(values.into_no_null_iter()).for_each(|(row, value)| put(row, value));
-    } else {
-        rows.iter().zip(values.iter()).for_each(|(row, value)| value.into_iter().for_each(|value| put(row, value)));
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use polars::prelude::*;
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 
 use super::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
+use super::queue_lanes::queue_lanes;
 use super::{Frames, Needs, column, needed};
 use crate::trace::identity::Process;
 use crate::trace::lane_numbers::LaneNumbers;
@@ -57,13 +58,7 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let mut gpu_numbers = LaneNumbers::default();
     let of_gpu: Vec<u32> = gpus.iter().map(|gpu| gpu_numbers.of(gpu)).collect();
     let copies = copies_by_gpu(needed(tables, "memory_copies")?, &mut gpu_numbers)?;
-    let of_queue: Vec<u32> = {
-        let (queues, streams) = (integer("queue_id")?, integer("stream_id")?);
-        let rows = gpus.iter().zip(queues.iter()).zip(streams.iter());
-        let mut numbers = LaneNumbers::default();
-        // What dispatches wait in: the queue of a GPU, or its stream where no queue is known.
-        rows.map(|((gpu, queue), stream)| numbers.of((gpu, queue, stream.filter(|_| queue.is_none())))).collect()
-    };
+    let of_queue = queue_lanes(&gpus, &integer("queue_id")?, &integer("stream_id")?).of_rows;
     let dispatch = |place: usize, lanes: &[u32]| Dispatch {
         lane: lanes.get(place).copied().unwrap_or_default(),
         start_ns: starts.get(place).unwrap_or_default(),

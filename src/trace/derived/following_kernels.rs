@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
+use polars_arrow::bitmap::Bitmap;
 
 use super::{Frames, Needs, WantedColumns, needed};
 use crate::trace::followers::{FOLLOWERS, NO_ROW, followers};
 use crate::trace::identity::Process;
-use crate::trace::lane_numbers::LaneNumbers;
 use crate::trace::queue_order::order_by;
 use crate::trace::values::{Integers, integers};
 
@@ -95,8 +95,7 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
     let (ids, starts, ends) = (integer("dispatch_id")?, integer("start_ns")?, integer("end_ns")?);
     let lanes: Vec<u32> = {
         let (gpus, queues) = (integer("gpu")?, integer("queue_id")?);
-        let mut numbers = LaneNumbers::default();
-        gpus.iter().zip(queues.iter()).map(|lane| numbers.of(lane)).collect()
+        gpus.kinds().and(&queues.kinds()).of_rows
     };
     let order = order_by(rows, |row| (starts.get(row), ids.get(row)));
     let following = followers(&lanes, order.as_deref());
@@ -111,8 +110,10 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
         Ok(integers(name, lengths).into_series().into_column())
     })?;
     for (place, of_follower) in OF_FOLLOWERS.iter().enumerate() {
-        let next = following.iter().map(|rows| rows.get(place).copied().filter(|row| *row != NO_ROW));
-        let next: IdxCa = next.collect();
+        let next = || following.iter().filter_map(|rows| rows.get(place).copied());
+        let follows: Bitmap = next().map(|row| row != NO_ROW).collect();
+        let rows = next().map(|row| if row == NO_ROW { 0 } else { row }).collect();
+        let next = IdxCa::from_vec_validity("".into(), rows, (follows.unset_bits() > 0).then_some(follows));
         for (source, name) in of_follower {
             columns.add(name, |name| Ok(kernels.column(source)?.take(&next)?.with_name(name.into())))?;
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
+use polars_arrow::bitmap::Bitmap;
 use rayon::prelude::*;
 
 use super::launching_calls::no_calls_of;
@@ -14,7 +15,7 @@ use crate::trace::frames::{categorical, rows_named};
 use crate::trace::innermost::{Range, innermost};
 use crate::trace::intervals::{Interval, union};
 use crate::trace::nesting::Nesting;
-use crate::trace::values::{Integers, Truths};
+use crate::trace::values::{Integers, Truths, present_in};
 
 /// The columns of `regions` that are needed.
 pub const REGIONS: &[&str] = &["domain", "end_ns", "message", "name", "start_ns", "tid", "valid"];
@@ -58,35 +59,40 @@ impl HostThreads {
         let starts = Integers::of(regions.column("start_ns")?.i64()?);
         let ends = Integers::of(regions.column("end_ns")?.i64()?);
         let (domains, names) = (regions.column("domain")?, regions.column("name")?);
-        let valid = Truths::of(regions.column("valid")?.bool()?);
         let threads = Integers::of(regions.column("tid")?.i64()?);
-        let annotations = Truths::of(&no_calls_of(tables)?);
-        let markers = Truths::of(&rows_named(domains, |domain| domain == MARKER)?);
-        let process_ranges = Truths::of(&rows_named(names, |name| name == PROCESS_RANGE)?);
-        let waits = Truths::of(&rows_named(names, |name| facts.synchronises(name))?);
+        let named = |column: &Column, wanted: &dyn Fn(&str) -> bool| -> Result<Bitmap> {
+            Ok(Truths::of(&rows_named(column, wanted)?).are_true())
+        };
+        let markers = named(domains, &|domain| domain == MARKER)?;
+        let process_ranges = named(names, &|name| name == PROCESS_RANGE)?;
+        let waits = named(names, &|name| facts.synchronises(name))?;
+        let no_calls = &markers | &Truths::of(&no_calls_of(tables)?).are_true();
+        let counted = Truths::of(regions.column("valid")?.bool()?).are_true();
+        let counted = present_in(counted, &[&starts, &ends, &threads]);
+        let (is_range, is_call) = (&(&markers & &!&process_ranges) & &counted, &!&no_calls & &counted);
+        let is_wait = &waits & &is_call;
         u32::try_from(regions.height()).context("more regions than rows can be counted")?;
 
         let mut by_thread: BTreeMap<i64, Thread> = BTreeMap::new();
         let mut last: (i64, Thread) = Default::default();
         let mut range_rows: Vec<IdxSize> = Vec::new();
-        let times = (0_u32..).zip(starts.iter()).zip(ends.iter()).zip(threads.iter()).zip(valid.iter());
-        let kinds = annotations.iter().zip(markers.iter()).zip(process_ranges.iter()).zip(waits.iter());
-        for (((((row, start), end), tid), valid), (((annotation, marker), process_range), waits)) in times.zip(kinds) {
-            let (Some(start_ns), Some(end_ns), Some(tid), Some(true)) = (start, end, tid, valid) else { continue };
-            if tid != last.0 {
-                by_thread.insert(last.0, last.1);
-                last = (tid, by_thread.remove(&tid).unwrap_or_default());
+        let times = starts.values().iter().zip(ends.values()).zip(threads.values());
+        let kinds = is_call.iter().zip(is_range.iter()).zip(is_wait.iter());
+        for (row, (((start, end), tid), ((is_call, is_range), is_wait))) in (0_u32..).zip(times.zip(kinds)) {
+            if !is_call && !is_range {
+                continue;
             }
-            let time = Interval::new(start_ns, end_ns);
-            if marker == Some(true) {
-                if process_range != Some(true) {
-                    last.1.ranges.push(Range { time, row: u32::try_from(range_rows.len())? });
-                    range_rows.push(row);
-                }
-            } else if annotation != Some(true) {
+            if *tid != last.0 {
+                by_thread.insert(last.0, last.1);
+                last = (*tid, by_thread.remove(tid).unwrap_or_default());
+            }
+            if is_range {
+                last.1.ranges.push(Range { time: Interval::new(*start, *end), row: u32::try_from(range_rows.len())? });
+                range_rows.push(row);
+            } else {
                 last.1.calls.push(row);
-                if waits == Some(true) {
-                    last.1.waits.push(time);
+                if is_wait {
+                    last.1.waits.push(Interval::new(*start, *end));
                 }
             }
         }

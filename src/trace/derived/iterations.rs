@@ -153,7 +153,7 @@ impl Kernels {
             let column = frame.column(name)?;
             Ok(rows.as_ref().map_or_else(|| Ok(column.clone()), |rows| column.take(rows))?)
         };
-        let numbered = |name: &str| Ok::<_, anyhow::Error>(Kinds::of(Integers::of(ordered(name)?.i64()?).iter()));
+        let numbered = |name: &str| Ok::<_, anyhow::Error>(Integers::of(ordered(name)?.i64()?).kinds());
         let names = ordered("short_name")?.as_materialized_series().cast(&categorical())?;
         let name = Kinds::of(names.cat32()?.physical().iter().map(|code| code.map(i64::from)));
         drop(names);

@@ -98,7 +98,7 @@ fn launches(dispatches: &DataFrame, counted_once: bool) -> Result<DataFrame> {
     let column = |name: &str| -> Result<Integers> { Ok(Integers::of(dispatches.column(name)?.i64()?)) };
     let mut kinds = Kinds::alike(dispatches.height());
     for name in LAUNCH {
-        kinds = kinds.and_of(column(name)?.iter());
+        kinds = kinds.and(&column(name)?.kinds());
     }
     let (ids, durations) = (column("dispatch_id")?, column("duration_ns")?);
     let valid = Truths::of(dispatches.column("valid")?.bool()?);

@@ -35,10 +35,11 @@ impl<'a> Works<'a> {
     pub fn of(kernels: &'a DataFrame) -> Result<Self> {
         let names = kernels.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
         let mut kinds = Kinds::of(names.cat32()?.physical().iter().map(|code| code.map(i64::from)));
-        kinds = kinds.and_of(Integers::of(kernels.column("gpu")?.i64()?).iter());
+        kinds = kinds.and(&Integers::of(kernels.column("gpu")?.i64()?).kinds());
         for side in SHAPE {
             let side = Integers::of(kernels.column(side)?.i64()?);
-            kinds = kinds.and_of(side.iter().map(|side| Some(side.unwrap_or_default())));
+            let sides = || side.iter().map(|side| Some(side.unwrap_or_default()));
+            kinds = if side.present().is_none() { kinds.and(&side.kinds()) } else { kinds.and_of(sides()) };
         }
         Ok(Self { kernels, kinds, order: in_order(kernels)? })
     }

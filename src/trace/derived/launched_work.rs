@@ -68,8 +68,24 @@ impl LaunchedWork {
         by_thread
     }
 
+    /// What was launched within each of some extents, whatever the thread.
+    pub fn between_each(&self, extents: &[Extent]) -> Vec<Work> {
+        if extents.len() > FEW {
+            let over_time = self.over_time();
+            return extents.iter().map(|extent| over_time.between(*extent)).collect();
+        }
+        let mut sums = vec![Work::default(); extents.len()];
+        let calls = self.launched.iter().filter(|_| !extents.is_empty());
+        for (launched, call) in calls.filter_map(|launched| Some((launched, self.calls.at(launched.call?)?))) {
+            let within = |extent: &Extent| (extent.start_ns..extent.end_ns).contains(&call.start_ns);
+            let of_extents = sums.iter_mut().zip(extents).filter(|(_, extent)| within(extent));
+            of_extents.for_each(|(sum, _)| sum.add(launched));
+        }
+        sums
+    }
+
     /// All that was launched by the time of launch, whatever the thread.
-    pub fn over_time(&self) -> LaunchesOverTime<'_> {
+    fn over_time(&self) -> LaunchesOverTime<'_> {
         let mut launches: Vec<(i64, u32)> = (0_u32..)
             .zip(&self.launched)
             .filter_map(|(row, launched)| Some((self.calls.at(launched.call?)?.start_ns, row)))
@@ -81,6 +97,8 @@ impl LaunchedWork {
     }
 }
 
+/// Extents for which it is quicker to look at all launches for each than to put them in order. Tests go both ways.
+const FEW: usize = if cfg!(test) { 1 } else { 16 };
 /// Launches that are summed up together.
 const BLOCK: usize = 64;
 

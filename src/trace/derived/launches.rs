@@ -60,7 +60,7 @@ struct Target {
 
 /// What the columns of `launches` are made of, row by row.
 struct LaunchColumns {
-    calls: Vec<u32>,
+    calls: Vec<LaunchingCall>,
     kinds: Vec<u8>,
     ids: Vec<i64>,
     targets: Vec<Target>,
@@ -77,27 +77,26 @@ impl LaunchColumns {
     }
 
     fn push(&mut self, kind: usize, id: i64, call: &LaunchingCall, target: Target) {
-        self.calls.push(call.row);
+        self.calls.push(*call);
         self.kinds.push(u8::from(kind > 0));
         self.ids.push(id);
         self.targets.push(target);
     }
 
     fn into_frame(self, calls: &LaunchingCalls, tables: &Frames) -> Result<DataFrame> {
-        let Self { calls: rows, kinds, ids, targets } = self;
-        let each = || rows.iter().map(|row| calls.at(*row));
+        let Self { calls: launching, kinds, ids, targets } = self;
         let whole = |name: &str, value: fn(&Target) -> i64| Ok(column(name, targets.iter().map(value).collect()));
         let of_call = |name: &str, value: fn(&LaunchingCall) -> Option<i64>| {
-            Ok(integers(name, each().map(|call| value(&call?))).into_series().into_column())
+            Ok(integers(name, launching.iter().map(value)).into_series().into_column())
         };
         let words = TARGETS.map(|(kind, _, _)| Some(kind.to_owned()));
         let delays = || {
-            let ends = each().map(|call| call.map_or(0, |call| call.end_ns));
-            targets.iter().zip(ends).map(|(target, end_ns)| target.start_ns.saturating_sub(end_ns))
+            let launched = targets.iter().zip(&launching);
+            launched.map(|(target, call)| target.start_ns.saturating_sub(call.end_ns))
         };
         let mut columns = WantedColumns::of(tables, LAUNCHES);
         columns.add("correlation_id", |name| Ok(column(name, ids)))?;
-        columns.add("api_name", |name| calls.names(name, rows.iter().map(|row| Some(*row))))?;
+        columns.add("api_name", |name| calls.names(name, launching.iter().map(|call| Some(call.row))))?;
         columns.add("tid", |name| of_call(name, |call| call.tid))?;
         columns.add("gpu", |name| {
             Ok(integers(name, targets.iter().map(|target| target.gpu)).into_series().into_column())

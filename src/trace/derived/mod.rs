@@ -41,6 +41,7 @@ mod metric_sums;
 mod path_graph;
 mod profiler_pauses;
 mod queue_depths;
+mod queue_lanes;
 mod range_forest;
 mod ranges;
 mod region_self_times;

@@ -6,9 +6,9 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
+use super::queue_lanes::queue_lanes;
 use super::{Frames, Needs, WantedColumns, column, needed, repeated};
 use crate::trace::identity::Process;
-use crate::trace::lane_numbers::LaneNumbers;
 use crate::trace::queue_depth::{Stretch, Work, each_stretch};
 use crate::trace::values::{Integers, Truths};
 
@@ -36,18 +36,24 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let (gpus, queues, streams) = (integer("gpu")?, integer("queue_id")?, integer("stream_id")?);
     let (ids, starts, ends) = (integer("correlation_id")?, integer("start_ns")?, integer("end_ns")?);
     let valid = Truths::of(kernels.column("valid")?.bool()?);
-    let mut numbers: LaneNumbers<Queue> = LaneNumbers::default();
-    let queues = gpus.iter().zip(queues.iter()).zip(streams.iter());
-    let queues = queues.map(|((gpu, queue), stream)| numbers.of((gpu, queue, stream.filter(|_| queue.is_none()))));
-    let queues: Vec<u32> = queues.collect();
+    let lanes = queue_lanes(&gpus, &queues, &streams);
+    // Lanes are numbered as they come: the first row of each has the next number.
+    let mut keys: Vec<(Queue, usize)> = Vec::with_capacity(lanes.count);
+    for (row, number) in lanes.of_rows.iter().enumerate() {
+        if *number as usize == keys.len() {
+            let queue = queues.get(row);
+            keys.push(((gpus.get(row), queue, streams.get(row).filter(|_| queue.is_none())), keys.len()));
+        }
+    }
     // The numbers in the order of the queues, by those in which they came.
-    let mut in_order = vec![0_u32; numbers.known().len()];
-    for (place, number) in (0..).zip(numbers.known().values()) {
-        if let Some(slot) = in_order.get_mut(*number as usize) {
+    keys.sort_unstable();
+    let mut in_order = vec![0_u32; keys.len()];
+    for (place, (_, number)) in (0..).zip(&keys) {
+        if let Some(slot) = in_order.get_mut(*number) {
             *slot = place;
         }
     }
-    let rows = queues.iter().zip(ids.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
+    let rows = lanes.of_rows.iter().zip(ids.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
     let work = rows.filter_map(|((((number, id), start), end), valid)| {
         let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true))?;
         let issued_ns = calls.get(id).map_or(start_ns, |call| call.end_ns);
@@ -56,7 +62,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let mut columns = DepthColumns::with_capacity(in_order.len(), kernels.height());
     each_stretch(work, |stretch| columns.push(&stretch));
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
-    columns.into_frame(&numbers.known().keys().copied().collect::<Vec<_>>(), &device_of, tables)
+    columns.into_frame(&keys.into_iter().map(|(queue, _)| queue).collect::<Vec<_>>(), &device_of, tables)
 }
 
 /// The columns of `queue_depths`, filled stretch by stretch, queue by queue.

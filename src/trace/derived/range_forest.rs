@@ -177,12 +177,11 @@ impl RangeForest {
         }
         let of_process: Vec<u32> =
             (0_u32..).zip(&ranges).filter(|(_, range)| range.of_process).map(|(position, _)| position).collect();
-        if !of_process.is_empty() {
-            let over_time = work.over_time();
-            for position in of_process {
-                if let Some(range) = ranges.get_mut(position as usize) {
-                    range.work = over_time.between(range.extent);
-                }
+        let extents: Vec<Extent> =
+            of_process.iter().filter_map(|position| Some(ranges.get(*position as usize)?.extent)).collect();
+        for (position, of_range) in of_process.into_iter().zip(work.between_each(&extents)) {
+            if let Some(range) = ranges.get_mut(position as usize) {
+                range.work = of_range;
             }
         }
         let launched = std::mem::take(&mut work.launched);

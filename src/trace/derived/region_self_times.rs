@@ -8,7 +8,7 @@ use super::{Frames, Needs, column, needed};
 use crate::trace::frames::rows_named;
 use crate::trace::lane_numbers::LaneNumbers;
 use crate::trace::self_time::{Call, self_times};
-use crate::trace::values::{Integers, Truths};
+use crate::trace::values::{Integers, Truths, present_in};
 
 /// Name of the operation that opens a ROCTx range of the whole process, which belongs to no thread's stack of calls.
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
@@ -27,31 +27,34 @@ pub fn build(tables: &Frames) -> Result<DataFrame> {
     let ids = Integers::of(regions.column("region_id")?.i64()?);
     let starts = Integers::of(regions.column("start_ns")?.i64()?);
     let ends = Integers::of(regions.column("end_ns")?.i64()?);
-    let valid = Truths::of(regions.column("valid")?.bool()?);
     let threads = Integers::of(regions.column("tid")?.i64()?);
-    let process_ranges = Truths::of(&rows_named(regions.column("name")?, |name| name == PROCESS_RANGE)?);
+    let process_ranges = rows_named(regions.column("name")?, |name| name == PROCESS_RANGE)?;
+    let valid = Truths::of(regions.column("valid")?.bool()?).are_true();
+    let is_counted = present_in(valid, &[&ids, &starts, &ends]);
+    let is_of_thread = &present_in(is_counted.clone(), &[&threads]) & &!&Truths::of(&process_ranges).are_true();
 
     let mut numbers: LaneNumbers<i64> = LaneNumbers::default();
     let mut of_threads: Vec<ThreadCalls> = Vec::new();
     let mut own_ns: Vec<i64> = Vec::with_capacity(regions.height());
     let mut region_ids: Vec<i64> = Vec::with_capacity(regions.height());
-    let columns = ids.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-    for (((((id, start), end), valid), tid), process_range) in columns.zip(threads.iter()).zip(process_ranges.iter()) {
-        let (Some(id), Some(start_ns), Some(end_ns), Some(true)) = (id, start, end, valid) else { continue };
-        if let Some(tid) = tid
-            && process_range != Some(true)
-        {
-            let number = numbers.of(tid) as usize;
+    u32::try_from(regions.height()).context("more calls than rows can be counted")?;
+    let times = starts.values().iter().zip(ends.values()).map(|(start, end)| Call { start_ns: *start, end_ns: *end });
+    let columns = ids.values().iter().zip(threads.values()).zip(times);
+    for (((id, tid), call), (is_counted, is_of_thread)) in columns.zip(is_counted.iter().zip(is_of_thread.iter())) {
+        if is_of_thread {
+            let number = numbers.of(*tid) as usize;
             if number >= of_threads.len() {
                 of_threads.resize_with(number + 1, ThreadCalls::default);
             }
             if let Some(thread) = of_threads.get_mut(number) {
-                thread.places.push(u32::try_from(own_ns.len()).context("more calls than rows can be counted")?);
-                thread.calls.push(Call { start_ns, end_ns });
+                thread.places.push(own_ns.len() as u32);
+                thread.calls.push(call);
             }
         }
-        region_ids.push(id);
-        own_ns.push(end_ns.saturating_sub(start_ns));
+        if is_counted {
+            region_ids.push(*id);
+            own_ns.push(call.end_ns.saturating_sub(call.start_ns));
+        }
     }
     let of_thread = |thread: ThreadCalls| (thread.places, self_times(&thread.calls));
     let threads: Vec<(Vec<u32>, Vec<i64>)> = of_threads.into_par_iter().map(of_thread).collect();
