@@ -80,7 +80,7 @@ numbered AS (
     FROM idle_gaps
 ),
 {%- if is_cut %}
--- Among the longest of all are no others than the longest of some processes. Of a stretch all parts have such a cause, or none.
+-- Among the longest of all are no others than the longest of some processes. These are few: what has no such cause goes later.
 longest AS (
     SELECT
         n.gap,
@@ -102,6 +102,7 @@ longest AS (
 lengths AS (
     SELECT gap, CAST(SUM(duration_ns) AS BIGINT) AS length_ns
     FROM longest
+    WHERE {{ has_cause }}
     GROUP BY gap
 ),
 -- Numbers rise with process, GPU and start: these are the gaps of the answer.
@@ -133,7 +134,7 @@ parts AS (
     JOIN chosen AS c ON c.gap = g.gap
     {%- endif %}
     JOIN processes AS p ON p.process = g.process
-    WHERE p.role = 'trace'{% if not is_cut %} AND {{ has_cause }}{% endif %}
+    WHERE p.role = 'trace' AND {{ has_cause }}
 ),
 by_cause AS (
     SELECT
