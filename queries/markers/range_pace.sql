@@ -2,6 +2,7 @@
 -- about: Whether the ROCTx ranges that repeat keep their rhythm: duration, jitter, trend and outliers over the iterations of each path on its thread, most time first.
 -- kind: pace
 -- needs: ranges
+-- local: summed
 -- by:
 -- dimensions:
 -- param: least int = 3 -- paths with fewer iterations are left out

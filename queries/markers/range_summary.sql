@@ -3,6 +3,7 @@
 -- kind: summary
 -- plot: ranked label=path value=self_ns role=neutral
 -- needs: ranges range_self_times processes
+-- local: timed
 -- by:
 -- dimensions: rank, process, node, hostname, tid, depth, message
 -- param: top int = 0 -- first N paths of each group, 0 = all

@@ -2,7 +2,7 @@
 -- about: Which calls launched the copies, and how long these held their thread while the copy ran. Whether host memory was pageable is not recorded: an asynchronous call that returns only after its copy has ended hints at it.
 -- kind: summary
 -- needs: memory_copies launches processes
--- local: calls
+-- local: summed_of_process
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, peer_gpu, stream_id, graph_exec_id
 -- column: direction name -- H2D, D2H, D2D, P2P, H2H or NONE
@@ -54,7 +54,7 @@ launched AS (
     FROM copies AS c
     LEFT JOIN calls AS o ON o.process = c.process AND o.target_id = c.copy_id
 ),
-summed AS (
+summed_of_process AS (
     SELECT
         {{ keys }}direction,
         api_name,
@@ -65,6 +65,19 @@ summed AS (
         CAST(SUM(CASE WHEN api_name IS NOT NULL AND overlap_ns > 0 THEN overlap_ns ELSE 0 END) AS BIGINT) AS held_ns,
         CAST(SUM(returned_after) AS BIGINT) AS returned_after
     FROM launched
+    GROUP BY {{ keys }}direction, api_name
+),
+summed AS (
+    SELECT
+        {{ keys }}direction,
+        api_name,
+        CAST(SUM(copies) AS BIGINT) AS copies,
+        CAST(SUM(sized) AS BIGINT) AS sized,
+        CAST(SUM(total_bytes) AS BIGINT) AS total_bytes,
+        CAST(SUM(copy_ns) AS BIGINT) AS copy_ns,
+        CAST(SUM(held_ns) AS BIGINT) AS held_ns,
+        CAST(SUM(returned_after) AS BIGINT) AS returned_after
+    FROM summed_of_process
     GROUP BY {{ keys }}direction, api_name
 ),
 named AS (

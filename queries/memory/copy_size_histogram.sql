@@ -3,6 +3,7 @@
 -- kind: histogram
 -- plot: histogram from=bin_start_bytes to=bin_end_bytes count=copies scale=log
 -- needs: memory_copies processes
+-- local: placed
 -- by: direction
 -- dimensions: direction, rank, gpu, process, device, node, hostname, peer_gpu, stream_id, tid, graph_exec_id
 -- column: direction name -- H2D, D2H, D2D, P2P, H2H or NONE

@@ -3,6 +3,7 @@
 -- kind: summary
 -- plot: bars label=direction value=gb_per_s role=copy
 -- needs: memory_copies processes
+-- local: summed_of_process
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, peer_gpu, src_agent_id, dst_agent_id, stream_id, tid, graph_exec_id
 -- column: direction name -- H2D, D2H, D2D, P2P, H2H or NONE
@@ -57,7 +58,7 @@ followed AS (
         ) AS before_ns
     FROM reached
 ),
-summed AS (
+summed_of_process AS (
     SELECT
         {{ keys }}direction,
         CAST(COUNT(*) AS BIGINT) AS copies,
@@ -74,6 +75,19 @@ summed AS (
         MIN(duration_ns) AS min_ns,
         MAX(duration_ns) AS max_ns
     FROM followed
+    GROUP BY {{ keys }}direction
+),
+summed AS (
+    SELECT
+        {{ keys }}direction,
+        CAST(SUM(copies) AS BIGINT) AS copies,
+        CAST(SUM(sized) AS BIGINT) AS sized,
+        CAST(SUM(total_bytes) AS BIGINT) AS total_bytes,
+        CAST(SUM(total_ns) AS BIGINT) AS total_ns,
+        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns,
+        MIN(min_ns) AS min_ns,
+        MAX(max_ns) AS max_ns
+    FROM summed_of_process
     GROUP BY {{ keys }}direction
 ),
 labelled AS (

@@ -3,6 +3,7 @@
 -- kind: summary
 -- plot: bars label=direction value=utilization_pct role=copy
 -- needs: memory_copies agents processes
+-- local: summed_of_process
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname, peer_gpu, stream_id
 -- param: small_bytes int = 1048576 [1, 1000000000000] -- a copy below this size is small
@@ -107,7 +108,7 @@ followed AS (
         ) AS before_ns
     FROM reached
 ),
-summed AS (
+summed_of_process AS (
     SELECT
         {{ keys }}direction,
         architecture,
@@ -126,6 +127,20 @@ summed AS (
             END
         ) AS BIGINT) AS busy_ns
     FROM followed
+    GROUP BY {{ keys }}direction, architecture
+),
+summed AS (
+    SELECT
+        {{ keys }}direction,
+        architecture,
+        MAX(peak_gb_per_s) AS peak_gb_per_s,
+        CAST(SUM(copies) AS BIGINT) AS copies,
+        CAST(SUM(all_copies) AS BIGINT) AS all_copies,
+        CAST(SUM(total_bytes) AS BIGINT) AS total_bytes,
+        CAST(SUM(total_ns) AS BIGINT) AS total_ns,
+        CAST(SUM(small_ns) AS BIGINT) AS small_ns,
+        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns
+    FROM summed_of_process
     GROUP BY {{ keys }}direction, architecture
 ),
 rated AS (

@@ -3,6 +3,7 @@
 -- kind: summary
 -- plot: bars label=level value=peak_bytes role=neutral
 -- needs: memory_live agents processes
+-- local: per_gpu
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, node, hostname
 -- column: rank id -- rank
