@@ -37,16 +37,14 @@ pub fn explained(occurrences: &Occurrences, starts: &[u32]) -> Explained {
 }
 
 /// Whether at least so many occurrences belong to the repetitions; no more is counted than tells.
-pub fn explains(occurrences: &Occurrences, starts: &[u32], least: usize) -> bool {
-    counted(occurrences, starts, least).is_some()
+pub fn explains(occurrences: &Occurrences, sample: &Sample, starts: &[u32], least: usize) -> bool {
+    let is_little = Pieces::of(starts).is_none_or(|mut pieces| pieces.explain_little(occurrences, sample, least));
+    !is_little && counted(occurrences, starts, least).is_some()
 }
 
 /// What belongs to the repetitions; `None` if it is less than `enough` occurrences.
 fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<Explained> {
     let mut pieces = Pieces::of(starts)?;
-    if enough > 0 && pieces.explain_little(occurrences, enough) {
-        return None;
-    }
     let mut explained = Explained::default();
     // What may belong to them still. The most frequent symbols, which come first, take the least work for each occurrence.
     let mut left = (pieces.last - pieces.first) as usize;
@@ -62,6 +60,24 @@ fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<E
         }
     }
     (explained.occurrences >= enough).then_some(explained)
+}
+
+/// Which of very many symbols are looked at to tell that little is explained; none where there are not so many.
+pub struct Sample {
+    /// Places among those that recur, in rising order, each with the number of symbols that it stands for.
+    places: Vec<(usize, usize)>,
+}
+
+impl Sample {
+    /// Of the symbols of a sequence.
+    pub fn of(occurrences: &Occurrences) -> Self {
+        let symbols = occurrences.symbols().len();
+        if symbols < FREQUENT * ONE_IN {
+            return Self { places: Vec::new() };
+        }
+        let rare = (FREQUENT..symbols).filter(|place| is_looked_at(*place)).map(|place| (place, ONE_IN));
+        Self { places: (0..FREQUENT).map(|place| (place, 1)).chain(rare).collect() }
+    }
 }
 
 /// A sequence cut into repetitions.
@@ -83,20 +99,17 @@ impl<'a> Pieces<'a> {
     }
 
     /// Whether a look at some of very many symbols shows that nowhere near so many occurrences belong to the repetitions.
-    fn explain_little(&mut self, occurrences: &Occurrences, enough: usize) -> bool {
-        if occurrences.symbols().len() < FREQUENT * ONE_IN {
-            return false;
-        }
+    fn explain_little(&mut self, occurrences: &Occurrences, sample: &Sample, enough: usize) -> bool {
         let mut seen = 0;
-        for (place, positions) in occurrences.with_at_least(self.least).enumerate() {
-            let stands_for = match place {
-                _ if place < FREQUENT => 1,
-                _ if is_looked_at(place) => ONE_IN,
-                _ => continue,
-            };
+        for (place, stands_for) in &sample.places {
+            let positions = occurrences.of_symbol(*place as u32);
+            // Those that follow are rarer still.
+            if positions.len() < self.least {
+                break;
+            }
             seen += stands_for * self.usual_times(self.within(positions)).unwrap_or(0);
         }
-        (seen as f64) < HOPEFUL * enough as f64
+        !sample.places.is_empty() && (seen as f64) < HOPEFUL * enough as f64
     }
 
     /// Those of the positions that are in a repetition.
@@ -282,10 +295,11 @@ mod tests {
             let occurrences = Occurrences::of(sequence.clone());
             assert!(occurrences.symbols().len() >= FREQUENT * ONE_IN);
             let enough = 16_200;
-            let told = Pieces::of(&starts).unwrap().explain_little(&occurrences, enough);
+            let sample = Sample::of(&occurrences);
+            let told = Pieces::of(&starts).unwrap().explain_little(&occurrences, &sample, enough);
             let explained = explained(&occurrences, &starts).occurrences;
             assert_eq!((told, explained >= enough), (is_little, !is_little), "{explained}");
-            assert_eq!(explains(&occurrences, &starts, enough), explained >= enough);
+            assert_eq!(explains(&occurrences, &sample, &starts, enough), explained >= enough);
         }
     }
 
@@ -306,12 +320,13 @@ mod tests {
             let every_step: Vec<u32> = (0..=times as u32).map(|at| at * step.len() as u32).collect();
             let any: Vec<u32> = starts.into_iter().filter(|start| *start <= length).collect();
             let occurrences = Occurrences::of(sequence.clone());
+            let sample = Sample::of(&occurrences);
             for starts in [every_step, any].into_iter().filter(|starts| starts.len() >= 3) {
                 let expected = by_definition(&sequence, &starts);
                 prop_assert_eq!(explained(&occurrences, &starts), expected);
                 let exactly = expected.occurrences;
                 for enough in [0, 1, exactly / 2, exactly.saturating_sub(1), exactly, exactly + 1, length as usize] {
-                    prop_assert_eq!(explains(&occurrences, &starts, enough), expected.occurrences >= enough);
+                    prop_assert_eq!(explains(&occurrences, &sample, &starts, enough), expected.occurrences >= enough);
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::alike::{commonest, likeness};
 use super::anchors::{Anchor, LEAST_REPETITIONS, anchors, by_period, tolerance};
-use super::boundaries::{Explained, explained, explains, starts};
+use super::boundaries::{Explained, Sample, explained, explains, starts};
 use super::occurrences::Occurrences;
 
 /// Periods that are looked at, of those that cover most.
@@ -164,10 +164,16 @@ fn candidates_of(occurrences: &Occurrences, least_alike: f64) -> Vec<(Vec<u32>, 
         }
         groups.truncate(MOST_PERIODS);
     }
-    groups.iter().filter_map(|group| candidate(group, occurrences, least_alike)).collect()
+    let sample = Sample::of(occurrences);
+    groups.iter().filter_map(|group| candidate(group, occurrences, &sample, least_alike)).collect()
 }
 
-fn candidate(group: &[Anchor], occurrences: &Occurrences, least_alike: f64) -> Option<(Vec<u32>, u32)> {
+fn candidate(
+    group: &[Anchor],
+    occurrences: &Occurrences,
+    sample: &Sample,
+    least_alike: f64,
+) -> Option<(Vec<u32>, u32)> {
     let sequence = occurrences.sequence();
     let most = group.iter().map(|anchor| anchor.regular).max()?;
     let anchor =
@@ -177,7 +183,7 @@ fn candidate(group: &[Anchor], occurrences: &Occurrences, least_alike: f64) -> O
         return None;
     }
     let length = starts.last()?.checked_sub(*starts.first()?)?;
-    if !explains(occurrences, &starts, (LEAST_EXPLAINED * f64::from(length)).ceil() as usize) {
+    if !explains(occurrences, sample, &starts, (LEAST_EXPLAINED * f64::from(length)).ceil() as usize) {
         return None;
     }
     let mut likenesses = likenesses(&starts, sequence);
