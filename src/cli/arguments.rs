@@ -361,7 +361,8 @@ pub struct GlobalArguments {
     #[arg(long, value_name = "N", global = true, help_heading = "Global",
           value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Files and processes to read at the same time, each with all threads; as many as threads where no number is given
+    /// Files and processes to read at the same time, each with all threads; one more than there are threads where no number
+    /// is given, but one with one thread
     #[arg(long, value_name = "N", global = true, help_heading = "Global",
           value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -392,9 +393,9 @@ impl GlobalArguments {
 
     /// How many processes are read at the same time.
     pub fn jobs(&self) -> Jobs {
-        let count = self.jobs.map_or_else(|| self.threads(), usize::from);
         let memory_bytes = self.memory_limit.unwrap_or_else(|| available_bytes().map_or(u64::MAX, |all| all / 2));
-        Jobs { count, memory_bytes }
+        let jobs = Jobs::for_threads(self.threads(), memory_bytes);
+        self.jobs.map_or(jobs, |count| Jobs { count: usize::from(count), ..jobs })
     }
 
     /// Whether what is written to standard output may have colours.

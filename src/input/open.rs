@@ -21,7 +21,7 @@ impl LoadOptions {
             threads,
             ahead: Request::new(),
             reader: Reader::Auto,
-            jobs: Jobs { count: threads, memory_bytes: available_bytes().map_or(u64::MAX, |all| all / 2) },
+            jobs: Jobs::for_threads(threads, available_bytes().map_or(u64::MAX, |all| all / 2)),
             cache: None::<Cache>,
             exclude: None,
         }

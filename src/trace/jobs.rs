@@ -22,6 +22,13 @@ impl Default for Jobs {
 }
 
 impl Jobs {
+    /// So many threads have enough to do with one process more than there are of them: each waits now and then for what is
+    /// worked out of it by all of them, or for a part that only one can. One thread works on one process.
+    #[must_use]
+    pub fn for_threads(threads: usize, memory_bytes: u64) -> Self {
+        Self { count: if threads > 1 { threads.saturating_add(1) } else { 1 }, memory_bytes }
+    }
+
     /// What is left for each of so many that work side by side; memory is what they count themselves.
     #[must_use]
     pub fn shared_by(self, others: usize) -> Self {
