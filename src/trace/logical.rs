@@ -10,7 +10,7 @@ use polars::prelude::{DataFrame, IntoLazy, LazyFrame, UnionArgs, concat};
 use super::categories::Categories as CategoryRules;
 use super::causes::with_causes;
 use super::clocks::Clock;
-use super::derivation::Derivation;
+use super::derivation::{Derivation, SourceRows};
 use super::derived;
 use super::frames::{empty_frame, own_columns};
 use super::health;
@@ -343,25 +343,22 @@ impl Trace {
         derived.retain(|table| table.name != ANOMALIES);
         let derivation = Derivation { request: &asked, tables: &derived, read: &base };
         let mut checks = health::Checks::new(&member.process);
-        for (name, columns) in &base {
-            let table = known_table(name)?;
+        let read = |table: &'static Table| -> Result<SourceRows> {
+            let name = table.name;
+            let columns = base.get(name).cloned().unwrap_or_default();
             // A source may make descriptions, such as queues and symbols, from events: those need all of them.
             let of_events = table.column("duration_ns").is_some() && !whole.contains(name);
             let hint = chosen.filter(|_| of_events).map(|resolved| resolved.hint(&self.choice));
-            let rows = self.read(member, table, columns, hint.as_ref(), whole.contains(name))?;
+            let rows = self.read(member, table, &columns, hint.as_ref(), whole.contains(name))?;
             checks.absorb(rows.anomalies);
             checks.absorb_damage(rows.damage);
-            tables.insert(name, rows.frame);
-            if checked.contains(name) {
-                // One table after the other: all columns of all of them take more memory than anything else.
-                check(&mut checks, &tables, name)?;
-                derivation.keep_used(&mut tables, name)?;
+            // One table after the other: all columns of all of them take more memory than anything else.
+            let is_checked = checked.contains(name);
+            if is_checked {
+                checks.table(name, rows.frame.clone().collect()?.rechunk_mut())?;
             }
-        }
-        if is_checked {
-            let frame = checks.finish(&self.notes)?;
-            tables.insert(ANOMALIES, only_requested(frame, request.get(ANOMALIES))?.lazy());
-        }
+            Ok(SourceRows { frame: rows.frame, has_more: is_checked })
+        };
         let is_of_cut_calls = |names: &[&'static str]| names.iter().any(|name| derived::is_of_cut_calls(name));
         let prepared = |names: &[&'static str], source: &str, frame| match clipped {
             Some(resolved) if source == "regions" && is_of_cut_calls(names) => {
@@ -382,7 +379,11 @@ impl Trace {
             _ => derived::derive_all(names, &member.process, needed),
         };
         let workers = self.jobs.shared_by(self.members.len());
-        let mut tables = derivation.build(tables, workers, prepared, derive)?;
+        let mut tables = derivation.build(tables, workers, read, prepared, derive)?;
+        if is_checked {
+            let frame = checks.finish(&self.notes)?;
+            tables.insert(ANOMALIES, only_requested(frame, request.get(ANOMALIES))?.lazy());
+        }
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)
     }
@@ -547,11 +548,6 @@ impl Trace {
             }
         }
     }
-}
-
-fn check(checks: &mut health::Checks<'_>, tables: &ProcessTables, name: &'static str) -> Result<()> {
-    let mut rows = tables.get(name).cloned().unwrap_or_default().collect()?;
-    checks.table(name, rows.rechunk_mut())
 }
 
 fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {

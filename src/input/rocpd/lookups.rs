@@ -8,7 +8,7 @@ use polars::prelude::*;
 use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
-use crate::input::common::sqlite::{integer, text};
+use crate::input::common::sqlite::{Columns, integer, text};
 use crate::input::common::{IdIndex, Texts, index_of, remembering};
 use crate::trace::values::integers;
 
@@ -17,6 +17,8 @@ pub struct Lookups {
     strings: OnceLock<Texts>,
     categories: OnceLock<Texts>,
     threads: OnceLock<Threads>,
+    /// Set when all regions have a length.
+    no_instants: OnceLock<()>,
     /// The events, shared with other partitions.
     pub events: Arc<EventCache>,
 }
@@ -39,7 +41,25 @@ impl Threads {
 impl Lookups {
     /// Nothing read yet.
     pub fn new(events: Arc<EventCache>) -> Self {
-        Self { strings: OnceLock::new(), categories: OnceLock::new(), threads: OnceLock::new(), events }
+        Self {
+            strings: OnceLock::new(),
+            categories: OnceLock::new(),
+            threads: OnceLock::new(),
+            no_instants: OnceLock::new(),
+            events,
+        }
+    }
+
+    /// Takes note of the regions that have a length, as they were read.
+    pub fn see_regions(&self, regions: &Columns) {
+        if regions.left_out == Some(0) && regions.damage.is_none() {
+            let _ = self.no_instants.set(());
+        }
+    }
+
+    /// Whether it is known that no region ends when it starts.
+    pub fn have_no_instants(&self) -> bool {
+        self.no_instants.get().is_some()
     }
 
     /// The string table.

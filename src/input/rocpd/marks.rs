@@ -20,9 +20,7 @@ pub fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     let threads = assembly.context.threads;
     let strings = assembly.lookups.strings(assembly.database, threads)?;
     let samples = read_samples(assembly)?;
-    let wanted = [integer("name_id"), integer("tid"), integer("start"), integer("event_id")];
-    let instants = assembly.database.read_where("region", &wanted, without_length(), threads)?;
-    assembly.absorb("region", &instants);
+    let instants = read_instants(assembly)?;
 
     let chosen = marked(assembly, &samples)?;
     let of_samples = |name: &str| -> Int64Chunked {
@@ -50,6 +48,17 @@ pub fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     let times = joined(of_samples("timestamp"), instants.integers("start"));
     assembly.put("time_ns", or_else(&times, &zeros(height)).into_series());
     Ok(())
+}
+
+/// Regions that end when they start. Those with a length may have been read before; then it is known whether there are others.
+fn read_instants(assembly: &mut Assembly<'_>) -> Result<Columns> {
+    if assembly.lookups.have_no_instants() {
+        return Ok(Columns::default());
+    }
+    let wanted = [integer("name_id"), integer("tid"), integer("start"), integer("event_id")];
+    let instants = assembly.database.read_where("region", &wanted, without_length(), assembly.context.threads)?;
+    assembly.absorb("region", &instants);
+    Ok(instants)
 }
 
 fn read_samples(assembly: &mut Assembly<'_>) -> Result<Columns> {

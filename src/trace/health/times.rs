@@ -1,7 +1,5 @@
 //! Times that cannot be true, and dispatches of one queue that overlap.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
 use polars::prelude::DataFrame;
 
@@ -113,43 +111,46 @@ pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     let starts = Integers::of(kernels.column("start_ns")?.i64()?);
     let ends = Integers::of(kernels.column("end_ns")?.i64()?);
     let valid = Truths::of(kernels.column("valid")?.bool()?);
-    let mut by_queue: BTreeMap<(i64, i64), Vec<Dispatch>> = BTreeMap::new();
-    let mut of_last: ((i64, i64), Vec<Dispatch>) = ((0, 0), Vec::new());
-    let mut all_ids = Vec::with_capacity(kernels.height());
-    let rows = ids.iter().zip(agents.iter()).zip(queues.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-    for (((((id, agent), queue), start), end), valid) in rows {
-        all_ids.extend(id);
-        if let (Some(id), Some(agent), Some(queue), Some(start), Some(end), Some(true)) =
-            (id, agent, queue, start, end, valid)
-        {
-            // Queues are looked up only where dispatches of another one follow.
-            if of_last.0 != (agent, queue) {
-                by_queue.insert(of_last.0, of_last.1);
-                of_last = ((agent, queue), by_queue.remove(&(agent, queue)).unwrap_or_default());
-            }
-            of_last.1.push((start, end, id));
-        }
-    }
-    by_queue.insert(of_last.0, of_last.1);
-    for dispatches in by_queue.values_mut() {
-        if !dispatches.is_sorted() {
-            dispatches.sort_unstable();
-        }
-        let mut last_end = i64::MIN;
-        for &(start, end, id) in dispatches.iter() {
-            if start < last_end {
-                overlap.add(Some(id));
-            }
-            last_end = last_end.max(end);
-        }
-    }
-    if !all_ids.is_sorted() {
+    let of_queue = agents.kinds().and(&queues.kinds());
+    let rows = || {
+        let places = of_queue.of_rows.iter().zip(agents.iter().zip(queues.iter()));
+        let times = starts.iter().zip(ends.iter()).zip(ids.iter()).zip(valid.iter());
+        places.zip(times).filter_map(|((queue, (agent, queue_id)), (((start, end), id), valid))| {
+            let is_known = valid? && agent.is_some() && queue_id.is_some();
+            is_known.then_some((*queue, (start?, end?, id?)))
+        })
+    };
+    let overlapping = overlapping(rows(), of_queue.count).unwrap_or_else(|| {
+        let mut sorted: Vec<(u32, Dispatch)> = rows().collect();
+        sorted.sort_unstable();
+        overlapping(sorted.into_iter(), of_queue.count).unwrap_or_default()
+    });
+    overlapping.into_iter().for_each(|id| overlap.add(Some(id)));
+    if !ids.iter().flatten().is_sorted_by(|id, next| id < next) {
+        let mut all_ids: Vec<i64> = ids.iter().flatten().collect();
         all_ids.sort_unstable();
-    }
-    for (id, next) in all_ids.iter().zip(all_ids.iter().skip(1)) {
-        if id == next {
-            repeated.add(Some(*id));
-        }
+        let again = all_ids.iter().zip(all_ids.iter().skip(1)).filter(|(id, next)| id == next);
+        again.for_each(|(id, _)| repeated.add(Some(*id)));
     }
     Ok([overlap, repeated].into_iter().filter_map(|tally| tally.into_anomaly("kernels")).collect())
+}
+
+/// The ids of the dispatches that start before an earlier one of the same queue has ended; `None` unless those of each queue
+/// come in the order of their starts.
+fn overlapping(dispatches: impl Iterator<Item = (u32, Dispatch)>, queues: usize) -> Option<Vec<i64>> {
+    let mut before: Vec<(Dispatch, i64)> = vec![((i64::MIN, i64::MIN, i64::MIN), i64::MIN); queues];
+    let mut overlapping = Vec::new();
+    for (queue, dispatch) in dispatches {
+        let (last, last_end) = before.get_mut(queue as usize)?;
+        if dispatch < *last {
+            return None;
+        }
+        let (start, end, id) = dispatch;
+        if start < *last_end {
+            overlapping.push(id);
+        }
+        *last = dispatch;
+        *last_end = end.max(*last_end);
+    }
+    Some(overlapping)
 }

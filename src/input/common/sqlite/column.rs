@@ -82,6 +82,8 @@ pub struct Misfit {
 pub struct Columns {
     /// Number of rows.
     pub height: usize,
+    /// Number of rows that were not chosen, where it was counted.
+    pub left_out: Option<usize>,
     /// Values by name; a column the table lacks is absent.
     pub values: Vec<(&'static str, Values)>,
     /// Values of another kind than declared.

@@ -80,6 +80,7 @@ impl PageFile {
         let rows: Vec<usize> = parts.iter().map(|part| part.rows).collect();
         let kept: usize = rows.iter().sum();
         let mut columns = Columns { height: kept, ..Columns::default() };
+        columns.left_out = Some(height.saturating_sub(kept));
         close_gaps(&mut ids, &room, &rows);
         columns.values.push(("id", Values::Integer(Int64Chunked::from_vec("id".into(), ids))));
         let (mut integers, mut reals) = (integers.into_iter(), reals.into_iter());
