@@ -79,7 +79,7 @@ pub mod similar;
 pub mod source;
 pub mod steadiness;
 #[cfg(feature = "tables")]
-mod summed_frames;
+pub mod summed_frames;
 mod tables;
 pub mod telemetry;
 pub mod validity;

@@ -52,6 +52,26 @@ impl Trace {
         })
     }
 
+    /// Whether the sums of the segments of every process are made of all rows of its kernels and copies, each read as a whole.
+    ///
+    /// # Errors
+    /// When a table cannot be opened.
+    pub fn sums_are_of_activities(&self) -> Result<bool> {
+        let segments = known_table(GPU_SEGMENTS)?;
+        let kernels = known_table("kernels")?;
+        let columns = activities().remove(kernels.name).unwrap_or_default();
+        for member in self.members() {
+            let is_there = self.chooses_in(member) || member.source.gpu_times().is_some();
+            if is_there
+                || self.ready(member, segments, &BTreeSet::new())?.is_some()
+                || self.pieces(member, kernels, &columns)?.is_some()
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Sums of the segments of a process whose rows are all chosen, where no table need be read as a whole for them.
     fn gpu_times(&self, member: &Member) -> Result<Option<Vec<GpuTime>>> {
         if self.chooses_in(member) {
@@ -60,10 +80,7 @@ impl Trace {
         if let Some(times) = member.source.gpu_times() {
             return Ok(Some(times.to_vec()));
         }
-        let needs: BTreeMap<_, BTreeSet<_>> = derived::needs(GPU_SEGMENTS)
-            .into_iter()
-            .map(|(name, columns)| (name, columns.into_iter().collect()))
-            .collect();
+        let needs = activities();
         let columns = |name| needs.get(name).cloned().unwrap_or_default();
         let (kernels, copies) = (known_table("kernels")?, known_table("memory_copies")?);
         if self.ready(member, known_table(GPU_SEGMENTS)?, &BTreeSet::new())?.is_some() {
@@ -91,13 +108,27 @@ impl Trace {
             return Ok((gpu_times(&segments)?, tables));
         }
         let mut wider = others.clone();
-        for (name, columns) in derived::needs(GPU_SEGMENTS) {
+        for (name, columns) in activities() {
             wider.entry(name).or_default().extend(columns);
         }
         let mut tables = self.process_frames(member, &wider)?;
-        let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).cloned().unwrap_or_default().collect()?) };
-        let times = gpu_activities::summed(&whole("kernels")?, &whole("memory_copies")?)?;
+        let times = gpu_times_of_activities(&tables)?;
         tables.retain(|name, _| others.contains_key(name));
         Ok((times, tables))
     }
+}
+
+/// What segments are made of.
+pub fn activities() -> Request {
+    let needs = derived::needs(GPU_SEGMENTS).into_iter();
+    needs.map(|(name, columns)| (name, columns.into_iter().collect())).collect()
+}
+
+/// The sums of the segments of a process, of its [`activities`].
+///
+/// # Errors
+/// When a column is missing or has another type.
+pub fn gpu_times_of_activities(tables: &ProcessTables) -> Result<Vec<GpuTime>> {
+    let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).cloned().unwrap_or_default().collect()?) };
+    gpu_activities::summed(&whole("kernels")?, &whole("memory_copies")?)
 }

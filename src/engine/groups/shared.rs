@@ -118,12 +118,14 @@ impl<'a> Passes<'a> {
             request
         };
         let see = |member: &Member, tables: &ProcessTables| {
-            of_member(member).try_for_each(|rows| {
+            let workers = trace.jobs().shared_by(trace.members().len());
+            let add = |rows: &&OfRows<'a>| {
                 let frame = tables.get(rows.table.name).context("internal: a table was not read")?;
-                let workers = trace.jobs().shared_by(trace.members().len());
                 add_rows(frame.clone(), member, &rows.columns, workers, || rows.empty(), |pass| rows.absorb(pass))
-            })?;
-            also(member, tables)
+            };
+            // None stands for the others, which take longest.
+            let parts: Vec<Option<&OfRows<'a>>> = std::iter::once(None).chain(of_member(member).map(Some)).collect();
+            workers.run(&parts, |_| 0, |part| part.as_ref().map_or_else(|| also(member, tables), &add)).map(drop)
         };
         trace.frames_seen(request, more, see)
     }

@@ -110,14 +110,17 @@ impl<'a> Locals<'a> {
         };
         let Some(tables) = complete else { return Ok(()) };
         let tables = trace.united(&self.request, tables.into_values().collect())?;
-        for (at, steps) in self.statements.iter().enumerate() {
+        let workers = trace.jobs().shared_by(trace.members().len());
+        let statements: Vec<(usize, &LocalSteps)> = self.statements.iter().copied().enumerate().collect();
+        let work_out = |(at, steps): &(usize, &LocalSteps)| {
             let of_statement = |(name, frame): (&&'static str, &LazyFrame)| {
                 steps.request.contains_key(name).then(|| ((*name).to_owned(), frame.clone()))
             };
             let rows = rows_of_steps(tables.iter().filter_map(of_statement).collect(), &steps.sql, &steps.names);
-            self.rows.lock().unwrap_or_else(PoisonError::into_inner).insert((at, number), rows.ok());
-        }
-        Ok(())
+            self.rows.lock().unwrap_or_else(PoisonError::into_inner).insert((*at, number), rows.ok());
+            Ok(())
+        };
+        workers.run(&statements, |_| 0, work_out).map(drop)
     }
 
     /// The rows of the steps of each statement in turn; `None` where they could not be worked out.

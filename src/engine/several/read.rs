@@ -84,6 +84,13 @@ impl Apart {
     }
 }
 
+/// What is made of the tables of a process, the longest work first.
+enum Part {
+    Local,
+    Sums,
+    Merged,
+}
+
 impl Several {
     /// Reads the trace once for all statements: equal groupings are worked out once, those of the same rows in one pass, and what
     /// only groupings and local steps need is let go of process by process.
@@ -112,13 +119,17 @@ impl Several {
         if is_merged {
             seen = united([&seen, &Merged::request()]);
         }
-        let sums = Sums::of(of_sums(true), &request, &mut seen);
+        let read = united([&request, &passes.request()]);
+        let sums = Sums::of(trace, of_sums(true), &read, &mut seen)?;
+        let workers = trace.jobs().shared_by(trace.members().len());
         let mut frames = passes.read(trace, &request, &seen, |member, tables| {
-            sums.see(member, tables)?;
-            if is_merged {
-                merged.see(member, tables)?;
-            }
-            locals.see(trace, member, tables)
+            let make = |part: &Part| match part {
+                Part::Local => locals.see(trace, member, tables),
+                Part::Sums => sums.see(member, tables),
+                Part::Merged if is_merged => merged.see(member, tables),
+                Part::Merged => Ok(()),
+            };
+            workers.run(&[Part::Local, Part::Sums, Part::Merged], |_| 0, make).map(drop)
         })?;
         frames.extend(late_passes.read(trace, &late, &Request::new(), |_, _| Ok(()))?);
         let (tables, late_tables) = (passes.finish()?, late_passes.finish()?);

@@ -8,38 +8,73 @@ use polars::prelude::LazyFrame;
 
 use super::merged::GPU_SEGMENTS;
 use crate::trace::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times};
+use crate::trace::summed_frames::{activities, gpu_times_of_activities};
 use crate::trace::{Member, ProcessTables, Request, Trace};
+
+/// What the sums are made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// Segments that are read for others anyway.
+    Segments,
+    /// Kernels and copies that are read for others anyway.
+    Activities,
+    /// What is read for them alone.
+    Nothing,
+}
 
 /// Sums of segments by process.
 pub struct Sums {
     /// Columns that are wanted of the sums.
     columns: BTreeSet<&'static str>,
-    /// Whether the segments are read for others anyway.
-    are_read: bool,
+    origin: Origin,
     times: Mutex<BTreeMap<i64, Vec<GpuTime>>>,
 }
 
 impl Sums {
-    /// Sums for the requests of those that need no more; the segments of every process are `seen` if others read them too.
-    pub fn of<'a>(requests: impl Iterator<Item = &'a Request>, others: &Request, seen: &mut Request) -> Self {
-        let columns: BTreeSet<_> =
-            requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
-        let are_read = others.contains_key(GPU_SEGMENTS) || seen.contains_key(GPU_SEGMENTS);
-        if are_read && !columns.is_empty() {
-            seen.entry(GPU_SEGMENTS).or_default().extend(SUMMED_COLUMNS);
-        }
-        Self { columns, are_read, times: Mutex::default() }
-    }
-
-    /// Sums up the segments of a process, if they were read.
+    /// Sums for the requests of those that need no more, of what is `read` of every process for others or `seen`.
     ///
     /// # Errors
-    /// When polars cannot collect them.
-    pub fn see(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
-        if let Some(segments) = tables.get(GPU_SEGMENTS).filter(|_| !self.columns.is_empty()) {
-            let times = gpu_times(&segments.clone().collect()?)?;
-            self.times.lock().unwrap_or_else(PoisonError::into_inner).insert(member.process.process, times);
+    /// When a table cannot be opened.
+    pub fn of<'a>(
+        trace: &Trace,
+        requests: impl Iterator<Item = &'a Request>,
+        read: &Request,
+        seen: &mut Request,
+    ) -> Result<Self> {
+        let columns: BTreeSet<_> =
+            requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
+        let is_read = |seen: &Request, table: &str| read.contains_key(table) || seen.contains_key(table);
+        let mut origin = Origin::Nothing;
+        if is_read(seen, GPU_SEGMENTS) {
+            origin = Origin::Segments;
+        } else if !columns.is_empty() && is_read(seen, "kernels") && trace.sums_are_of_activities()? {
+            origin = Origin::Activities;
         }
+        if !columns.is_empty() {
+            let needs = match origin {
+                Origin::Segments => Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.iter().copied().collect())]),
+                Origin::Activities => activities(),
+                Origin::Nothing => Request::new(),
+            };
+            needs.into_iter().for_each(|(name, columns)| seen.entry(name).or_default().extend(columns));
+        }
+        Ok(Self { columns, origin, times: Mutex::default() })
+    }
+
+    /// Sums up the segments of a process, if what they are made of was read.
+    ///
+    /// # Errors
+    /// When polars cannot collect it.
+    pub fn see(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        let times = match (self.origin, tables.get(GPU_SEGMENTS)) {
+            (Origin::Segments, Some(segments)) => gpu_times(&segments.clone().collect()?)?,
+            (Origin::Activities, _) => gpu_times_of_activities(tables)?,
+            _ => return Ok(()),
+        };
+        self.times.lock().unwrap_or_else(PoisonError::into_inner).insert(member.process.process, times);
         Ok(())
     }
 
@@ -52,10 +87,11 @@ impl Sums {
             return Ok(None);
         }
         let request = Request::from([(GPU_SEGMENTS, self.columns)]);
-        let mut frames = if self.are_read {
-            trace.frames_of_sums(&request, &self.times.into_inner().unwrap_or_else(PoisonError::into_inner))?
-        } else {
-            trace.frames_with_sums(&request)?
+        let mut frames = match self.origin {
+            Origin::Nothing => trace.frames_with_sums(&request)?,
+            Origin::Segments | Origin::Activities => {
+                trace.frames_of_sums(&request, &self.times.into_inner().unwrap_or_else(PoisonError::into_inner))?
+            }
         };
         Ok(frames.remove(GPU_SEGMENTS))
     }

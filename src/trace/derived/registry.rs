@@ -95,8 +95,8 @@ const FAMILIES: &[Family] = &[
     },
 ];
 
-/// What takes longest, and is begun first, so that it does not end last.
-const LONGEST: &[&str] = &["iterations", COLLECTIVE_KERNELS];
+/// What takes long and leaves little in memory. It is begun first, so that it does not end last.
+const LONGEST: &[&str] = &["iterations", COLLECTIVE_KERNELS, ranges::RANGES, same_work::GROUPS];
 
 fn family(derived: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.tables.iter().any(|(name, _)| *name == derived))
