@@ -234,3 +234,76 @@ fn keep_used(tables: &mut ProcessTables, name: &'static str, used: &Request) -> 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use anyhow::bail;
+    use polars::prelude::df;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn request(tables: &[&'static str]) -> Request {
+        tables.iter().map(|table| (*table, BTreeSet::new())).collect()
+    }
+
+    fn rows() -> SourceRows {
+        SourceRows { frame: df!("dispatch_id" => [1_i64]).unwrap().lazy(), has_more: false }
+    }
+
+    /// Builds `iterations`, which is made of kernels, where regions are asked for too.
+    fn build(
+        workers: usize,
+        read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
+        derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
+    ) -> Result<ProcessTables> {
+        let tables = [schema::table("iterations").unwrap()];
+        let derivation = Derivation {
+            request: &request(&["iterations", "regions"]),
+            tables: &tables,
+            read: &request(&["kernels", "regions"]),
+        };
+        let workers = Jobs { count: workers, memory_bytes: u64::MAX };
+        // No column is looked at here.
+        derivation.build(ProcessTables::new(), workers, read, |_, _, _| DataFrame::empty().lazy(), derive)
+    }
+
+    #[test]
+    fn tables_are_built_while_others_are_read() {
+        let (built, is_built) = channel();
+        let read = move |table: &'static Table| {
+            if table.name == "regions" {
+                is_built.recv_timeout(LONG)?;
+            }
+            Ok(rows())
+        };
+        let derive = |names: &[&'static str], _: &derived::Frames| {
+            assert_eq!(names, ["iterations"]);
+            built.send(())?;
+            Ok(vec![DataFrame::empty()])
+        };
+        let tables = build(2, read, derive).unwrap();
+        assert_eq!(tables.keys().copied().collect::<Vec<_>>(), ["iterations", "regions"]);
+    }
+
+    #[test]
+    fn nobody_waits_for_tables_that_cannot_be_read() {
+        for workers in [1, 2, 3] {
+            let derive = |_: &[&'static str], _: &derived::Frames| bail!("there are no kernels");
+            let failed = build(workers, |table| bail!("no {}", table.name), derive);
+            assert_eq!(failed.err().unwrap().to_string(), "no kernels");
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_who_panics() {
+        let derive = |_: &[&'static str], _: &derived::Frames| Ok(vec![DataFrame::empty()]);
+        let read = |_: &'static Table| -> Result<SourceRows> { panic!("a defect") };
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| build(3, read, derive)));
+        assert!(panicked.is_err());
+    }
+}

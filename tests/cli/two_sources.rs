@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{records, succeed};
+use crate::common::{number, records, succeed};
 
 /// Columns that only one of the formats can carry, and why.
 const APART: &[(&str, &[&str])] = &[
@@ -99,4 +99,40 @@ fn a_directory_with_both_formats_is_read_once() {
     let processes = records(&["info", directory.path().to_str().unwrap()]);
     assert_eq!(processes.len(), 1);
     assert_eq!(processes[0]["format"], "rocpd");
+}
+
+#[test]
+fn regions_without_length_are_marks_also_where_regions_are_read_before() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/two_nodes/node0/4100_results.db");
+    let samples = number("SELECT COUNT(*) AS n FROM marks", fixture);
+    let all = number("SELECT COUNT(*) AS n FROM regions", fixture);
+    // Which of them get no length, and how many these are.
+    for (which, instants) in [("0", 0), ("id % 5 = 0", all / 5), ("1", all)] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("4100_results.db");
+        std::fs::copy(fixture, &path).unwrap();
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let table: String = connection
+            .query_row(
+                "SELECT name FROM sqlite_master WHERE name LIKE 'rocpd_region_%' AND type = 'table'",
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        connection.execute(&format!("UPDATE \"{table}\" SET \"end\" = start WHERE {which}"), []).unwrap();
+        drop(connection);
+        let path = path.to_str().unwrap();
+        let count = |tables: &str, input: &str| {
+            let rows = |table| format!("SELECT '{table}' AS name, COUNT(*) AS n FROM {table}");
+            let sql = tables.split(' ').map(rows).collect::<Vec<_>>().join(" UNION ALL ");
+            let rows = succeed(&["sql", &sql, input, "-f", "csv"]);
+            rows.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let expected = [format!("regions,{}", all - instants), format!("marks,{}", samples + instants)];
+        assert_eq!(count("regions marks", path), expected, "together");
+        assert_eq!(count("marks", path), expected[1..], "marks alone");
+        let dataset = directory.path().join("dataset");
+        succeed(&["convert", path, "-o", dataset.to_str().unwrap()]);
+        assert_eq!(count("regions marks", dataset.to_str().unwrap()), expected, "converted");
+    }
 }

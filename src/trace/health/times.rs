@@ -154,3 +154,51 @@ fn overlapping(dispatches: impl Iterator<Item = (u32, Dispatch)>, queues: usize)
     }
     Some(overlapping)
 }
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::{IntoColumn, NamedFrom, Series, df};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Dispatches that start before one of their queue has ended that comes before them in the order of their starts.
+    fn by_definition(dispatches: &[(i64, i64, i64)]) -> i64 {
+        let mut in_order: Vec<(i64, i64, i64, i64)> =
+            (0..).zip(dispatches).map(|(id, (queue, start, length))| (*queue, *start, start + length, id)).collect();
+        in_order.sort_unstable();
+        let overlaps = in_order.iter().enumerate().filter(|(place, (queue, start, _, _))| {
+            in_order[..*place].iter().any(|before| before.0 == *queue && before.2 > *start)
+        });
+        overlaps.count() as i64
+    }
+
+    proptest! {
+        #[test]
+        fn overlaps_are_counted_in_whatever_order_dispatches_come(
+            mut dispatches in prop::collection::vec((0_i64..3, 1_i64..60, 0_i64..9), 0..40),
+            is_sorted: bool,
+            repeated in 0_usize..3,
+        ) {
+            if is_sorted {
+                dispatches.sort_by_key(|dispatch| dispatch.1);
+            }
+            let each = |value: &dyn Fn(&(i64, i64, i64)) -> i64| dispatches.iter().map(value).collect::<Vec<i64>>();
+            let repeated = repeated.min(dispatches.len().saturating_sub(1));
+            let ids: Vec<i64> = (0..dispatches.len()).map(|row| row.saturating_sub(repeated) as i64).collect();
+            let mut frame = df!(
+                "dispatch_id" => ids,
+                "agent_id" => each(&|_| 7),
+                "queue_id" => each(&|dispatch| dispatch.0),
+                "start_ns" => each(&|dispatch| dispatch.1),
+                "end_ns" => each(&|dispatch| dispatch.1 + dispatch.2),
+            )
+            .unwrap();
+            frame.with_column(Series::new("valid".into(), vec![true; dispatches.len()]).into_column()).unwrap();
+            let found = check_queues(&frame).unwrap();
+            let count = |check: &str| found.iter().find(|anomaly| anomaly.check_id == check).map_or(0, |anomaly| anomaly.count);
+            prop_assert_eq!(count("queue_overlap"), by_definition(&dispatches));
+            prop_assert_eq!(count("repeated_dispatch"), repeated as i64);
+        }
+    }
+}
