@@ -108,6 +108,17 @@ fn passes_of_the_long_layout_stand_apart() {
         "SELECT pass, dispatch_id, counter, value FROM counter_instances ORDER BY pass, dispatch_id, counter";
     let counters = "SELECT pass, dispatch_id, counter, value FROM counters ORDER BY pass, dispatch_id, counter";
     assert_eq!(rows(instances, LONG), rows(counters, LONG));
+    assert_eq!(column("SELECT DISTINCT instance FROM counter_instances", LONG), [0], "each pass has its own");
+}
+
+#[test]
+fn counters_of_several_passes_are_always_in_one_order() {
+    let found = rows("SELECT dispatch_id, counter, pass FROM counters", LONG);
+    let key = |row: &Value| {
+        let number = |name: &str| row[name].as_i64().unwrap();
+        (number("dispatch_id"), row["counter"].as_str().unwrap().to_owned(), number("pass"))
+    };
+    assert!(found.iter().map(key).is_sorted_by(|row, next| row < next), "{found:?}");
 }
 
 #[test]

@@ -27,7 +27,8 @@ pub fn with_values(builder: &mut TableBuilder<'_>, frame: DataFrame) -> Result<D
 /// # Errors
 /// When a column is missing.
 pub fn put_counter_instances(builder: &mut TableBuilder<'_>, instances: DataFrame) -> Result<()> {
-    let ordinal = int_range(lit(0), len(), 1, DataType::Int64).over([col("dispatch_id"), col("counter")])?;
+    let ordinal =
+        int_range(lit(0), len(), 1, DataType::Int64).over([col("pass"), col("dispatch_id"), col("counter")])?;
     let numbered = instances.lazy().with_columns([ordinal.alias("instance")]).collect()?;
     builder.set_height(numbered.height());
     for name in ["pass", "dispatch_id", "counter", "instance", "xcc", "shader_engine", "channel", "value"] {
@@ -51,7 +52,11 @@ pub fn put_counters(builder: &mut TableBuilder<'_>, instances: DataFrame) -> Res
             col("value").mean().alias("mean"),
             len().cast(DataType::Int64).alias("instances"),
         ])
-        .sort_by_exprs([col("dispatch_id"), col("counter").cast(DataType::String)], SortMultipleOptions::default())
+        // Passes that are together in one input have dispatches of the same number.
+        .sort_by_exprs(
+            [col("dispatch_id"), col("counter").cast(DataType::String), col("pass")],
+            SortMultipleOptions::default(),
+        )
         .with_columns([col("counter").cast(categorical())])
         .collect()?;
     builder.set_height(grouped.height());

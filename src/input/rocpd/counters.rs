@@ -7,8 +7,8 @@ use super::assembly::Assembly;
 use super::dispatches::pass_of;
 use crate::input::common::Texts;
 use crate::input::common::sqlite::{Columns, integer, real, text};
-use crate::input::common::{IdIndex, count_first};
-use crate::trace::frames::{categorical, dictionary_column};
+use crate::input::common::{IdIndex, count_first, put_counter_instances, put_counters};
+use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;
 
 /// Rows of rocpd_pmc_event that belong to a dispatch, in recorded order, with the canonical columns of
@@ -124,17 +124,7 @@ fn counter_names(assembly: &Assembly<'_>) -> Result<Texts> {
 /// When the file cannot be opened.
 pub fn read_instances(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
-    let numbered = frame
-        .lazy()
-        .with_columns([int_range(lit(0), len(), 1, DataType::Int64)
-            .over([col("dispatch_id"), col("counter")])?
-            .alias("instance")])
-        .collect()?;
-    assembly.set_height(numbered.height());
-    for name in ["pass", "dispatch_id", "counter", "instance", "xcc", "shader_engine", "channel", "value"] {
-        assembly.put(name, numbered.column(name)?.clone());
-    }
-    Ok(())
+    put_counter_instances(assembly, frame)
 }
 
 /// Assembles one row per counter of a dispatch.
@@ -143,23 +133,5 @@ pub fn read_instances(assembly: &mut Assembly<'_>) -> Result<()> {
 /// When the file cannot be opened.
 pub fn read_counters(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
-    let name_order = SortMultipleOptions::default();
-    let grouped = frame
-        .lazy()
-        .group_by_stable([col("pass"), col("dispatch_id"), col("counter")])
-        .agg([
-            col("value").sum(),
-            col("value").min().alias("min"),
-            col("value").max().alias("max"),
-            col("value").mean().alias("mean"),
-            len().cast(DataType::Int64).alias("instances"),
-        ])
-        .sort_by_exprs([col("dispatch_id"), col("counter").cast(DataType::String)], name_order)
-        .with_columns([col("counter").cast(categorical())])
-        .collect()?;
-    assembly.set_height(grouped.height());
-    for name in ["pass", "dispatch_id", "counter", "value", "min", "max", "mean", "instances"] {
-        assembly.put(name, grouped.column(name)?.clone());
-    }
-    Ok(())
+    put_counters(assembly, frame)
 }
