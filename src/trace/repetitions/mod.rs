@@ -6,6 +6,7 @@ mod boundaries;
 mod detect;
 mod occurrences;
 mod phases;
+mod recurring;
 #[cfg(test)]
 mod tests;
 

@@ -103,6 +103,21 @@ fn steps_of_few_kernels_are_found() {
     assert!(exact >= 485, "{exact} of 500");
 }
 
+/// Long sequences whose steps have every kernel, and mostly every pair of them, more than once, behind half as much that does
+/// not repeat; with one kernel in 211 another one.
+#[test]
+fn long_steps_of_few_kernels_are_found_in_noise() {
+    for seed in 0..6_u64 {
+        let step = random(seed, 6, 900);
+        let mut sequence = random(seed + 100, 6, 4_500);
+        let others = random(seed + 200, 6, 9_000);
+        let noisy = |(at, (symbol, other)): (usize, (&u32, &u32))| if at % 211 == 0 { *other } else { *symbol };
+        sequence.extend(step.repeat(10).iter().zip(&others).enumerate().map(noisy));
+        let found = found(&sequence).unwrap_or_else(|| panic!("{seed}"));
+        assert!(found.period.abs_diff(900) < 5 && found.ranges.len() >= 8, "{seed}: {}", found.period);
+    }
+}
+
 #[test]
 fn two_kernels_in_turn() {
     let found = found(&[0, 1].repeat(20)).unwrap();
