@@ -1,7 +1,7 @@
-//! Reads the source tables of a process and builds its derived tables from them, several at the same time.
+//! Reads the source tables of a process, builds its derived tables from them and looks at both, several at the same time.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, col};
@@ -9,6 +9,8 @@ use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, col};
 use super::derived::{self, Needs};
 use super::frames::is_identity;
 use super::jobs::Jobs;
+use super::looks::Look;
+use super::progress::{Progress, Task};
 use super::requests::{ProcessTables, Request, only_requested};
 use super::schema::{self, Table};
 
@@ -16,10 +18,26 @@ use super::schema::{self, Table};
 pub struct Derivation<'a> {
     /// Tables and columns that are asked for.
     pub request: &'a Request,
+    /// Those of them that are kept, and not only looked at.
+    pub kept: &'a Request,
     /// Those of them that are built from others.
     pub tables: &'a [&'static Table],
     /// The source tables that are read for it.
     pub read: &'a Request,
+    /// What is made of the tables.
+    pub looks: &'a [&'a Look<'a>],
+}
+
+/// How source tables are read, and what is made of them.
+pub struct Steps<R, P, D, L> {
+    /// Reads a source table.
+    pub read: R,
+    /// Changes a source table before derived ones are built from it.
+    pub prepared: P,
+    /// Builds derived tables that belong together.
+    pub derive: D,
+    /// Takes a look at tables.
+    pub look: L,
 }
 
 impl Derivation<'_> {
@@ -38,41 +56,73 @@ impl Derivation<'_> {
         sources
     }
 
-    /// The columns that the request and tables yet to be built are made from.
-    fn used_by(&self, built: &BTreeSet<&'static str>) -> Request {
-        let mut used = self.request.clone();
-        for table in self.tables.iter().filter(|table| !built.contains(table.name)) {
-            for (name, columns) in self.sources_of(table.name) {
+    fn sources_of_task(&self, task: &Task) -> Request {
+        match task {
+            Task::Build(names) => self.sources_of_all(names),
+            Task::Look(at) => self.looks.get(*at).map(|look| look.request.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// The columns that are kept, and those that tasks yet to be done and looks after them are made from.
+    fn used_after(&self, done: &[Task]) -> Request {
+        let mut used = self.kept.clone();
+        let is_left = |task: &Task| {
+            !done.iter().any(|other| match (task, other) {
+                (Task::Build(names), Task::Build(others)) => names.iter().all(|name| others.contains(name)),
+                _ => task == other,
+            })
+        };
+        let builds = self.tables.iter().map(|table| Task::Build(vec![table.name]));
+        for task in builds.chain((0..self.looks.len()).map(Task::Look)).filter(is_left) {
+            for (name, columns) in self.sources_of_task(&task) {
                 used.entry(name).or_default().extend(columns);
             }
         }
         used
     }
 
-    /// Reads the source tables one after the other by `read` and builds the others beside them, each as soon as all that it
-    /// is built from is there; `tables` are there already. Lets go of what nobody needs any more. `prepared` changes a source
-    /// table before derived ones are built from it by `derive`.
+    /// Lets go of what nobody needs any more of a table that was read or built.
+    fn let_go(&self, tables: &mut ProcessTables, name: &'static str, used: &Request) -> Result<()> {
+        if self.read.contains_key(name) || self.tables.iter().any(|table| table.name == name) {
+            keep_used(tables, name, used)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the source tables one after the other and builds the others beside them, each as soon as all that it is built
+    /// from is there; `tables` are there already. Looks are taken as soon as their tables are there. Lets go of what nobody
+    /// needs any more. Gives the tables that are kept or that some looks, whose numbers are given too, were not taken for want of.
     ///
     /// # Errors
-    /// When a table cannot be read or built.
-    pub fn build(
+    /// When a table cannot be read or built, or a look not be taken.
+    pub fn build<R, P, D, L>(
         &self,
         tables: ProcessTables,
         workers: Jobs,
-        read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
-        prepared: impl Fn(&[&'static str], &str, LazyFrame) -> LazyFrame + Sync,
-        derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
-    ) -> Result<ProcessTables> {
+        steps: Steps<R, P, D, L>,
+    ) -> Result<(ProcessTables, Vec<usize>)>
+    where
+        R: FnMut(&'static Table) -> Result<SourceRows> + Send,
+        P: Fn(&[&'static str], &str, LazyFrame) -> LazyFrame + Sync,
+        D: Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
+        L: Fn(&Look<'_>, &ProcessTables) -> Result<()> + Sync,
+    {
+        let Steps { read, prepared, derive, look } = steps;
         // In the order in which they are declared: what one tells about another is known then.
         let sources = || schema::tables().iter().filter(|table| self.read.contains_key(table.name));
+        let mut missing: BTreeSet<&'static str> = sources().map(|table| table.name).collect();
+        missing.extend(self.tables.iter().map(|table| table.name));
+        let will_be = |name: &&'static str| missing.contains(name) || tables.contains_key(name);
+        let (early, late): (Vec<usize>, Vec<usize>) = (0..self.looks.len())
+            .partition(|at| self.looks.get(*at).is_some_and(|look| look.request.keys().all(|name| will_be(name))));
         let families = derived::families(self.tables.iter().map(|table| table.name));
-        let mut steps = vec![Step::Read];
-        steps.resize(families.len() + 1, Step::Build);
-        let progress = Progress::new(tables, sources().map(|table| table.name).collect(), families);
+        let tasks: Vec<Task> = families.into_iter().map(Task::Build).chain(early.into_iter().map(Task::Look)).collect();
+        let mut kinds = vec![Step::Read];
+        kinds.resize(tasks.len() + 1, Step::Do);
+        let progress = Progress::new(tables, missing, tasks);
         let shared = Arc::default();
         let wanted = Arc::new(self.request.clone());
-        let build = |names: &[&'static str]| -> Result<()> {
-            let needs = self.sources_of_all(names);
+        let build = |names: &[&'static str], needs: &Request| -> Result<Vec<DataFrame>> {
             let chosen: Vec<(&'static str, LazyFrame)> = {
                 let state = progress.lock();
                 let chosen = |(source, columns): (&&'static str, &BTreeSet<&'static str>)| {
@@ -89,44 +139,67 @@ impl Derivation<'_> {
             let needed = chosen.into_iter().map(whole).collect::<PolarsResult<derived::Frames>>()?.wanting(&wanted);
             // Calls that are cut are other calls than those of all others.
             let is_cut = names.iter().any(|name| derived::is_of_cut_calls(name));
-            let needed = if is_cut { needed } else { needed.sharing(&shared) };
-            let frames = derive(names, &needed)?;
-            drop(needed);
-            let mut state = progress.lock();
-            for (name, frame) in names.iter().zip(frames) {
-                state.tables.insert(name, only_requested(frame, self.request.get(name))?.lazy());
-                state.built.insert(*name);
+            derive(names, &if is_cut { needed } else { needed.sharing(&shared) })
+        };
+        let carry_out = |task: Task| -> Result<()> {
+            let begun = progress.begin();
+            let sources = self.sources_of_task(&task);
+            let mut built = Vec::new();
+            match &task {
+                Task::Build(names) => {
+                    for (name, frame) in names.iter().zip(build(names, &sources)?) {
+                        built.push((*name, only_requested(frame, self.request.get(name))?.lazy()));
+                    }
+                }
+                Task::Look(at) => {
+                    let tables = {
+                        let state = progress.lock();
+                        let table = |name: &&'static str| Some((*name, state.tables.get(name)?.clone()));
+                        sources.keys().filter_map(table).collect()
+                    };
+                    self.looks.get(*at).map_or(Ok(()), |one| look(one, &tables))?;
+                }
             }
-            let used = self.used_by(&state.built);
-            needs.keys().try_for_each(|name| keep_used(&mut state.tables, name, &used))
+            let names: Vec<&'static str> = built.iter().map(|(name, _)| *name).collect();
+            {
+                let mut state = progress.lock();
+                state.tables.extend(built);
+                state.done.push(task);
+                let used = self.used_after(&state.done);
+                sources.keys().try_for_each(|name| self.let_go(&mut state.tables, name, &used))?;
+            }
+            names.into_iter().for_each(|name| progress.has(name));
+            begun.end();
+            Ok(())
         };
         let read = Mutex::new(read);
         let read_all = || -> Result<()> {
-            let reading = progress.reading();
+            let begun = progress.begin();
             let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
             for table in sources() {
                 let rows = read(table)?;
                 let mut state = progress.lock();
                 state.tables.insert(table.name, rows.frame);
                 if rows.has_more {
-                    let used = self.used_by(&state.built);
-                    keep_used(&mut state.tables, table.name, &used)?;
+                    let used = self.used_after(&state.done);
+                    self.let_go(&mut state.tables, table.name, &used)?;
                 }
                 drop(state);
-                progress.has_read(table.name);
+                progress.has(table.name);
             }
-            reading.end();
+            begun.end();
             Ok(())
         };
+        let sources_of = |task: &Task| self.sources_of_task(task).into_keys().collect();
         workers.run(
-            &steps,
+            &kinds,
             |_| 0,
             |step| match step {
                 Step::Read => read_all(),
-                Step::Build => progress.next(|names| self.sources_of_all(names)).map_or(Ok(()), |names| build(&names)),
+                Step::Do => progress.next(sources_of).map_or(Ok(()), carry_out),
             },
         )?;
-        Ok(progress.into_tables())
+        Ok((progress.into_tables(), late))
     }
 }
 
@@ -143,84 +216,8 @@ pub struct SourceRows {
 enum Step {
     /// Reads all source tables.
     Read,
-    /// Builds tables that belong together.
-    Build,
-}
-
-struct State {
-    tables: ProcessTables,
-    built: BTreeSet<&'static str>,
-    /// Source tables that are not read yet.
-    missing: BTreeSet<&'static str>,
-    /// Tables that nobody has begun to build.
-    left: Vec<Vec<&'static str>>,
-    /// Whether reading has ended before its end.
-    has_failed: bool,
-}
-
-/// How far the tables of a process are.
-struct Progress {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-impl Progress {
-    fn new(tables: ProcessTables, missing: BTreeSet<&'static str>, left: Vec<Vec<&'static str>>) -> Self {
-        let state = State { tables, built: BTreeSet::new(), missing, left, has_failed: false };
-        Self { state: Mutex::new(state), changed: Condvar::new() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn has_read(&self, table: &'static str) {
-        self.lock().missing.remove(table);
-        self.changed.notify_all();
-    }
-
-    /// The first tables whose sources are all there, as soon as there are such; `None` if there never will be.
-    fn next(&self, sources: impl Fn(&[&'static str]) -> Request) -> Option<Vec<&'static str>> {
-        let mut state = self.lock();
-        loop {
-            if state.has_failed || state.left.is_empty() {
-                return None;
-            }
-            let is_ready =
-                |names: &Vec<&'static str>| sources(names).keys().all(|source| !state.missing.contains(source));
-            if let Some(at) = state.left.iter().position(is_ready) {
-                return Some(state.left.remove(at));
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn reading(&self) -> Reading<'_> {
-        Reading { progress: self, has_failed: true }
-    }
-
-    fn into_tables(self) -> ProcessTables {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).tables
-    }
-}
-
-/// Lets those that wait for source tables go on when there will be no more, also after a panic.
-struct Reading<'a> {
-    progress: &'a Progress,
-    has_failed: bool,
-}
-
-impl Reading<'_> {
-    fn end(mut self) {
-        self.has_failed = false;
-    }
-}
-
-impl Drop for Reading<'_> {
-    fn drop(&mut self) {
-        self.progress.lock().has_failed |= self.has_failed;
-        self.progress.changed.notify_all();
-    }
+    /// Builds tables, or takes a look.
+    Do,
 }
 
 fn keep_used(tables: &mut ProcessTables, name: &'static str, used: &Request) -> Result<()> {
@@ -262,14 +259,14 @@ mod tests {
         derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
     ) -> Result<ProcessTables> {
         let tables = [schema::table("iterations").unwrap()];
-        let derivation = Derivation {
-            request: &request(&["iterations", "regions"]),
-            tables: &tables,
-            read: &request(&["kernels", "regions"]),
-        };
+        let asked = request(&["iterations", "regions"]);
+        let read_tables = request(&["kernels", "regions"]);
+        let derivation = Derivation { request: &asked, kept: &asked, tables: &tables, read: &read_tables, looks: &[] };
         let workers = Jobs { count: workers, memory_bytes: u64::MAX };
         // No column is looked at here.
-        derivation.build(ProcessTables::new(), workers, read, |_, _, _| DataFrame::empty().lazy(), derive)
+        let prepared = |_: &[&'static str], _: &str, _| DataFrame::empty().lazy();
+        let steps = Steps { read, prepared, derive, look: |_: &Look<'_>, _: &ProcessTables| Ok(()) };
+        Ok(derivation.build(ProcessTables::new(), workers, steps)?.0)
     }
 
     #[test]

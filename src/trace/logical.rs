@@ -10,7 +10,7 @@ use polars::prelude::{DataFrame, IntoLazy, LazyFrame, UnionArgs, concat};
 use super::categories::Categories as CategoryRules;
 use super::causes::with_causes;
 use super::clocks::Clock;
-use super::derivation::{Derivation, SourceRows};
+use super::derivation::{Derivation, SourceRows, Steps};
 use super::derived;
 use super::frames::{empty_frame, own_columns};
 use super::health;
@@ -18,6 +18,7 @@ use super::identity::Process;
 use super::info_tables;
 use super::jobs::Jobs;
 use super::joint_tables::JointTables;
+use super::looks::{Look, with_looks};
 use super::metrics::Definitions;
 pub use super::requests::{ProcessTables, Request, all_columns, columns_of, source_request};
 use super::requests::{known_table, only_requested, wanted, with_identity};
@@ -145,7 +146,7 @@ impl Trace {
     /// As [`Trace::frames`].
     pub fn unfiltered(&self, table: &'static str, columns: &[&'static str]) -> Result<LazyFrame> {
         let request = Request::from([(table, columns.iter().copied().collect())]);
-        let mut frames = self.frames_of(&request, |member| self.whole_frames(member, &request, None))?;
+        let mut frames = self.frames_of(&request, |member| self.whole_frames(member, &request, &[], None))?;
         Ok(frames.remove(table).unwrap_or_default())
     }
 
@@ -259,28 +260,44 @@ impl Trace {
     /// # Errors
     /// As [`Trace::frames`].
     pub fn process_frames(&self, member: &Member, request: &Request) -> Result<ProcessTables> {
+        self.process_frames_seen(member, request, &[])
+    }
+
+    /// As [`Trace::process_frames`], with looks at tables that need not be among those.
+    pub(super) fn process_frames_seen(
+        &self,
+        member: &Member,
+        request: &Request,
+        looks: &[&Look<'_>],
+    ) -> Result<ProcessTables> {
         let Some(resolved) = self.resolved.get(&member.process.process) else {
-            return self.whole_frames(member, request, None);
+            return self.whole_frames(member, request, looks, None);
         };
-        let extended = selection::extend_request(&self.choice, request);
-        let mut tables = self.whole_frames(member, &extended, Some(resolved))?;
-        selection::apply(&self.choice, resolved, &member.process, request, &mut tables)?;
+        // Rows are chosen when all tables are there, and not looked at before.
+        let wider = with_looks(request, looks);
+        let extended = selection::extend_request(&self.choice, &wider);
+        let mut tables = self.whole_frames(member, &extended, &[], Some(resolved))?;
+        selection::apply(&self.choice, resolved, &member.process, &wider, &mut tables)?;
+        let workers = self.jobs.shared_by(self.members.len());
+        workers.run(looks, |_| 0, |look| look.take(member, &tables))?;
         Ok(tables)
     }
 
-    /// The requested tables of one process with all rows; of a source table those that `chosen` rules out may be missing
-    /// where nothing is derived from it.
+    /// The requested tables of one process with all rows, and looks at others; of a source table those that `chosen` rules out
+    /// may be missing where nothing is derived from it.
     pub(super) fn whole_frames(
         &self,
         member: &Member,
         request: &Request,
+        looks: &[&Look<'_>],
         chosen: Option<&Resolved>,
     ) -> Result<ProcessTables> {
         let clipped = chosen.filter(|_| self.choice.clips());
         let mut tables = ProcessTables::new();
         let mut base: Request = Request::new();
         let (mut derived, mut joint) = (Vec::new(), Vec::new());
-        for (&name, columns) in request {
+        let mut asked = with_looks(request, looks);
+        for (&name, columns) in &asked {
             let table = known_table(name)?;
             match table.origin {
                 Origin::Source => base.entry(table.name).or_default().extend(columns.iter().copied()),
@@ -297,7 +314,6 @@ impl Trace {
                 },
             }
         }
-        let mut asked = request.clone();
         let add = |base: &mut Request, needs: derived::Needs| {
             for (name, columns) in needs {
                 base.entry(name).or_default().extend(columns);
@@ -341,7 +357,7 @@ impl Trace {
         let checked: BTreeSet<&'static str> =
             if is_checked { health::needs().into_iter().map(|(name, _)| name).collect() } else { BTreeSet::new() };
         derived.retain(|table| table.name != ANOMALIES);
-        let derivation = Derivation { request: &asked, tables: &derived, read: &base };
+        let derivation = Derivation { request: &asked, kept: request, tables: &derived, read: &base, looks };
         let mut checks = health::Checks::new(&member.process);
         let read = |table: &'static Table| -> Result<SourceRows> {
             let name = table.name;
@@ -366,11 +382,13 @@ impl Trace {
             }
             _ => frame,
         };
+        let is_asked =
+            |name: &str| request.contains_key(name) || looks.iter().any(|look| look.request.contains_key(name));
         let derive = |names: &[&'static str], needed: &derived::Frames| match names {
             [name] if derived::is_joint(name) => {
                 let wanted = asked.get(name).cloned().unwrap_or_default();
                 let part = derived::extract(name, &member.process, needed, &self.whole(member), &wanted)?;
-                if request.contains_key(name) {
+                if is_asked(name) {
                     return derived::relate(name, &[(&member.process, part)], &self.metrics);
                 }
                 self.joint.keep(name, &wanted, member.process.process, part);
@@ -379,11 +397,14 @@ impl Trace {
             _ => derived::derive_all(names, &member.process, needed),
         };
         let workers = self.jobs.shared_by(self.members.len());
-        let mut tables = derivation.build(tables, workers, read, prepared, derive)?;
+        let look = |look: &Look<'_>, tables: &ProcessTables| look.take(member, tables);
+        let (mut tables, late) = derivation.build(tables, workers, Steps { read, prepared, derive, look })?;
         if is_checked {
             let frame = checks.finish(&self.notes)?;
-            tables.insert(ANOMALIES, only_requested(frame, request.get(ANOMALIES))?.lazy());
+            tables.insert(ANOMALIES, only_requested(frame, asked.get(ANOMALIES))?.lazy());
         }
+        let late: Vec<&Look<'_>> = late.into_iter().filter_map(|at| looks.get(at).copied()).collect();
+        workers.run(&late, |_| 0, |look| look.take(member, &tables))?;
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)
     }

@@ -53,6 +53,8 @@ pub mod lane_numbers;
 pub mod launching_groups;
 #[cfg(feature = "tables")]
 pub mod logical;
+#[cfg(feature = "tables")]
+pub mod looks;
 pub mod markers;
 pub mod messages;
 pub mod metrics;
@@ -60,6 +62,8 @@ pub mod natural_order;
 pub mod nesting;
 pub mod occupancy;
 pub mod profiler_pauses;
+#[cfg(feature = "tables")]
+mod progress;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
 pub mod queue_depth;

@@ -7,6 +7,7 @@ use polars::prelude::{Expr, IntoLazy, LazyFrame, col};
 
 use super::frames::is_identity;
 use super::logical::{Member, Trace};
+use super::looks::{Look, with_looks};
 use super::requests::{ProcessTables, Request, columns_of, known_table};
 
 /// Parts of a table of which a plan may be made: every statement has each of them, with its types, in its plan.
@@ -32,28 +33,20 @@ impl Trace {
         Ok(self.identified(member, request, narrowed))
     }
 
-    /// As [`Trace::frames`], but of every process `more` tables and columns are read, which `see` gets with the others, and
-    /// which are then let go of.
+    /// As [`Trace::frames`], with looks at tables of every process that need not be among those, which are let go of when the
+    /// last look at them was taken.
     ///
     /// # Errors
-    /// As [`Trace::frames`], and when `see` fails.
-    pub fn frames_seen(
+    /// As [`Trace::frames`], and when a look cannot be taken.
+    pub fn frames_seen<'a, 'b: 'a>(
         &self,
         request: &Request,
-        more: impl Fn(&Member) -> Request + Sync + Send,
-        see: impl Fn(&Member, &ProcessTables) -> Result<()> + Sync + Send,
+        looks_at: impl Fn(&Member) -> Vec<&'a Look<'b>> + Sync + Send,
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        let wider = |member: &Member| {
-            let mut wider = request.clone();
-            for (name, columns) in more(member) {
-                wider.entry(name).or_default().extend(columns);
-            }
-            wider
-        };
         let read = |member: &Member| -> Result<ProcessTables> {
-            let wider = wider(member);
-            let mut tables = self.process_frames(member, &wider)?;
-            see(member, &tables)?;
+            let looks = looks_at(member);
+            let mut tables = self.process_frames_seen(member, request, &looks)?;
+            let wider = with_looks(request, &looks);
             tables.retain(|name, _| request.contains_key(name));
             for (name, frame) in &mut tables {
                 let (Some(columns), Some(read)) = (request.get(name), wider.get(name)) else { continue };
@@ -64,7 +57,7 @@ impl Trace {
             }
             Ok(self.identified(member, request, tables))
         };
-        let cost = |member: &Member| member.memory_bytes_of(&wider(member));
+        let cost = |member: &Member| member.memory_bytes_of(&with_looks(request, &looks_at(member)));
         let per_process = self.jobs().run(self.members(), cost, read)?;
         if per_process.len() <= MOST_PARTS {
             return self.united(request, per_process);

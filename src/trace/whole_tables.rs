@@ -22,7 +22,7 @@ impl WholeTables<'_> {
     /// As [`Trace::frames`].
     pub fn read(&self, request: &[(&'static str, &[&'static str])]) -> Result<ProcessTables> {
         let request = request.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
-        self.trace.whole_frames(self.member, &request, None)
+        self.trace.whole_frames(self.member, &request, &[], None)
     }
 
     /// Columns of a source table, of which rows that `hint` rules out may be missing.

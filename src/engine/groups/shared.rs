@@ -12,10 +12,12 @@ use super::run::{add_pieces, add_rows, columns_to_read};
 use super::table_pass::TablePass;
 use super::value::Value;
 use crate::engine::run::united;
+use crate::trace::jobs::Jobs;
 use crate::trace::logical::source_request;
+use crate::trace::looks::Look;
 use crate::trace::schema::Table;
 use crate::trace::source::Piece;
-use crate::trace::{Member, ProcessTables, Request, Trace, derived};
+use crate::trace::{Member, Request, Trace, derived};
 
 /// What is grouped how: equal ones have equal tables.
 type Kind<'a> = (&'static str, &'a BTreeSet<Value>, &'a [(String, Output)]);
@@ -39,6 +41,15 @@ impl<'a> OfRows<'a> {
 
     fn absorb(&self, pass: TablePass<'a>) {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
+    }
+
+    /// Adds the rows of a process whose table is read as a whole.
+    fn look(&self, workers: Jobs) -> Look<'_> {
+        let request = Request::from([(self.table.name, self.columns.clone())]);
+        Look::new(request, move |member, tables| {
+            let frame = tables.get(self.table.name).context("internal: a table was not read")?;
+            add_rows(frame.clone(), member, &self.columns, workers, || self.empty(), |pass| self.absorb(pass))
+        })
     }
 }
 
@@ -72,23 +83,22 @@ impl<'a> Passes<'a> {
         request
     }
 
-    /// Reads the tables of a request, and of others what the groupings need; `also` sees the tables of every process, with those
-    /// that are only to be `seen`.
+    /// Reads the tables of a request, and of others what the groupings and other looks need.
     ///
     /// # Errors
-    /// When a table cannot be read, or `also` fails.
+    /// When a table cannot be read, or a look not be taken.
     pub fn read(
         &self,
         trace: &Trace,
         request: &Request,
-        seen: &Request,
-        also: impl Fn(&Member, &ProcessTables) -> Result<()> + Sync + Send,
+        others: &[Look<'_>],
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
         let mut in_pieces: Vec<(&OfRows<'a>, &Member, Box<dyn Piece>)> = Vec::new();
-        let mut whole: BTreeMap<i64, Vec<&OfRows<'a>>> = BTreeMap::new();
+        let mut whole: BTreeMap<i64, BTreeSet<usize>> = BTreeMap::new();
         let of_derived = self.request().into_iter().filter(|(name, _)| !derived::needs(name).is_empty()).collect();
-        let is_read_anyway = source_request(&united([request, seen, &of_derived]));
-        for rows in &self.0 {
+        let read_for_all = [request, &of_derived].into_iter().chain(others.iter().map(|look| &look.request));
+        let is_read_anyway = source_request(&united(read_for_all));
+        for (at, rows) in self.0.iter().enumerate() {
             for member in trace.members() {
                 // What is read as a whole for others is not read in pieces once more.
                 let pieces = match is_read_anyway.contains_key(rows.table.name) {
@@ -97,7 +107,7 @@ impl<'a> Passes<'a> {
                 };
                 match pieces {
                     Some(pieces) => in_pieces.extend(pieces.into_iter().map(|piece| (rows, member, piece))),
-                    None => whole.entry(member.process.process).or_default().push(rows),
+                    None => _ = whole.entry(member.process.process).or_default().insert(at),
                 }
             }
         }
@@ -109,25 +119,14 @@ impl<'a> Passes<'a> {
         };
         trace.jobs().run(&in_pieces, |_| 0, add_piece)?;
         drop(in_pieces);
-        let of_member = |member: &Member| whole.get(&member.process.process).into_iter().flatten().copied();
-        let more = |member: &Member| {
-            let mut request = seen.clone();
-            for rows in of_member(member) {
-                request.entry(rows.table.name).or_default().extend(&rows.columns);
-            }
-            request
+        let workers = trace.jobs().shared_by(trace.members().len());
+        let groupings: Vec<Look<'_>> = self.0.iter().map(|rows| rows.look(workers)).collect();
+        let looks_at = |member: &Member| {
+            let of_member = whole.get(&member.process.process).into_iter().flatten();
+            // What else is made takes longest.
+            others.iter().chain(of_member.filter_map(|at| groupings.get(*at))).collect()
         };
-        let see = |member: &Member, tables: &ProcessTables| {
-            let workers = trace.jobs().shared_by(trace.members().len());
-            let add = |rows: &&OfRows<'a>| {
-                let frame = tables.get(rows.table.name).context("internal: a table was not read")?;
-                add_rows(frame.clone(), member, &rows.columns, workers, || rows.empty(), |pass| rows.absorb(pass))
-            };
-            // None stands for the others, which take longest.
-            let parts: Vec<Option<&OfRows<'a>>> = std::iter::once(None).chain(of_member(member).map(Some)).collect();
-            workers.run(&parts, |_| 0, |part| part.as_ref().map_or_else(|| also(member, tables), &add)).map(drop)
-        };
-        trace.frames_seen(request, more, see)
+        trace.frames_seen(request, looks_at)
     }
 
     /// The tables of the groupings; of those whose sums are out of range there are none.

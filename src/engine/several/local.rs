@@ -10,6 +10,7 @@ use sqlparser::ast::Cte;
 use crate::engine::expressions::{Expressions, bare_name};
 use crate::engine::mentions::mentioned;
 use crate::engine::run::{rows_of_steps, united};
+use crate::trace::looks::Look;
 use crate::trace::{Member, ProcessTables, Request, Trace};
 
 /// Estimated bytes of processes that are worked on together: enough that planning takes a small part of the time. In tests each
@@ -54,21 +55,19 @@ struct Block {
     tables: BTreeMap<i64, ProcessTables>,
 }
 
-/// Steps of several statements.
-pub struct Locals<'a> {
-    statements: Vec<&'a LocalSteps>,
+/// Steps of statements that read tables in common.
+struct Sharing<'a> {
+    /// The statements with their places among all.
+    statements: Vec<(usize, &'a LocalSteps)>,
     request: Request,
     /// The number of the block of each process.
     block_of: BTreeMap<i64, usize>,
     blocks: Vec<Mutex<Block>>,
-    /// By statement and block; of a statement that cannot be run in steps there are none.
-    rows: Mutex<BTreeMap<(usize, usize), Option<Rows>>>,
 }
 
-impl<'a> Locals<'a> {
-    /// Steps to be worked out over a trace.
-    pub fn of(trace: &Trace, statements: Vec<&'a LocalSteps>) -> Self {
-        let request = united(statements.iter().map(|steps| &steps.request));
+impl<'a> Sharing<'a> {
+    fn of(trace: &Trace, statements: Vec<(usize, &'a LocalSteps)>) -> Self {
+        let request = united(statements.iter().map(|(_, steps)| &steps.request));
         let mut block_of = BTreeMap::new();
         let mut blocks: Vec<Block> = Vec::new();
         let mut left_bytes = 0_u64;
@@ -84,23 +83,20 @@ impl<'a> Locals<'a> {
             block_of.insert(member.process.process, blocks.len() - 1);
         }
         let blocks = blocks.into_iter().map(Mutex::new).collect();
-        Self { statements, request, block_of, blocks, rows: Mutex::default() }
+        Self { statements, request, block_of, blocks }
     }
 
-    /// What the steps read.
-    pub fn request(&self) -> &Request {
-        &self.request
-    }
-
-    /// Takes the tables of a process, and works out the steps if they are the last of a block.
-    ///
-    /// # Errors
-    /// When polars cannot put tables together.
-    pub fn see(&self, trace: &Trace, member: &Member, tables: &ProcessTables) -> Result<()> {
+    /// Takes the tables of a process; gives the number and the tables of its block, if they are the last of it.
+    fn completed(
+        &self,
+        trace: &Trace,
+        member: &Member,
+        tables: &ProcessTables,
+    ) -> Result<Option<(usize, BTreeMap<&'static str, LazyFrame>)>> {
         let process = member.process.process;
         let Some((number, block)) = self.block_of.get(&process).and_then(|at| Some((*at, self.blocks.get(*at)?)))
         else {
-            return Ok(());
+            return Ok(None);
         };
         let complete = {
             let mut block = block.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,10 +104,44 @@ impl<'a> Locals<'a> {
             block.missing = block.missing.saturating_sub(1);
             (block.missing == 0).then(|| std::mem::take(&mut block.tables))
         };
-        let Some(tables) = complete else { return Ok(()) };
-        let tables = trace.united(&self.request, tables.into_values().collect())?;
-        let workers = trace.jobs().shared_by(trace.members().len());
-        let statements: Vec<(usize, &LocalSteps)> = self.statements.iter().copied().enumerate().collect();
+        let Some(tables) = complete else { return Ok(None) };
+        Ok(Some((number, trace.united(&self.request, tables.into_values().collect())?)))
+    }
+}
+
+/// Steps of several statements.
+pub struct Locals<'a> {
+    statements: usize,
+    sharing: Vec<Sharing<'a>>,
+    /// By statement and block; of a statement that cannot be run in steps there are none.
+    rows: Mutex<BTreeMap<(usize, usize), Option<Rows>>>,
+}
+
+impl<'a> Locals<'a> {
+    /// Steps to be worked out over a trace.
+    pub fn of(trace: &Trace, statements: &[&'a LocalSteps]) -> Self {
+        let mut sharing: Vec<Vec<(usize, &LocalSteps)>> = Vec::new();
+        for one in statements.iter().copied().enumerate() {
+            let shares = |others: &mut Vec<(usize, &LocalSteps)>| {
+                others.iter().any(|(_, other)| other.request.keys().any(|table| one.1.request.contains_key(table)))
+            };
+            let mut together: Vec<_> = sharing.extract_if(.., shares).flatten().collect();
+            together.push(one);
+            sharing.push(together);
+        }
+        let sharing = sharing.into_iter().map(|statements| Sharing::of(trace, statements)).collect();
+        Self { statements: statements.len(), sharing, rows: Mutex::default() }
+    }
+
+    /// Works out the steps: of tables of each process those that read them, when these are the last of a block.
+    pub fn looks<'b>(&'b self, trace: &'b Trace) -> impl Iterator<Item = Look<'b>> {
+        self.sharing.iter().map(move |sharing| {
+            Look::new(sharing.request.clone(), move |member, tables| self.see(trace, sharing, member, tables))
+        })
+    }
+
+    fn see(&self, trace: &Trace, sharing: &Sharing<'_>, member: &Member, tables: &ProcessTables) -> Result<()> {
+        let Some((number, tables)) = sharing.completed(trace, member, tables)? else { return Ok(()) };
         let work_out = |(at, steps): &(usize, &LocalSteps)| {
             let of_statement = |(name, frame): (&&'static str, &LazyFrame)| {
                 steps.request.contains_key(name).then(|| ((*name).to_owned(), frame.clone()))
@@ -120,12 +150,13 @@ impl<'a> Locals<'a> {
             self.rows.lock().unwrap_or_else(PoisonError::into_inner).insert((*at, number), rows.ok());
             Ok(())
         };
-        workers.run(&statements, |_| 0, work_out).map(drop)
+        let workers = trace.jobs().shared_by(trace.members().len());
+        workers.run(&sharing.statements, |_| 0, work_out).map(drop)
     }
 
     /// The rows of the steps of each statement in turn; `None` where they could not be worked out.
     pub fn finish(self) -> Vec<Option<Rows>> {
-        let mut statements: Vec<Vec<Option<Rows>>> = self.statements.iter().map(|_| Vec::new()).collect();
+        let mut statements: Vec<Vec<Option<Rows>>> = vec![Vec::new(); self.statements];
         for ((at, _), rows) in self.rows.into_inner().unwrap_or_else(PoisonError::into_inner) {
             if let Some(blocks) = statements.get_mut(at) {
                 blocks.push(rows);

@@ -7,6 +7,7 @@ use anyhow::Result;
 use polars::prelude::{Column, DataFrame, DataType, PolarsResult, df};
 
 use crate::trace::gpu_times::SUMMED_COLUMNS;
+use crate::trace::looks::Look;
 use crate::trace::values::Integers;
 use crate::trace::{Member, ProcessTables, Request};
 
@@ -86,16 +87,13 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// What must be seen of every process.
-    pub fn request() -> Request {
-        Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.into_iter().collect())])
+    /// Takes the segments of each process.
+    pub fn look(&self) -> Look<'_> {
+        let request = Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.into_iter().collect())]);
+        Look::new(request, |member, tables| self.see(member, tables))
     }
 
-    /// Takes the segments of a process.
-    ///
-    /// # Errors
-    /// When they lack a column.
-    pub fn see(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
+    fn see(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
         let Some(segments) = tables.get(GPU_SEGMENTS) else { return Ok(()) };
         let runs = runs_of(&segments.clone().collect()?)?;
         self.processes.lock().unwrap_or_else(PoisonError::into_inner).insert(member.process.process, runs);

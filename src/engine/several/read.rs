@@ -14,6 +14,7 @@ use crate::engine::groups::{Passes, Recognised, recognise, recognise_all};
 use crate::engine::mentions::mentioned;
 use crate::engine::run::united;
 use crate::trace::logical::columns_of;
+use crate::trace::looks::Look;
 use crate::trace::schema;
 use crate::trace::{Request, Trace, derived};
 
@@ -84,13 +85,6 @@ impl Apart {
     }
 }
 
-/// What is made of the tables of a process, the longest work first.
-enum Part {
-    Local,
-    Sums,
-    Merged,
-}
-
 impl Several {
     /// Reads the trace once for all statements: equal groupings are worked out once, those of the same rows in one pass, and what
     /// only groupings and local steps need is let go of process by process.
@@ -103,8 +97,8 @@ impl Several {
         let is_late = |table: &str| derived::is_joint(table);
         let passes = Passes::of(groupings().filter(|grouping| !is_late(grouping.table.name)));
         let late_passes = Passes::of(groupings().filter(|grouping| is_late(grouping.table.name)));
-        let locals = Locals::of(trace, statements.iter().flat_map(|one| &one.local).collect());
-        let (merged, is_merged) = (Merged::default(), told.iter().any(|told| told.grid.is_some()));
+        let locals = Locals::of(trace, &statements.iter().filter_map(|one| one.local.as_ref()).collect::<Vec<_>>());
+        let merged = Merged::default();
         let of_sums = |are: bool| {
             let requests = statements.iter().zip(told).filter(move |(_, told)| told.is_of_sums == are);
             requests.map(|(statement, _)| &statement.request)
@@ -115,23 +109,15 @@ impl Several {
         // What depends on all processes comes after what is read of each, out of which it can be taken.
         let late = request.extract_if(.., |table, _| is_late(table)).collect();
         trace.expect(&united([&late, &late_passes.request()]));
-        let mut seen = locals.request().clone();
-        if is_merged {
-            seen = united([&seen, &Merged::request()]);
-        }
-        let read = united([&request, &passes.request()]);
-        let sums = Sums::of(trace, of_sums(true), &read, &mut seen)?;
-        let workers = trace.jobs().shared_by(trace.members().len());
-        let mut frames = passes.read(trace, &request, &seen, |member, tables| {
-            let make = |part: &Part| match part {
-                Part::Local => locals.see(trace, member, tables),
-                Part::Sums => sums.see(member, tables),
-                Part::Merged if is_merged => merged.see(member, tables),
-                Part::Merged => Ok(()),
-            };
-            workers.run(&[Part::Local, Part::Sums, Part::Merged], |_| 0, make).map(drop)
-        })?;
-        frames.extend(late_passes.read(trace, &late, &Request::new(), |_, _| Ok(()))?);
+        let merged_look = told.iter().any(|told| told.grid.is_some()).then(|| merged.look());
+        let others: Vec<Look<'_>> = locals.looks(trace).chain(merged_look).collect();
+        let grouped = passes.request();
+        let read = [&request, &grouped].into_iter().chain(others.iter().map(|look| &look.request));
+        let sums = Sums::of(trace, of_sums(true), &united(read))?;
+        let looks: Vec<Look<'_>> = others.into_iter().chain(sums.look()).collect();
+        let mut frames = passes.read(trace, &request, &looks)?;
+        drop(looks);
+        frames.extend(late_passes.read(trace, &late, &[])?);
         let (tables, late_tables) = (passes.finish()?, late_passes.finish()?);
         let mut local = locals.finish().into_iter();
         let statements = statements.iter().zip(told).map(|(one, told)| {

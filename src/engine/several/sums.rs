@@ -8,6 +8,7 @@ use polars::prelude::LazyFrame;
 
 use super::merged::GPU_SEGMENTS;
 use crate::trace::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times};
+use crate::trace::looks::Look;
 use crate::trace::summed_frames::{activities, gpu_times_of_activities};
 use crate::trace::{Member, ProcessTables, Request, Trace};
 
@@ -31,44 +32,33 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Sums for the requests of those that need no more, of what is `read` of every process for others or `seen`.
+    /// Sums for the requests of those that need no more, of what is `read` of every process for others.
     ///
     /// # Errors
     /// When a table cannot be opened.
-    pub fn of<'a>(
-        trace: &Trace,
-        requests: impl Iterator<Item = &'a Request>,
-        read: &Request,
-        seen: &mut Request,
-    ) -> Result<Self> {
+    pub fn of<'a>(trace: &Trace, requests: impl Iterator<Item = &'a Request>, read: &Request) -> Result<Self> {
         let columns: BTreeSet<_> =
             requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
-        let is_read = |seen: &Request, table: &str| read.contains_key(table) || seen.contains_key(table);
         let mut origin = Origin::Nothing;
-        if is_read(seen, GPU_SEGMENTS) {
+        if read.contains_key(GPU_SEGMENTS) {
             origin = Origin::Segments;
-        } else if !columns.is_empty() && is_read(seen, "kernels") && trace.sums_are_of_activities()? {
+        } else if !columns.is_empty() && read.contains_key("kernels") && trace.sums_are_of_activities()? {
             origin = Origin::Activities;
-        }
-        if !columns.is_empty() {
-            let needs = match origin {
-                Origin::Segments => Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.iter().copied().collect())]),
-                Origin::Activities => activities(),
-                Origin::Nothing => Request::new(),
-            };
-            needs.into_iter().for_each(|(name, columns)| seen.entry(name).or_default().extend(columns));
         }
         Ok(Self { columns, origin, times: Mutex::default() })
     }
 
-    /// Sums up the segments of a process, if what they are made of was read.
-    ///
-    /// # Errors
-    /// When polars cannot collect it.
-    pub fn see(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
-        if self.columns.is_empty() {
-            return Ok(());
-        }
+    /// Sums up the segments of each process, if anyone wants that and what they are made of is read.
+    pub fn look(&self) -> Option<Look<'_>> {
+        let request = match self.origin {
+            Origin::Segments => Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.iter().copied().collect())]),
+            Origin::Activities => activities(),
+            Origin::Nothing => return None,
+        };
+        (!self.columns.is_empty()).then(|| Look::new(request, |member, tables| self.see(member, tables)))
+    }
+
+    fn see(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
         let times = match (self.origin, tables.get(GPU_SEGMENTS)) {
             (Origin::Segments, Some(segments)) => gpu_times(&segments.clone().collect()?)?,
             (Origin::Activities, _) => gpu_times_of_activities(tables)?,

@@ -1,0 +1,37 @@
+//! What is made of tables while a trace is read.
+
+use anyhow::Result;
+
+use super::logical::Member;
+use super::requests::{ProcessTables, Request};
+
+/// Something that is made of tables of each process as soon as these are there, and after which nobody keeps them for it.
+pub struct Look<'a> {
+    /// The tables and columns that it is made of.
+    pub request: Request,
+    make: Box<dyn Fn(&Member, &ProcessTables) -> Result<()> + Send + Sync + 'a>,
+}
+
+impl<'a> Look<'a> {
+    /// A look at some tables, of which `make` gets at least the columns that are named.
+    pub fn new(request: Request, make: impl Fn(&Member, &ProcessTables) -> Result<()> + Send + Sync + 'a) -> Self {
+        Self { request, make: Box::new(make) }
+    }
+
+    /// Makes of the tables of a process what there is to make.
+    ///
+    /// # Errors
+    /// When it cannot be made of them.
+    pub fn take(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
+        (self.make)(member, tables)
+    }
+}
+
+/// A request with what looks need besides.
+pub fn with_looks(request: &Request, looks: &[&Look<'_>]) -> Request {
+    let mut wider = request.clone();
+    for (name, columns) in looks.iter().flat_map(|look| &look.request) {
+        wider.entry(name).or_default().extend(columns);
+    }
+    wider
+}
