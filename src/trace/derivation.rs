@@ -116,7 +116,9 @@ impl Derivation<'_> {
         let (early, late): (Vec<usize>, Vec<usize>) = (0..self.looks.len())
             .partition(|at| self.looks.get(*at).is_some_and(|look| look.request.keys().all(|name| will_be(name))));
         let families = derived::families(self.tables.iter().map(|table| table.name));
-        let tasks: Vec<Task> = families.into_iter().map(Task::Build).chain(early.into_iter().map(Task::Look)).collect();
+        // Looks first: the sooner one is taken, the sooner its tables may be let go of.
+        let early = early.into_iter().map(Task::Look);
+        let tasks: Vec<Task> = early.chain(families.into_iter().map(Task::Build)).collect();
         let mut kinds = vec![Step::Read];
         kinds.resize(tasks.len() + 1, Step::Do);
         let progress = Progress::new(tables, missing, tasks);
