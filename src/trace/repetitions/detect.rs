@@ -16,9 +16,9 @@ const LEAST_EXPLAINED: f64 = 0.6;
 /// two; half of what is left may be missing at the end, and [`LEAST_EXPLAINED`] of the other half recurs.
 const LEAST_RECURRING: f64 = 0.05;
 /// Sequences of so many symbols are looked at for what recurs at length first, which is little work beside looking for wide
-/// periods, of which none is left that way: half of the repetitions of one have [`LEAST_ALIKE_WIDE`] of the fives in common with
-/// the usual one, which leaves at least a fifth of the sixteens however what differs is spread; and that is told of a period
-/// that either repeats over [`NEARLY_ALL`], or is [`SAME`].
+/// periods, of which none is left where next to nothing does: half of the repetitions of one have [`LEAST_ALIKE_WIDE`] of the
+/// fives in common with the usual one, and either they are [`SAME`], or they are [`NEARLY_ALL`]. One kernel in eighteen
+/// is another one then at most, and two in five of the sixteens are as they were.
 const LONG: usize = 4_096;
 /// How many symbols stand together in the narrowest of those periods.
 const WIDE: usize = 4;

@@ -2,32 +2,36 @@
 
 use super::occurrences::Occurrences;
 
-/// Symbols that stand together.
-const WIDTH: usize = 16;
+/// Symbols that stand together in short sequences. In longer ones it is so many more than it takes bits to number the places: what
+/// comes as a coin falls recurs that long at one place in 32 at most.
+const LEAST_WIDTH: usize = 16;
+const MORE_THAN_BITS: usize = 5;
 /// Bits for each place, so that few of those that differ share one.
 const BITS_EACH: usize = 8;
 /// Of the powers in which the symbols count, the base, and what spreads them: odd numbers without a pattern.
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 const SPREAD: u64 = 0xBF58_476D_1CE4_E5B9;
 
-/// Share of the places of a sequence from which on sixteen symbols are the same as from an earlier one.
+/// Share of the places of a sequence from which on sixteen symbols, or some more in longer ones, are the same as from an earlier
+/// one.
 ///
 /// Estimated, to about a hundredth in sequences of thousands and closer in longer ones, by how many bits of a table the
 /// different ones occupy (linear counting; Whang, Vander-Zanden and Taylor, "A linear-time probabilistic counting algorithm for
 /// database applications", 1990). 0 where there are fewer symbols than that. Takes linear time.
 pub fn recurring_share(occurrences: &Occurrences) -> f64 {
     let sequence = occurrences.sequence();
-    let Some(places) = sequence.len().checked_sub(WIDTH - 1).filter(|places| *places > 0) else { return 0.0 };
+    let width = width(sequence.len());
+    let Some(places) = sequence.len().checked_sub(width - 1).filter(|places| *places > 0) else { return 0.0 };
     let bits = places.saturating_mul(BITS_EACH).next_power_of_two().max(u64::BITS as usize);
     let shift = u64::BITS - bits.trailing_zeros();
     let mut words = vec![0_u64; bits / u64::BITS as usize];
     let value = |symbol: &u32| (u64::from(*symbol) + 1).wrapping_mul(SPREAD);
-    let of_leaving = BASE.wrapping_pow(WIDTH as u32);
+    let of_leaving = BASE.wrapping_pow(width as u32);
     let mut hash = 0_u64;
-    let leaving = std::iter::repeat_n(0, WIDTH).chain(sequence.iter().map(value));
+    let leaving = std::iter::repeat_n(0, width).chain(sequence.iter().map(value));
     for (place, (coming, leaving)) in sequence.iter().map(value).zip(leaving).enumerate() {
         hash = hash.wrapping_mul(BASE).wrapping_add(coming).wrapping_sub(leaving.wrapping_mul(of_leaving));
-        if place + 1 < WIDTH {
+        if place + 1 < width {
             continue;
         }
         let bit = (hash ^ (hash >> 32)).wrapping_mul(BASE) >> shift;
@@ -40,6 +44,11 @@ pub fn recurring_share(occurrences: &Occurrences) -> f64 {
     1.0 - different / places as f64
 }
 
+fn width(length: usize) -> usize {
+    let bits = usize::BITS - length.leading_zeros();
+    LEAST_WIDTH.max(bits as usize + MORE_THAN_BITS)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -49,14 +58,14 @@ mod tests {
     use super::*;
 
     fn by_definition(sequence: &[u32]) -> f64 {
-        let places = sequence.len() - WIDTH + 1;
-        let different: BTreeSet<&[u32]> = sequence.windows(WIDTH).collect();
+        let places = sequence.len() - width(sequence.len()) + 1;
+        let different: BTreeSet<&[u32]> = sequence.windows(width(sequence.len())).collect();
         1.0 - different.len() as f64 / places as f64
     }
 
     #[test]
     fn nothing_stands_together_in_short_sequences() {
-        for length in 0..WIDTH {
+        for length in 0..LEAST_WIDTH {
             assert_eq!(recurring_share(&Occurrences::of(vec![0; length])), 0.0);
         }
     }
