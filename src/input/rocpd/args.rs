@@ -1,5 +1,7 @@
 //! `args` from rocpd_arg.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use anyhow::Result;
 use polars::prelude::*;
 
@@ -14,7 +16,11 @@ use crate::trace::source::Severity;
 /// # Errors
 /// When the file cannot be opened.
 pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
-    let wanted = [integer("event_id"), integer("position"), text("type"), text("name"), text("value")];
+    let mut wanted = vec![integer("event_id")];
+    let is_counting = !assembly.wants(&["position", "type", "name", "value"]);
+    if !is_counting {
+        wanted.extend([integer("position"), text("type"), text("name"), text("value")]);
+    }
     let hint = assembly.context.hint.and_then(|hint| hint.regions.as_ref());
     let chosen = hint.map(|regions| Owners::among(assembly, regions)).transpose()?;
     let condition = match &chosen {
@@ -28,8 +34,8 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     }
     let event_ids = columns.integers("event_id");
     let owners = match chosen {
-        Some((_, owners)) => owners,
-        None => Owners::of(assembly, &event_ids)?,
+        Some((_, owners)) => Arc::new(owners),
+        None => assembly.lookups.owners.of(assembly, &event_ids, is_counting)?,
     };
     let found: Vec<Option<(usize, i64)>> = event_ids.iter().map(|id| id.and_then(|id| owners.find(id))).collect();
     let ids = columns.integers("id");
@@ -52,11 +58,13 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     assembly.put("owner", owner);
     let owner_ids: Int64Chunked = rows.iter().map(|(_, _, id)| Some(*id)).collect_ca("".into());
     assembly.put("owner_id", owner_ids.into_series());
-    let positions = columns.integers("position");
-    let positions: Int64Chunked =
-        rows.iter().map(|(row, _, _)| Some(positions.get(*row).unwrap_or(0))).collect_ca("".into());
-    assembly.put("position", positions.into_series());
-    for name in ["type", "name", "value"] {
+    if assembly.wants(&["position"]) {
+        let positions = columns.integers("position");
+        let positions: Int64Chunked =
+            rows.iter().map(|(row, _, _)| Some(positions.get(*row).unwrap_or(0))).collect_ca("".into());
+        assembly.put("position", positions.into_series());
+    }
+    for name in ["type", "name", "value"].into_iter().filter(|name| assembly.wants(&[*name])).collect::<Vec<_>>() {
         let texts = columns.texts(name);
         let texts: StringChunked = rows.iter().map(|(row, _, _)| texts.get(*row)).collect_ca(name.into());
         let column = texts.into_series().into_column();
@@ -76,6 +84,25 @@ const OWNERS: &[(&str, &str, &str)] =
 
 /// Place of the regions among them.
 const REGION: usize = 0;
+
+/// The owners of all events that have arguments, from when rows are counted until they are read.
+#[derive(Default)]
+pub struct OwnerCache(Mutex<Option<Arc<Owners>>>);
+
+impl OwnerCache {
+    /// Those of `event_ids`, which are those of all arguments; who reads what others counted is the last to need them.
+    fn of(&self, assembly: &Assembly<'_>, event_ids: &Int64Chunked, is_counting: bool) -> Result<Arc<Owners>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let owners = match known.take() {
+            Some(owners) => owners,
+            None => Arc::new(Owners::of(assembly, event_ids)?),
+        };
+        if is_counting {
+            *known = Some(Arc::clone(&owners));
+        }
+        Ok(owners)
+    }
+}
 
 /// The owners of events: their kind, as a position in [`OWNERS`], and their key.
 struct Owners {

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Result;
 use polars::prelude::*;
 
+use super::args::OwnerCache;
 use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
@@ -19,6 +20,8 @@ pub struct Lookups {
     threads: OnceLock<Threads>,
     /// Set when all regions have a length.
     no_instants: OnceLock<()>,
+    /// Who owns arguments.
+    pub owners: OwnerCache,
     /// The events, shared with other partitions.
     pub events: Arc<EventCache>,
 }
@@ -46,6 +49,7 @@ impl Lookups {
             categories: OnceLock::new(),
             threads: OnceLock::new(),
             no_instants: OnceLock::new(),
+            owners: OwnerCache::default(),
             events,
         }
     }
