@@ -57,6 +57,7 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
     }
     answer::write(processes, &arguments.output, global)?;
     if for_people && arguments.output.path().is_none() {
+        let recorded = rows.iter().flatten().filter(|(_, rows)| **rows > 0).map(|(table, _)| *table).collect();
         let filled: Vec<String> = tables()
             .iter()
             .filter_map(|table| {
@@ -66,7 +67,7 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
             .collect();
         let (filled, queries) = (
             filled.join(", "),
-            applicable(registry, &rows).map(|query| query.name.as_str()).collect::<Vec<&str>>().join(", "),
+            applicable(registry, &recorded).map(|query| query.name.as_str()).collect::<Vec<&str>>().join(", "),
         );
         messages::print(format!("\nrows: {filled}\nqueries that apply: {queries}\n"))?;
         let figures = gpu_figures::describe(&trace);

@@ -19,13 +19,28 @@ pub fn source_rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>> {
     trace.members().iter().map(count).collect()
 }
 
-/// The queries whose subject has rows, or is derived from tables that nobody counted, by these counts.
-pub fn applicable<'a>(registry: &'a Registry, rows: &[BTreeMap<&'static str, u64>]) -> impl Iterator<Item = &'a Query> {
+/// The source tables that have rows in any process.
+///
+/// # Errors
+/// When a table cannot be counted.
+pub fn recorded(trace: &Trace) -> Result<BTreeSet<&'static str>> {
+    let mut recorded = BTreeSet::new();
+    for table in tables().iter().filter(|table| table.origin == Origin::Source) {
+        for member in trace.members() {
+            // Of every process, for what is damaged is told on the way.
+            if trace.has_rows(member, table)? {
+                recorded.insert(table.name);
+            }
+        }
+    }
+    Ok(recorded)
+}
+
+/// The queries whose subject is among the source tables that have rows, or is derived from tables.
+pub fn applicable<'a>(registry: &'a Registry, recorded: &BTreeSet<&'static str>) -> impl Iterator<Item = &'a Query> {
     registry.iter().filter(|query| {
-        subject(query).is_some_and(|subject| {
-            let derived = !rows.iter().any(|rows| rows.contains_key(subject));
-            derived || rows.iter().any(|rows| rows.get(subject).is_some_and(|rows| *rows > 0))
-        })
+        let is_source = |subject| table(subject).is_some_and(|table| table.origin == Origin::Source);
+        subject(query).is_some_and(|subject| !is_source(subject) || recorded.contains(subject))
     })
 }
 
@@ -42,6 +57,6 @@ pub fn subject(query: &Query) -> Option<&str> {
 /// # Errors
 /// When a table cannot be counted.
 pub fn applicable_queries(trace: &Trace, registry: &Registry) -> Result<BTreeSet<String>> {
-    let rows = source_rows(trace)?;
-    Ok(applicable(registry, &rows).map(|query| query.name.clone()).collect())
+    let recorded = recorded(trace)?;
+    Ok(applicable(registry, &recorded).map(|query| query.name.clone()).collect())
 }

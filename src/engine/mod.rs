@@ -34,7 +34,7 @@ mod steps;
 
 pub use crate::trace::similar::closest;
 #[cfg(feature = "tables")]
-pub use applicable::{applicable, applicable_queries, source_rows, subject};
+pub use applicable::{applicable, applicable_queries, recorded, source_rows, subject};
 pub use error::QueryError;
 pub use front_matter::{Bounds, ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
 #[cfg(feature = "tables")]

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::question::Question;
 use crate::engine::{
-    Answer, NameForm, Query, QueryError, QueryOptions, Registry, applicable, run_queries, source_rows, subject,
+    Answer, NameForm, Query, QueryError, QueryOptions, Registry, applicable, recorded, run_queries, subject,
 };
 use crate::trace::Trace;
 
@@ -70,9 +70,8 @@ pub fn ask(
     questions: &BTreeSet<Question>,
     name: NameForm,
 ) -> Result<Answers, QueryError> {
-    let rows = source_rows(trace)?;
-    let recorded = rows.iter().flatten().filter(|(_, rows)| **rows > 0).map(|(table, _)| *table).collect();
-    let applicable: BTreeSet<&str> = applicable(registry, &rows).map(|query| query.name.as_str()).collect();
+    let recorded = recorded(trace)?;
+    let applicable: BTreeSet<&str> = applicable(registry, &recorded).map(|query| query.name.as_str()).collect();
     let mut given = BTreeMap::new();
     let mut asked: Vec<(&Question, (&Query, QueryOptions))> = Vec::new();
     for question in questions {

@@ -140,6 +140,10 @@ impl Source for CachedSource {
         self.tables.read_derived(context, table)
     }
 
+    fn has_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> bool {
+        self.tables.has_rows(context, table)
+    }
+
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
         self.tables.count_rows(context, table)
     }

@@ -495,12 +495,25 @@ impl Trace {
         &self.notes
     }
 
+    fn chooses_of(&self, table: &Table) -> bool {
+        self.choice.row_filters().any(|filter| selection::is_touched(&self.choice, filter, table))
+    }
+
+    /// Whether a source table of a process has rows.
+    ///
+    /// # Errors
+    /// As [`Trace::count_rows`].
+    pub fn has_rows(&self, member: &Member, table: &'static Table) -> Result<bool> {
+        let surely = !self.chooses_of(table) && member.source.has_rows(&self.context(member), table);
+        Ok(surely || self.count_rows(member, table)? > 0)
+    }
+
     /// Number of rows of every source table of a process.
     ///
     /// # Errors
     /// Never for a damaged table: it counts as far as it can be read.
     pub fn count_rows(&self, member: &Member, table: &'static Table) -> Result<u64> {
-        if self.choice.row_filters().any(|filter| selection::is_touched(&self.choice, filter, table)) {
+        if self.chooses_of(table) {
             let key = table.column_names().nth(2).into_iter().collect();
             let mut tables = self.process_frames(member, &Request::from([(table.name, key)]))?;
             // Not by asking for their number: of a join whose rows are not wanted, polars cannot give it.

@@ -141,6 +141,11 @@ pub trait Source: Send + Sync {
     /// When the input cannot be opened. Of a damaged table the rows that can be read are counted.
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> anyhow::Result<RowCount>;
 
+    /// Whether a source table surely has rows, where that is told sooner than their number; if not, only counting tells.
+    fn has_rows(&self, _context: &ReadContext<'_>, _table: &'static Table) -> bool {
+        false
+    }
+
     /// Estimate of the memory that all tables need while they are read, where the source knows better than the size
     /// of its files tells.
     fn memory_bytes(&self) -> Option<u64> {

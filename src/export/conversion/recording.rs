@@ -66,6 +66,10 @@ impl Source for Recording {
         self.inner.read_derived(context, table)
     }
 
+    fn has_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> bool {
+        self.inner.has_rows(context, table)
+    }
+
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
         self.inner.count_rows(context, table)
     }

@@ -121,7 +121,15 @@ impl Database {
     /// Whether a table has a row that can be read, of whatever process.
     pub fn has_rows(&self, base: &str) -> bool {
         self.partition.table(base).is_some_and(|table| {
-            sqlite::open(self.file.store.path()).is_ok_and(|connection| exists(&connection, table))
+            sqlite::open(self.file.store.path()).is_ok_and(|connection| exists(&connection, table, ""))
+        })
+    }
+
+    /// Whether a table surely has a row of this process for which a condition holds; if not, only counting tells.
+    pub fn has_any(&self, base: &str, condition: Condition) -> bool {
+        self.partition.table(base).is_some_and(|table| {
+            let condition = self.condition(table, condition);
+            sqlite::has_any(&self.file.store, Selection { table, key: KEY, condition: &condition })
         })
     }
 

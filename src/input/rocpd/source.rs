@@ -95,6 +95,20 @@ impl Source for RocpdSource {
         assembly.finish()
     }
 
+    fn has_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> bool {
+        if is_left_out(context, table.name) {
+            return false;
+        }
+        match table.name {
+            "kernels" => self.database.has_any("kernel_dispatch", dispatches::first_runs(&self.database)),
+            "counter_dispatches" => self.database.has_any("kernel_dispatch", Condition::all()),
+            "memory_copies" => self.database.has_any("memory_copy", Condition::all()),
+            "memory_allocations" => self.database.has_any("memory_allocate", Condition::all()),
+            "regions" => self.database.has_any("region", with_length()),
+            _ => false,
+        }
+    }
+
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
         if is_left_out(context, table.name) {
             return Ok(RowCount::default());

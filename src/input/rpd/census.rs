@@ -100,7 +100,7 @@ fn integer(row: &Row<'_>, at: usize) -> Option<i64> {
 pub fn holds_nothing(file: &DatabaseFile) -> bool {
     let Ok(connection) = open(file.path()) else { return false };
     let Ok(container) = Container::read(&connection) else { return false };
-    let empty = |base: &str| container.table(base).is_none_or(|table| !exists(&connection, table));
+    let empty = |base: &str| container.table(base).is_none_or(|table| !exists(&connection, table, ""));
     let called = connection.query_row(include_str!("sql/calls_of_program.sql"), [], |_| Ok(()));
     let silent = matches!(called, Err(rusqlite::Error::QueryReturnedNoRows));
     silent && ["op", "monitor", "kernelapi", "copyapi"].into_iter().all(empty)

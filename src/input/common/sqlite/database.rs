@@ -126,9 +126,9 @@ pub fn metadata(connection: &Connection, table: &TableShape) -> Result<BTreeMap<
     Ok(rows.filter_map(Result::ok).collect())
 }
 
-/// Whether a table has any row.
-pub fn exists(connection: &Connection, table: &TableShape) -> bool {
-    let sql = format!(include_str!("sql/exists.sql"), table = quoted(&table.name));
+/// Whether a table has any row for which a condition holds that begins with `WHERE`, or any at all if it is empty.
+pub fn exists(connection: &Connection, table: &TableShape, condition: &str) -> bool {
+    let sql = format!(include_str!("sql/exists.sql"), table = quoted(&table.name), condition = condition);
     connection.query_row(&sql, [], |_| Ok(())).is_ok()
 }
 

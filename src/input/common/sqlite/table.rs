@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::column::{Columns, Kind, Wanted};
 use super::condition::Condition;
-use super::database::{TableShape, open, quoted};
+use super::database::{TableShape, exists, open, quoted};
 use super::store::Store;
 use super::uri::read_only_uri;
 use super::{bulk, careful};
@@ -70,6 +70,12 @@ pub fn count(store: &Store, selection: Selection<'_>, threads: usize) -> Result<
     }
     let columns = careful::read(&connection, &select(selection, &[], ""), &[]);
     Ok((columns.height as u64, columns.damage))
+}
+
+/// Whether any row is chosen, as far as the file can be read up to the first.
+pub fn has_any(store: &Store, selection: Selection<'_>) -> bool {
+    let condition = clause(&selection.condition.to_sql(), "");
+    open(store.path()).is_ok_and(|connection| exists(&connection, selection.table, &condition))
 }
 
 fn declared_as_wanted(table: &TableShape, wanted: Wanted) -> bool {

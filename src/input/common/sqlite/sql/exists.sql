@@ -1,1 +1,1 @@
-SELECT 1 FROM {table} LIMIT 1
+SELECT 1 FROM {table} {condition} LIMIT 1
