@@ -114,7 +114,7 @@ impl Derivation<'_> {
         missing.extend(self.tables.iter().map(|table| table.name));
         let will_be = |name: &&'static str| missing.contains(name) || tables.contains_key(name);
         let (early, late): (Vec<usize>, Vec<usize>) = (0..self.looks.len())
-            .partition(|at| self.looks.get(*at).is_some_and(|look| look.request.keys().all(|name| will_be(name))));
+            .partition(|at| self.looks.get(*at).is_some_and(|look| look.request.keys().all(&will_be)));
         let families = derived::families(self.tables.iter().map(|table| table.name));
         // Looks first: the sooner one is taken, the sooner its tables may be let go of.
         let early = early.into_iter().map(Task::Look);
@@ -243,6 +243,7 @@ mod tests {
     use polars::prelude::df;
 
     use super::*;
+    use crate::trace::looks::with_looks;
 
     const LONG: Duration = Duration::from_secs(60);
 
@@ -254,21 +255,77 @@ mod tests {
         SourceRows { frame: df!("dispatch_id" => [1_i64]).unwrap().lazy(), has_more: false }
     }
 
-    /// Builds `iterations`, which is made of kernels, where regions are asked for too.
+    /// Reads kernels and regions, builds `iterations`, which is made of kernels, and takes looks; of the tables `kept` ones are left.
+    fn build_and_look(
+        workers: usize,
+        kept: &[&'static str],
+        looks: &[Look<'_>],
+        read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
+        derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
+        look: impl Fn(&Look<'_>, &ProcessTables) -> Result<()> + Sync,
+    ) -> Result<(ProcessTables, Vec<usize>)> {
+        let looks: Vec<&Look<'_>> = looks.iter().collect();
+        let derivation = Derivation {
+            request: &with_looks(&request(kept), &looks),
+            kept: &request(kept),
+            tables: &[schema::table("iterations").unwrap()],
+            read: &request(&["kernels", "regions"]),
+            looks: &looks,
+        };
+        let workers = Jobs { count: workers, memory_bytes: u64::MAX };
+        // No column is looked at here.
+        let prepared = |_: &[&'static str], _: &str, _| DataFrame::empty().lazy();
+        derivation.build(ProcessTables::new(), workers, Steps { read, prepared, derive, look })
+    }
+
     fn build(
         workers: usize,
         read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
         derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
     ) -> Result<ProcessTables> {
-        let tables = [schema::table("iterations").unwrap()];
-        let asked = request(&["iterations", "regions"]);
-        let read_tables = request(&["kernels", "regions"]);
-        let derivation = Derivation { request: &asked, kept: &asked, tables: &tables, read: &read_tables, looks: &[] };
-        let workers = Jobs { count: workers, memory_bytes: u64::MAX };
-        // No column is looked at here.
-        let prepared = |_: &[&'static str], _: &str, _| DataFrame::empty().lazy();
-        let steps = Steps { read, prepared, derive, look: |_: &Look<'_>, _: &ProcessTables| Ok(()) };
-        Ok(derivation.build(ProcessTables::new(), workers, steps)?.0)
+        Ok(build_and_look(workers, &["iterations", "regions"], &[], read, derive, |_, _| Ok(()))?.0)
+    }
+
+    fn look_at(tables: &[&'static str]) -> Look<'static> {
+        Look::new(request(tables), |_, _| Ok(()))
+    }
+
+    #[test]
+    fn tables_are_let_go_of_after_the_last_look() {
+        let derive = |_: &[&'static str], _: &derived::Frames| Ok(vec![DataFrame::empty()]);
+        for workers in [1, 2, 3] {
+            let looks =
+                [look_at(&["iterations", "kernels"]), look_at(&["regions"]), look_at(&["anomalies", "kernels"])];
+            let seen = Mutex::new(Vec::new());
+            let look = |look: &Look<'_>, tables: &ProcessTables| {
+                assert!(look.request.keys().eq(tables.keys()));
+                seen.lock().unwrap().push(tables.len());
+                Ok(())
+            };
+            let (tables, late) = build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, look).unwrap();
+            // The last one waits for what nobody here makes, and so do the kernels.
+            assert_eq!((tables.keys().copied().collect::<Vec<_>>(), late), (vec!["kernels"], vec![2]));
+            let mut seen = seen.into_inner().unwrap();
+            seen.sort_unstable();
+            assert_eq!(seen, [1, 2]);
+            let kept = ["iterations", "regions"];
+            let (tables, _) =
+                build_and_look(workers, &kept, &looks[..2], |_| Ok(rows()), derive, |_, _| Ok(())).unwrap();
+            assert!(tables.keys().eq(&kept));
+        }
+    }
+
+    #[test]
+    fn no_look_waits_for_tables_that_cannot_be_built() {
+        for workers in [1, 2, 3] {
+            let derive = |_: &[&'static str], _: &derived::Frames| bail!("no iterations");
+            let looks = [look_at(&["iterations"]), look_at(&["iterations", "regions"])];
+            let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _| Ok(()));
+            assert_eq!(failed.err().unwrap().to_string(), "no iterations");
+            let derive = |_: &[&'static str], _: &derived::Frames| Ok(vec![DataFrame::empty()]);
+            let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _| bail!("not to be seen"));
+            assert_eq!(failed.err().unwrap().to_string(), "not to be seen");
+        }
     }
 
     #[test]

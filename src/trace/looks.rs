@@ -5,11 +5,14 @@ use anyhow::Result;
 use super::logical::Member;
 use super::requests::{ProcessTables, Request};
 
+/// Makes something of the tables of a process.
+type Make<'a> = dyn Fn(&Member, &ProcessTables) -> Result<()> + Send + Sync + 'a;
+
 /// Something that is made of tables of each process as soon as these are there, and after which nobody keeps them for it.
 pub struct Look<'a> {
     /// The tables and columns that it is made of.
     pub request: Request,
-    make: Box<dyn Fn(&Member, &ProcessTables) -> Result<()> + Send + Sync + 'a>,
+    make: Box<Make<'a>>,
 }
 
 impl<'a> Look<'a> {
