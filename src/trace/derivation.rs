@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, col};
 
 use super::derived::{self, Needs};
@@ -108,9 +108,7 @@ impl Derivation<'_> {
         L: Fn(&Look<'_>, &ProcessTables) -> Result<()> + Sync,
     {
         let Steps { read, prepared, derive, look } = steps;
-        // In the order in which they are declared: what one tells about another is known then.
-        let sources = || schema::tables().iter().filter(|table| self.read.contains_key(table.name));
-        let mut missing: BTreeSet<&'static str> = sources().map(|table| table.name).collect();
+        let mut missing: BTreeSet<&'static str> = self.sources().map(|table| table.name).collect();
         missing.extend(self.tables.iter().map(|table| table.name));
         let will_be = |name: &&'static str| missing.contains(name) || tables.contains_key(name);
         let (early, late): (Vec<usize>, Vec<usize>) = (0..self.looks.len())
@@ -121,87 +119,125 @@ impl Derivation<'_> {
         let tasks: Vec<Task> = early.chain(families.into_iter().map(Task::Build)).collect();
         let mut kinds = vec![Step::Read];
         kinds.resize(tasks.len() + 1, Step::Do);
-        let progress = Progress::new(tables, missing, tasks);
-        let shared = Arc::default();
-        let wanted = Arc::new(self.request.clone());
-        let build = |names: &[&'static str], needs: &Request| -> Result<Vec<DataFrame>> {
-            let chosen: Vec<(&'static str, LazyFrame)> = {
-                let state = progress.lock();
-                let chosen = |(source, columns): (&&'static str, &BTreeSet<&'static str>)| {
-                    let columns = columns.iter().filter(|column| !is_identity(column)).map(|column| col(*column));
-                    let rows = state.tables.get(source)?.clone().select(columns.collect::<Vec<Expr>>());
-                    Some((*source, prepared(names, source, rows)))
-                };
-                needs.iter().filter_map(chosen).collect()
-            };
-            // Once for all columns in turn: who builds from them would hold the pieces and a copy of each.
-            let whole = |(name, frame): (&'static str, LazyFrame)| -> PolarsResult<(&'static str, DataFrame)> {
-                Ok((name, std::mem::take(frame.collect()?.rechunk_mut())))
-            };
-            let needed = chosen.into_iter().map(whole).collect::<PolarsResult<derived::Frames>>()?.wanting(&wanted);
-            // Calls that are cut are other calls than those of all others.
-            let is_cut = names.iter().any(|name| derived::is_of_cut_calls(name));
-            derive(names, &if is_cut { needed } else { needed.sharing(&shared) })
-        };
-        let carry_out = |task: Task| -> Result<()> {
-            let begun = progress.begin();
-            let sources = self.sources_of_task(&task);
-            let mut built = Vec::new();
-            match &task {
-                Task::Build(names) => {
-                    for (name, frame) in names.iter().zip(build(names, &sources)?) {
-                        built.push((*name, only_requested(frame, self.request.get(name))?.lazy()));
-                    }
-                }
-                Task::Look(at) => {
-                    let tables = {
-                        let state = progress.lock();
-                        let table = |name: &&'static str| Some((*name, state.tables.get(name)?.clone()));
-                        sources.keys().filter_map(table).collect()
-                    };
-                    self.looks.get(*at).map_or(Ok(()), |one| look(one, &tables))?;
-                }
-            }
-            let names: Vec<&'static str> = built.iter().map(|(name, _)| *name).collect();
-            {
-                let mut state = progress.lock();
-                state.tables.extend(built);
-                state.done.push(task);
-                let used = self.used_after(&state.done);
-                sources.keys().try_for_each(|name| self.let_go(&mut state.tables, name, &used))?;
-            }
-            names.into_iter().for_each(|name| progress.has(name));
-            begun.end();
-            Ok(())
-        };
         let read = Mutex::new(read);
-        let read_all = || -> Result<()> {
-            let begun = progress.begin();
-            let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
-            for table in sources() {
-                let rows = read(table)?;
-                let mut state = progress.lock();
-                state.tables.insert(table.name, rows.frame);
-                if rows.has_more {
-                    let used = self.used_after(&state.done);
-                    self.let_go(&mut state.tables, table.name, &used)?;
-                }
-                drop(state);
-                progress.has(table.name);
-            }
-            begun.end();
-            Ok(())
+        let work = Work {
+            plan: self,
+            progress: Progress::new(tables, missing, tasks),
+            wanted: Arc::new(self.request.clone()),
+            shared: Arc::default(),
+            prepared,
+            derive,
+            look,
         };
-        let sources_of = |task: &Task| self.sources_of_task(task).into_keys().collect();
         workers.run(
             &kinds,
             |_| 0,
             |step| match step {
-                Step::Read => read_all(),
-                Step::Do => progress.next(sources_of).map_or(Ok(()), carry_out),
+                Step::Read => work.read_all(&mut *read.lock().unwrap_or_else(PoisonError::into_inner)),
+                Step::Do => work.next().map_or(Ok(()), |task| work.carry_out(task)),
             },
         )?;
-        Ok((progress.into_tables(), late))
+        Ok((work.progress.into_tables(), late))
+    }
+
+    /// The source tables in the order in which they are declared: what one tells about another is known then.
+    fn sources(&self) -> impl Iterator<Item = &'static Table> {
+        schema::tables().iter().copied().filter(|table| self.read.contains_key(table.name))
+    }
+}
+
+/// What workers share that carry out a derivation.
+struct Work<'a, P, D, L> {
+    plan: &'a Derivation<'a>,
+    progress: Progress,
+    wanted: Arc<Request>,
+    shared: Arc<derived::Shared>,
+    prepared: P,
+    derive: D,
+    look: L,
+}
+
+impl<P, D, L> Work<'_, P, D, L>
+where
+    P: Fn(&[&'static str], &str, LazyFrame) -> LazyFrame,
+    D: Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>>,
+    L: Fn(&Look<'_>, &ProcessTables) -> Result<()>,
+{
+    fn next(&self) -> Option<Task> {
+        self.progress.next(|task| self.plan.sources_of_task(task).into_keys().collect())
+    }
+
+    fn read_all(&self, mut read: impl FnMut(&'static Table) -> Result<SourceRows>) -> Result<()> {
+        let begun = self.progress.begin();
+        for table in self.plan.sources() {
+            let rows = read(table)?;
+            let mut state = self.progress.lock();
+            state.tables.insert(table.name, rows.frame);
+            if rows.has_more {
+                let used = self.plan.used_after(&state.done);
+                self.plan.let_go(&mut state.tables, table.name, &used)?;
+            }
+            drop(state);
+            self.progress.has(table.name);
+        }
+        begun.end();
+        Ok(())
+    }
+
+    fn carry_out(&self, task: Task) -> Result<()> {
+        let begun = self.progress.begin();
+        let sources = self.plan.sources_of_task(&task);
+        let built = match &task {
+            Task::Build(names) => self.built(names, &sources)?,
+            Task::Look(at) => {
+                if let Some(look) = self.plan.looks.get(*at) {
+                    (self.look)(look, &self.tables_of(&sources))?;
+                }
+                Vec::new()
+            }
+        };
+        let names: Vec<&'static str> = built.iter().map(|(name, _)| *name).collect();
+        {
+            let mut state = self.progress.lock();
+            state.tables.extend(built);
+            state.done.push(task);
+            let used = self.plan.used_after(&state.done);
+            sources.keys().try_for_each(|name| self.plan.let_go(&mut state.tables, name, &used))?;
+        }
+        names.into_iter().for_each(|name| self.progress.has(name));
+        begun.end();
+        Ok(())
+    }
+
+    fn tables_of(&self, sources: &Request) -> ProcessTables {
+        let state = self.progress.lock();
+        sources.keys().filter_map(|name| Some((*name, state.tables.get(name)?.clone()))).collect()
+    }
+
+    /// Tables that belong together, built from their sources.
+    fn built(&self, names: &[&'static str], sources: &Request) -> Result<Vec<(&'static str, LazyFrame)>> {
+        let tables = self.tables_of(sources);
+        let chosen = sources.iter().filter_map(|(source, columns)| {
+            let columns = columns.iter().filter(|column| !is_identity(column)).map(|column| col(*column));
+            let rows = tables.get(source)?.clone().select(columns.collect::<Vec<Expr>>());
+            Some((*source, (self.prepared)(names, source, rows)))
+        });
+        // Once for all columns in turn: who builds from them would hold the pieces and a copy of each.
+        let whole = |(name, frame): (&'static str, LazyFrame)| -> PolarsResult<(&'static str, DataFrame)> {
+            Ok((name, std::mem::take(frame.collect()?.rechunk_mut())))
+        };
+        let needed = chosen.map(whole).collect::<PolarsResult<derived::Frames>>()?.wanting(&self.wanted);
+        drop(tables);
+        // Calls that are cut are other calls than those of all others.
+        let is_cut = names.iter().any(|name| derived::is_of_cut_calls(name));
+        let needed = if is_cut { needed } else { needed.sharing(&self.shared) };
+        let frames = (self.derive)(names, &needed)?;
+        // Others would wait for ever for a table that does not come.
+        ensure!(frames.len() == names.len(), "{} tables came of {}", frames.len(), names.join(", "));
+        let asked = |(name, frame): (&&'static str, DataFrame)| {
+            Ok((*name, only_requested(frame, self.plan.request.get(name))?.lazy()))
+        };
+        names.iter().zip(frames).map(asked).collect()
     }
 }
 
@@ -325,6 +361,15 @@ mod tests {
             let derive = |_: &[&'static str], _: &derived::Frames| Ok(vec![DataFrame::empty()]);
             let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _| bail!("not to be seen"));
             assert_eq!(failed.err().unwrap().to_string(), "not to be seen");
+        }
+    }
+
+    #[test]
+    fn no_look_waits_for_tables_that_did_not_come() {
+        for workers in [1, 2, 3] {
+            let looks = [look_at(&["iterations"])];
+            let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), |_, _| Ok(Vec::new()), |_, _| Ok(()));
+            assert_eq!(failed.err().unwrap().to_string(), "0 tables came of iterations");
         }
     }
 

@@ -504,8 +504,8 @@ impl Trace {
     /// # Errors
     /// As [`Trace::count_rows`].
     pub fn has_rows(&self, member: &Member, table: &'static Table) -> Result<bool> {
-        let surely = !self.chooses_of(table) && member.source.has_rows(&self.context(member), table);
-        Ok(surely || self.count_rows(member, table)? > 0)
+        let is_told = !self.chooses_of(table) && member.source.has_rows(&self.context(member), table);
+        Ok(is_told || self.count_rows(member, table)? > 0)
     }
 
     /// Number of rows of every source table of a process.

@@ -141,7 +141,8 @@ pub trait Source: Send + Sync {
     /// When the input cannot be opened. Of a damaged table the rows that can be read are counted.
     fn count_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> anyhow::Result<RowCount>;
 
-    /// Whether a source table surely has rows, where that is told sooner than their number; if not, only counting tells.
+    /// Whether a source table has rows, where that is told sooner than their number: one that counts, whatever its values turn
+    /// out to be when they are read. If not, only counting tells.
     fn has_rows(&self, _context: &ReadContext<'_>, _table: &'static Table) -> bool {
         false
     }

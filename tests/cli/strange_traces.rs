@@ -114,6 +114,16 @@ fn filters_that_match_nothing_are_told_of() {
     assert!(analysis.stderr.contains("nothing is left by --kernel, --category together"), "{}", analysis.stderr);
 }
 
+/// Where no process is left, sections want for rows, and none for answers.
+#[test]
+fn sections_of_no_process_have_no_rows() {
+    let (analysis, document) = analyzed(INPUT, &["--rank", "99"]);
+    assert_eq!(analysis.code, 3);
+    let left_out = document["provenance"]["left_out"].as_array().unwrap();
+    let hotspots = left_out.iter().find(|section| section["section"] == "Hotspots").unwrap();
+    assert_eq!(hotspots["reason"], "no rows in kernels", "{left_out:?}");
+}
+
 /// A number that matches nothing among others that do is told of, in documents and beside answers.
 #[test]
 fn parts_of_filters_that_match_nothing_are_told_of() {

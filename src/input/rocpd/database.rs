@@ -125,7 +125,8 @@ impl Database {
         })
     }
 
-    /// Whether a table surely has a row of this process for which a condition holds; if not, only counting tells.
+    /// Whether a table has a row of this process for which a condition holds, whatever its values turn out to be when they are
+    /// read; if not, only counting tells.
     pub fn has_any(&self, base: &str, condition: Condition) -> bool {
         self.partition.table(base).is_some_and(|table| {
             let condition = self.condition(table, condition);
