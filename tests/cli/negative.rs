@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use rusqlite::Connection;
+use tempfile::TempDir;
+
 use crate::common::{listing, real, run};
 
 #[test]
@@ -60,6 +63,47 @@ fn a_damaged_rank_does_not_lose_the_others() {
     let rank = format!("{ranks}/rank3_81684_results.db");
     let run = run(&["sql", "SELECT COUNT(*) AS n FROM kernels", &rank, &damaged, "-f", "csv"]);
     assert_eq!((run.code, run.stdout.as_str()), (5, "n\n5128\n"), "{}", run.stderr);
+}
+
+/// A copy of a fixture, of whose bytes some are changed: those of the first page of a table, and the place of its last child.
+fn damaged_copy(fixture: &str, table: &str, change: impl FnOnce(&mut [u8], usize, usize)) -> (TempDir, String) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("damaged_results.db");
+    std::fs::copy(fixture, &path).unwrap();
+    let sql = "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name LIKE ? || '%' ORDER BY name";
+    let connection = Connection::open(&path).unwrap();
+    let root: usize = connection.query_row(sql, [table], |row| row.get(0)).unwrap();
+    let page_bytes: usize = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+    drop(connection);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let at = (root - 1) * page_bytes;
+    assert_eq!(bytes[at], 5, "an interior page");
+    let last = u32::from_be_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
+    change(&mut bytes, at, (last - 1) * page_bytes);
+    std::fs::write(&path, bytes).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    (directory, path)
+}
+
+/// Whether there are arguments is told by the first; that others cannot be read must be told all the same.
+#[test]
+fn damaged_arguments_are_told_of() {
+    let (_directory, path) = damaged_copy("fixtures/merged/merged.db", "rocpd_arg_", |bytes, _, leaf| bytes[leaf] = 0);
+    let run = run(&["analyze", &path, "--format", "json"]);
+    assert_eq!(run.code, 5, "{}", run.stderr);
+    assert!(run.stderr.contains("rocpd_arg"), "{}", run.stderr);
+}
+
+/// Of marks only the details of their events are looked for: what is damaged is counted as of all.
+#[test]
+fn damaged_events_are_told_of_once() {
+    let broken = |bytes: &mut [u8], root: usize, _| bytes[root + 14..root + 18].fill(0xFF);
+    let (_directory, path) = damaged_copy("fixtures/two_nodes/node0/4100_results.db", "rocpd_event_", broken);
+    for reader in ["auto", "pages"] {
+        let run = run(&["sql", "SELECT * FROM marks", &path, "--reader", reader]);
+        assert_eq!(run.code, 5, "{}", run.stderr);
+        assert_eq!(run.stderr.matches("rocpd_event").count(), 1, "{}", run.stderr);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
+use super::database::{Database, KEY};
 use crate::input::common::sqlite::{Condition, RowTest, Wanted, integer, text};
 use crate::input::common::{IdIndex, count_first};
 use crate::trace::frames::dictionary_column;
@@ -78,6 +79,15 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Whether an argument belongs to a region: the first of them tells in most files, and at once. Of damaged ones only reading
+/// tells, and what is damaged.
+pub fn has_any(database: &Database, threads: usize) -> bool {
+    let Ok(arguments) = database.read("arg", &[integer("event_id")], threads) else { return false };
+    let first = arguments.integers("event_id").iter().next().flatten();
+    let is_whole = arguments.damage.is_none() && arguments.misfits.is_empty();
+    first.is_some_and(|event| is_whole && database.is_among_first("region", "event_id", event))
+}
+
 /// Who owns arguments: canonical word, source table, and its key column.
 const OWNERS: &[(&str, &str, &str)] =
     &[("region", "region", "id"), ("kernel", "kernel_dispatch", "dispatch_id"), ("copy", "memory_copy", "id")];
@@ -137,7 +147,9 @@ impl Owners {
 
     /// Of these regions alone, with their events in rising order.
     fn among(assembly: &Assembly<'_>, regions: &[i64]) -> Result<(Vec<i64>, Self)> {
-        let columns = assembly.database.read("region", &[integer("event_id")], assembly.context.threads)?;
+        let among = Condition::all().and(RowTest::OneOf(KEY, regions.to_vec()));
+        let columns =
+            assembly.database.read_where("region", &[integer("event_id")], among, assembly.context.threads)?;
         let (ids, events) = (columns.integers("id"), columns.integers("event_id"));
         let mut chosen: Vec<(i64, i64)> = events
             .iter()

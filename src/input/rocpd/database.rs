@@ -13,8 +13,8 @@ use crate::input::common::sqlite::{
     quoted,
 };
 
-/// Key of every table.
-const KEY: &str = "id";
+/// The key of every table.
+pub const KEY: &str = "id";
 
 /// The process that rows belong to, in a partition that holds several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +132,21 @@ impl Database {
             let condition = self.condition(table, condition);
             sqlite::has_any(&self.file.store, Selection { table, key: KEY, condition: &condition })
         })
+    }
+
+    /// Whether one of the first rows of a table has a value.
+    pub fn is_among_first(&self, base: &str, column: &str, value: i64) -> bool {
+        let table = self.partition.table(base).filter(|table| table.has(KEY) && table.has(column));
+        let Some(table) = table else { return false };
+        let owned = self.condition(table, Condition::all()).to_sql();
+        let sql = format!(
+            include_str!("sql/is_among_first.sql"),
+            column = quoted(column),
+            table = quoted(&table.name),
+            condition = if owned.is_empty() { owned } else { format!("WHERE {owned}") }
+        );
+        let Ok(connection) = sqlite::open(self.file.store.path()) else { return false };
+        connection.query_row(&sql, [value], |_| Ok(())).is_ok()
     }
 
     /// Number of rows of a table, 0 when it is missing. Of a damaged one those that can be read are counted, and the cause

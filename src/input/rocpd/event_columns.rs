@@ -5,6 +5,7 @@ use polars::prelude::*;
 use serde_json::Value;
 
 use super::assembly::Assembly;
+use super::database::KEY;
 use super::dispatches::{note_missing_events, put_event_ids};
 use super::events::Events;
 use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, text};
@@ -14,6 +15,9 @@ use crate::trace::frames::{dictionary_column_at, text_column_from_dictionary};
 use crate::trace::values::Integers;
 
 const UNKNOWN: &str = "unknown";
+
+/// Events whose details are looked for one by one, at most.
+const SOUGHT_EVENTS: usize = 100_000;
 
 /// Canonical columns that come from the event of a row.
 pub const EVENT_COLUMNS: &[&str] =
@@ -49,7 +53,9 @@ pub fn put_event_columns(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, 
     }
     let sources = assembly.sources(&[(&["message"], "extdata"), (&["call_stack"], "call_stack")]);
     if !sources.is_empty() && !event_ids.is_empty() {
-        let details = EventDetails::read(assembly, &sources, "")?;
+        // What is damaged of other events is told where their numbers are read.
+        let events = if needed.is_empty() { Condition::all() } else { of_events(event_ids) };
+        let details = EventDetails::read(assembly, &sources, events)?;
         if details.columns.height > 0 {
             let (wants_message, wants_stack) = (assembly.wants(&["message"]), assembly.wants(&["call_stack"]));
             let (messages, stacks) = rayon::join(
@@ -61,6 +67,17 @@ pub fn put_event_columns(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, 
         }
     }
     Ok(())
+}
+
+/// Condition for events that are looked for one by one; of many all are read.
+fn of_events(event_ids: &Int64Chunked) -> Condition {
+    if event_ids.len() > SOUGHT_EVENTS {
+        return Condition::all();
+    }
+    let mut ids: Vec<i64> = event_ids.iter().flatten().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    Condition::all().and(RowTest::OneOf(KEY, ids))
 }
 
 fn put_category(
@@ -86,16 +103,16 @@ pub struct EventDetails {
 }
 
 impl EventDetails {
-    /// Reads columns of the events that fulfil a condition in SQL, if one is given.
+    /// Reads columns of the events that fulfil a condition.
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn read(assembly: &mut Assembly<'_>, names: &[&'static str], events: &str) -> Result<Self> {
+    pub fn read(assembly: &mut Assembly<'_>, names: &[&'static str], events: Condition) -> Result<Self> {
         let table = assembly.database.partition().table("event");
         let known: Vec<&'static str> =
             names.iter().copied().filter(|name| table.is_some_and(|table| table.has(name))).collect();
         let wanted: Vec<Wanted> = known.iter().map(|name| text(name)).collect();
-        let condition = Condition::all().and(RowTest::SaysSomething(known)).and_sql(events);
+        let condition = events.and(RowTest::SaysSomething(known));
         let columns = if wanted.is_empty() {
             Columns::default()
         } else {

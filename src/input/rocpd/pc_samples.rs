@@ -157,7 +157,8 @@ fn recorded(assembly: &mut Assembly<'_>) -> Result<Vec<Recorded>> {
         return Ok(Vec::new());
     }
     let events = format!(include_str!("sql/events_of.sql"), table = quoted(&table.name), condition = condition);
-    let of_events = EventDetails::read(assembly, &["extdata", "line_info"], events.trim_end())?;
+    let of_events =
+        EventDetails::read(assembly, &["extdata", "line_info"], Condition::all().and_sql(events.trim_end()))?;
     let (event_texts, lines) = (of_events.texts("extdata"), of_events.texts("line_info"));
     let (details, event_ids, times) =
         (columns.texts("extdata"), columns.integers("event_id"), columns.integers("timestamp"));

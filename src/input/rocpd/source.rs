@@ -28,6 +28,15 @@ struct RocpdSource {
     symbols: SymbolCache,
 }
 
+impl RocpdSource {
+    /// Conditions in SQL for the samples that are marks and those of the program counter, where none carries a value: which do
+    /// takes a join to tell, and compressed details say nothing to SQL.
+    fn marks_and_pc_samples(&self) -> Option<(String, &'static str)> {
+        let counted = pc_samples::countable(&self.database).filter(|_| !self.database.has_rows("pmc_event"))?;
+        Some((format!("({counted}) IS NOT 1"), counted))
+    }
+}
+
 /// The processes of a rocpd database.
 ///
 /// # Errors
@@ -105,6 +114,12 @@ impl Source for RocpdSource {
             "memory_copies" => self.database.has_any("memory_copy", Condition::all()),
             "memory_allocations" => self.database.has_any("memory_allocate", Condition::all()),
             "regions" => self.database.has_any("region", with_length()),
+            "marks" => {
+                let marks = self.marks_and_pc_samples().map(|(marks, _)| Condition::all().and_sql(marks));
+                let counted = marks.and_then(|marks| self.database.count("sample", marks, context.threads).ok());
+                counted.is_some_and(|(rows, cause)| rows > 0 && cause.is_none())
+            }
+            "args" => args::has_any(&self.database, context.threads),
             _ => false,
         }
     }
@@ -113,32 +128,29 @@ impl Source for RocpdSource {
         if is_left_out(context, table.name) {
             return Ok(RowCount::default());
         }
-        // Which samples carry values takes a join to tell, and compressed details say nothing to SQL.
-        let sampled = matches!(table.name, "marks" | "samples" | "pc_samples") && !self.database.has_rows("pmc_event");
-        let countable = if sampled { pc_samples::countable(&self.database) } else { None };
-        let counted = Condition::all().and_sql(countable.unwrap_or_default());
-        let uncounted = countable.map(|counted| format!("({counted}) IS NOT 1")).unwrap_or_default();
+        let is_sampled = matches!(table.name, "marks" | "samples" | "pc_samples");
+        let countable = if is_sampled { self.marks_and_pc_samples() } else { None };
         let all = Condition::all;
-        let parts = match table.name {
-            "kernels" => vec![("kernel_dispatch", dispatches::first_runs(&self.database))],
-            "counter_dispatches" => vec![("kernel_dispatch", all())],
-            "memory_copies" => vec![("memory_copy", all())],
-            "memory_allocations" => vec![("memory_allocate", all())],
-            "regions" => vec![("region", with_length())],
-            "marks" if countable.is_some() => {
-                vec![("sample", all().and_sql(uncounted)), ("region", without_length())]
+        let parts = match (table.name, countable) {
+            ("marks", Some((marks, _))) => {
+                vec![("sample", all().and_sql(marks)), ("region", without_length())]
             }
-            "pc_samples" if countable.is_some() => vec![("sample", counted)],
-            "samples" if countable.is_some() => Vec::new(),
-            "graph_launches" => vec![("graph_launch", all())],
-            "hip_events" => vec![("hip_event", all())],
-            "queues" => vec![("info_queue", all())],
-            "streams" => vec![("info_stream", all())],
-            "threads" => vec![("info_thread", all())],
-            "code_objects" => vec![("info_code_object", all())],
-            "kernel_symbols" => vec![("info_kernel_symbol", all())],
+            ("pc_samples", Some((_, counted))) => vec![("sample", all().and_sql(counted))],
+            ("samples", Some(_)) => Vec::new(),
+            ("kernels", _) => vec![("kernel_dispatch", dispatches::first_runs(&self.database))],
+            ("counter_dispatches", _) => vec![("kernel_dispatch", all())],
+            ("memory_copies", _) => vec![("memory_copy", all())],
+            ("memory_allocations", _) => vec![("memory_allocate", all())],
+            ("regions", _) => vec![("region", with_length())],
+            ("graph_launches", _) => vec![("graph_launch", all())],
+            ("hip_events", _) => vec![("hip_event", all())],
+            ("queues", _) => vec![("info_queue", all())],
+            ("streams", _) => vec![("info_stream", all())],
+            ("threads", _) => vec![("info_thread", all())],
+            ("code_objects", _) => vec![("info_code_object", all())],
+            ("kernel_symbols", _) => vec![("info_kernel_symbol", all())],
             // These leave out or join rows, so that only reading tells.
-            "args" | "counters" | "counter_instances" | "samples" | "marks" | "pc_samples" => {
+            ("args" | "counters" | "counter_instances" | "samples" | "marks" | "pc_samples", _) => {
                 let columns: Vec<&'static Column> = table.columns.iter().skip(2).take(2).collect();
                 let rows = self.read(context, table, &columns)?;
                 return Ok(RowCount { rows: rows.frame.collect()?.height() as u64, damage: rows.damage });

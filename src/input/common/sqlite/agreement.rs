@@ -189,6 +189,10 @@ fn both(path: &Path, selection: Selection<'_>, threads: usize) -> (Columns, Opti
     (sqlite, store.pages().unwrap().read(selection, &present, threads).ok())
 }
 
+fn read_texts(path: &Path, selection: Selection<'_>) -> Columns {
+    read(&Store::new(path, Reader::Sqlite), selection, &[text("c")], 2).unwrap()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(120))]
 
@@ -229,6 +233,28 @@ proptest! {
         for reader in [Reader::Sqlite, Reader::Auto] {
             prop_assert_eq!(count(&Store::new(&path, reader), selection, 2).unwrap(), (sqlite.height as u64, None));
         }
+    }
+
+    #[test]
+    fn rows_are_found_by_their_keys(recipe in recipe(), others in prop::collection::vec(-9_i64..2_100, 0..30)) {
+        let recipe = Recipe { table: Table::RowId, added: None, ..recipe };
+        let (_directory, path, shape) = made(&recipe);
+        let some = recipe.rows.iter().step_by(7).map(|(id, _)| *id);
+        let ids: Vec<i64> = some.chain(others).chain([i64::MIN, i64::MAX]).collect();
+        let condition = Condition::all().and(RowTest::OneOf("id", ids.clone()));
+        let selection = Selection { table: &shape, key: "id", condition: &condition };
+        let (sqlite, _) = both(&path, selection, 2);
+        let store = Store::checked(&path, Reader::Pages).unwrap();
+        let pages = store.pages().unwrap();
+        let all = Selection { condition: &Condition::all(), ..selection };
+        // Whether the leaves are known already must not matter, nor which of them were looked at last.
+        for _ in 0..2 {
+            prop_assert_eq!(rows(&pages.read(selection, &[text("c")], 2).unwrap()), rows(&read_texts(&path, selection)));
+            let whole = pages.read(all, &[integer("a")], 2).unwrap();
+            prop_assert_eq!((whole.height, whole.left_out), (read_texts(&path, all).height, Some(0)));
+        }
+        prop_assert_eq!(pages.count(selection, 2).unwrap(), (sqlite.height as u64, None));
+        prop_assert!(sqlite.integers("id").iter().flatten().all(|id| ids.contains(&id)));
     }
 
     #[test]

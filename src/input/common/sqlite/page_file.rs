@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use memmap2::{Mmap, UncheckedAdvice};
@@ -12,7 +13,7 @@ use super::column::{Columns, Kind, Values, Wanted};
 use super::gather::{Part, close_gaps, damage, named, texts, validity};
 use super::json_text::text_of_blob;
 use super::pages::{
-    Cells, Chunk, Decoder, Leaf, Lost, Misfits, Numbers, Pages, Plan, Stored, Texts, measure, tables, walk,
+    Cells, Chunk, Decoder, Leaf, Lost, Misfits, Numbers, Pages, Plan, RowTest, Stored, Texts, measure, tables, walk,
 };
 use super::table::Selection;
 
@@ -24,9 +25,12 @@ const LEAVES_PER_CHUNK: usize = 256;
 pub struct PageFile {
     map: Mmap,
     roots: BTreeMap<String, u32>,
+    /// The leaves of tables by their roots: many are read for several columns at different times.
+    scans: Mutex<BTreeMap<u32, Arc<Scan>>>,
 }
 
 /// What a table gave.
+#[derive(Debug)]
 struct Scan {
     leaves: Vec<Leaf>,
     lost: Vec<Lost>,
@@ -45,7 +49,7 @@ impl PageFile {
         let pages = Pages::of(&map)?;
         let Some(tables) = tables(pages) else { bail!("the list of its tables is damaged") };
         let roots = tables.into_iter().map(|table| (table.name, table.page)).collect();
-        Ok(Self { map, roots })
+        Ok(Self { map, roots, scans: Mutex::default() })
     }
 
     /// Reads the key and the `wanted` columns.
@@ -54,13 +58,36 @@ impl PageFile {
     /// When only SQLite can.
     pub fn read(&self, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
         let pages = Pages::of(&self.map)?;
+        let whole = self.scan(pages, selection, threads)?;
+        let lists = sought(selection)?;
+        let mut columns = None;
+        // What is damaged of a table is told in the same words whichever rows are asked for: then all of it is looked at.
+        if !lists.is_empty() && whole.lost.is_empty() {
+            let may_be_chosen = |leaf: &&Leaf| lists.iter().all(|ids| may_hold(leaf, ids));
+            let leaves = whole.leaves.iter().filter(may_be_chosen).copied().collect();
+            let some = Scan { leaves, lost: Vec::new() };
+            let found = Self::columns(pages, selection, wanted, &some, threads)?;
+            columns = found.damage.is_none().then_some(Columns { left_out: None, ..found });
+        }
+        let columns = columns.map_or_else(|| Self::columns(pages, selection, wanted, &whole, threads), Ok)?;
+        self.let_go();
+        Ok(columns)
+    }
+
+    /// The rows on some leaves.
+    fn columns(
+        pages: Pages<'_>,
+        selection: Selection<'_>,
+        wanted: &[Wanted],
+        scan: &Scan,
+        threads: usize,
+    ) -> Result<Columns> {
         let stored = stored(selection)?;
         let columns: Vec<Stored> = wanted
             .iter()
             .map(|wanted| stored.get(wanted.name).copied().context("a column is not known"))
             .collect::<Result<_>>()?;
         let plan = plan(selection, stored, &columns)?;
-        let scan = self.scan(pages, selection, threads)?;
         let height = scan.rows();
         let mut ids = vec![0_i64; height];
         let mut integers: Vec<Vec<i64>> = buffers(wanted, Kind::Integer, height);
@@ -105,9 +132,8 @@ impl PageFile {
             };
             columns.values.push((wanted.name, values));
         }
-        let lost: Vec<Lost> = scan.lost.into_iter().chain(parts.into_iter().flat_map(|part| part.lost)).collect();
+        let lost: Vec<Lost> = scan.lost.iter().copied().chain(parts.into_iter().flat_map(|part| part.lost)).collect();
         columns.damage = damage(&lost);
-        self.let_go();
         Ok(columns)
     }
 
@@ -142,13 +168,18 @@ impl PageFile {
         let counted: Vec<(usize, Vec<Lost>)> =
             scan.leaves.par_chunks(LEAVES_PER_CHUNK).map(decode).collect::<Result<_>>()?;
         let rows: usize = counted.iter().map(|(rows, _)| rows).sum();
-        let lost: Vec<Lost> = scan.lost.into_iter().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();
+        let lost: Vec<Lost> = scan.lost.iter().copied().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();
         self.let_go();
         Ok((rows as u64, damage(&lost)))
     }
 
-    fn scan(&self, pages: Pages<'_>, selection: Selection<'_>, threads: usize) -> Result<Scan> {
+    /// The leaves of a table.
+    fn scan(&self, pages: Pages<'_>, selection: Selection<'_>, threads: usize) -> Result<Arc<Scan>> {
         let root = self.roots.get(&selection.table.name).copied().context("the table is not known")?;
+        let known = self.scans.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
         let tree = walk(pages, root);
         let (mut leaves, mut lost) = (tree.leaves, tree.lost);
         if threads > 1 {
@@ -157,7 +188,9 @@ impl PageFile {
         } else {
             lost.extend(measure(pages, &mut leaves));
         }
-        Ok(Scan { leaves, lost })
+        let scan = Arc::new(Scan { leaves, lost });
+        self.scans.lock().unwrap_or_else(PoisonError::into_inner).insert(root, Arc::clone(&scan));
+        Ok(scan)
     }
 }
 
@@ -212,6 +245,24 @@ fn plan(selection: Selection<'_>, stored: &BTreeMap<String, Stored>, columns: &[
     let of = |name: &&'static str| stored.get(*name).copied().unwrap_or(Stored::RowId);
     let tests: Vec<_> = tests.iter().map(|test| test.map(of)).collect();
     Ok(Plan::new(columns, &tests, text_of_blob))
+}
+
+/// Lists of row ids of which a row must be one to be chosen.
+fn sought(selection: Selection<'_>) -> Result<Vec<&[i64]>> {
+    let stored = stored(selection)?;
+    let is_row_id = |name: &str| stored.get(name) == Some(&Stored::RowId);
+    let tests = selection.condition.tests().unwrap_or_default();
+    let lists = tests.iter().filter_map(|test| match test {
+        RowTest::OneOf(column, ids) if is_row_id(column) => Some(ids.as_slice()),
+        _ => None,
+    });
+    Ok(lists.collect())
+}
+
+/// Whether a leaf may have a row with one of some ids in rising order.
+fn may_hold(leaf: &Leaf, ids: &[i64]) -> bool {
+    let first = leaf.above.map_or(0, |above| ids.partition_point(|id| *id <= above));
+    ids.get(first).is_some_and(|id| leaf.up_to.is_none_or(|up_to| *id <= up_to))
 }
 
 fn rows_of(leaves: &[Leaf]) -> usize {

@@ -1,0 +1,1 @@
+SELECT 1 FROM (SELECT {column} AS value FROM {table} {condition} LIMIT 65536) WHERE value = ? LIMIT 1
