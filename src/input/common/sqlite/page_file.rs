@@ -58,6 +58,12 @@ impl PageFile {
     /// When only SQLite can.
     pub fn read(&self, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
         let pages = Pages::of(&self.map)?;
+        let stored = stored(selection)?;
+        let columns: Vec<Stored> = wanted
+            .iter()
+            .map(|wanted| stored.get(wanted.name).copied().context("a column is not known"))
+            .collect::<Result<_>>()?;
+        let plan = plan(selection, stored, &columns)?;
         let whole = self.scan(pages, selection, threads)?;
         let lists = sought(selection)?;
         let mut columns = None;
@@ -66,35 +72,23 @@ impl PageFile {
             let may_be_chosen = |leaf: &&Leaf| lists.iter().all(|ids| may_hold(leaf, ids));
             let leaves = whole.leaves.iter().filter(may_be_chosen).copied().collect();
             let some = Scan { leaves, lost: Vec::new() };
-            let found = Self::columns(pages, selection, wanted, &some, threads)?;
+            let found = Self::columns(pages, &plan, wanted, &some, threads)?;
             columns = found.damage.is_none().then_some(Columns { left_out: None, ..found });
         }
-        let columns = columns.map_or_else(|| Self::columns(pages, selection, wanted, &whole, threads), Ok)?;
+        let columns = columns.map_or_else(|| Self::columns(pages, &plan, wanted, &whole, threads), Ok)?;
         self.let_go();
         Ok(columns)
     }
 
     /// The rows on some leaves.
-    fn columns(
-        pages: Pages<'_>,
-        selection: Selection<'_>,
-        wanted: &[Wanted],
-        scan: &Scan,
-        threads: usize,
-    ) -> Result<Columns> {
-        let stored = stored(selection)?;
-        let columns: Vec<Stored> = wanted
-            .iter()
-            .map(|wanted| stored.get(wanted.name).copied().context("a column is not known"))
-            .collect::<Result<_>>()?;
-        let plan = plan(selection, stored, &columns)?;
+    fn columns(pages: Pages<'_>, plan: &Plan, wanted: &[Wanted], scan: &Scan, threads: usize) -> Result<Columns> {
         let height = scan.rows();
         let mut ids = vec![0_i64; height];
         let mut integers: Vec<Vec<i64>> = buffers(wanted, Kind::Integer, height);
         let mut reals: Vec<Vec<f64>> = buffers(wanted, Kind::Real, height);
         let chunks = scan.chunks(&mut ids, &mut integers, &mut reals, wanted);
         let decode =
-            |(leaves, mut chunk): (&[Leaf], Chunk<'_>)| match Decoder::new(pages, &plan).decode(leaves, &mut chunk) {
+            |(leaves, mut chunk): (&[Leaf], Chunk<'_>)| match Decoder::new(pages, plan).decode(leaves, &mut chunk) {
                 Ok(()) => Ok(Part::of(chunk)),
                 Err(reason) => bail!(reason),
             };
