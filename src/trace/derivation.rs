@@ -105,7 +105,7 @@ impl Derivation<'_> {
         R: FnMut(&'static Table) -> Result<SourceRows> + Send,
         P: Fn(&[&'static str], &str, LazyFrame) -> LazyFrame + Sync,
         D: Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
-        L: Fn(&Look<'_>, &ProcessTables) -> Result<()> + Sync,
+        L: Fn(&Look<'_>, &ProcessTables, &derived::Shared) -> Result<()> + Sync,
     {
         let Steps { read, prepared, derive, look } = steps;
         let mut missing: BTreeSet<&'static str> = self.sources().map(|table| table.name).collect();
@@ -161,7 +161,7 @@ impl<P, D, L> Work<'_, P, D, L>
 where
     P: Fn(&[&'static str], &str, LazyFrame) -> LazyFrame,
     D: Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>>,
-    L: Fn(&Look<'_>, &ProcessTables) -> Result<()>,
+    L: Fn(&Look<'_>, &ProcessTables, &derived::Shared) -> Result<()>,
 {
     fn next(&self) -> Option<Task> {
         self.progress.next(|task| self.plan.sources_of_task(task).into_keys().collect())
@@ -191,7 +191,7 @@ where
             Task::Build(names) => self.built(names, &sources)?,
             Task::Look(at) => {
                 if let Some(look) = self.plan.looks.get(*at) {
-                    (self.look)(look, &self.tables_of(&sources))?;
+                    (self.look)(look, &self.tables_of(&sources), &self.shared)?;
                 }
                 Vec::new()
             }
@@ -298,7 +298,7 @@ mod tests {
         looks: &[Look<'_>],
         read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
         derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
-        look: impl Fn(&Look<'_>, &ProcessTables) -> Result<()> + Sync,
+        look: impl Fn(&Look<'_>, &ProcessTables, &derived::Shared) -> Result<()> + Sync,
     ) -> Result<(ProcessTables, Vec<usize>)> {
         let looks: Vec<&Look<'_>> = looks.iter().collect();
         let derivation = Derivation {
@@ -319,11 +319,11 @@ mod tests {
         read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
         derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
     ) -> Result<ProcessTables> {
-        Ok(build_and_look(workers, &["iterations", "regions"], &[], read, derive, |_, _| Ok(()))?.0)
+        Ok(build_and_look(workers, &["iterations", "regions"], &[], read, derive, |_, _, _| Ok(()))?.0)
     }
 
     fn look_at(tables: &[&'static str]) -> Look<'static> {
-        Look::new(request(tables), |_, _| Ok(()))
+        Look::new(request(tables), |_, _, _| Ok(()))
     }
 
     #[test]
@@ -333,7 +333,7 @@ mod tests {
             let looks =
                 [look_at(&["iterations", "kernels"]), look_at(&["regions"]), look_at(&["anomalies", "kernels"])];
             let seen = Mutex::new(Vec::new());
-            let look = |look: &Look<'_>, tables: &ProcessTables| {
+            let look = |look: &Look<'_>, tables: &ProcessTables, _: &derived::Shared| {
                 assert!(look.request.keys().eq(tables.keys()));
                 seen.lock().unwrap().push(tables.len());
                 Ok(())
@@ -346,7 +346,7 @@ mod tests {
             assert_eq!(seen, [1, 2]);
             let kept = ["iterations", "regions"];
             let (tables, _) =
-                build_and_look(workers, &kept, &looks[..2], |_| Ok(rows()), derive, |_, _| Ok(())).unwrap();
+                build_and_look(workers, &kept, &looks[..2], |_| Ok(rows()), derive, |_, _, _| Ok(())).unwrap();
             assert!(tables.keys().eq(&kept));
         }
     }
@@ -356,10 +356,11 @@ mod tests {
         for workers in [1, 2, 3] {
             let derive = |_: &[&'static str], _: &derived::Frames| bail!("no iterations");
             let looks = [look_at(&["iterations"]), look_at(&["iterations", "regions"])];
-            let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _| Ok(()));
+            let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _, _| Ok(()));
             assert_eq!(failed.err().unwrap().to_string(), "no iterations");
             let derive = |_: &[&'static str], _: &derived::Frames| Ok(vec![DataFrame::empty()]);
-            let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _| bail!("not to be seen"));
+            let failed =
+                build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _, _| bail!("not to be seen"));
             assert_eq!(failed.err().unwrap().to_string(), "not to be seen");
         }
     }
@@ -368,7 +369,7 @@ mod tests {
     fn no_look_waits_for_tables_that_did_not_come() {
         for workers in [1, 2, 3] {
             let looks = [look_at(&["iterations"])];
-            let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), |_, _| Ok(Vec::new()), |_, _| Ok(()));
+            let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), |_, _| Ok(Vec::new()), |_, _, _| Ok(()));
             assert_eq!(failed.err().unwrap().to_string(), "0 tables came of iterations");
         }
     }

@@ -35,7 +35,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::queue_order::order_by;
+    use crate::trace::queue_order::start_order;
 
     fn by_definition(rows: &[(u32, u8)]) -> Vec<[u32; FOLLOWERS]> {
         let place = |row: usize| (rows[row].1, row);
@@ -59,7 +59,7 @@ mod tests {
                 rows.sort_by_key(|(_, start)| *start);
             }
             let lanes: Vec<u32> = rows.iter().map(|(lane, _)| *lane).collect();
-            let order = order_by(rows.len(), |row| rows[row].1);
+            let order = start_order(rows.len(), |row| Some(i64::from(rows[row].1)), |_| None);
             prop_assert!(!sorted || order.is_none());
             prop_assert_eq!(followers(&lanes, order.as_deref()), by_definition(&rows));
         }

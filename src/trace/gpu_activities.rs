@@ -1,6 +1,9 @@
 //! Kernels and copies as what runs on which GPU, taken from tables of one process, and their sums over time.
 
-use anyhow::Result;
+use std::iter::Peekable;
+use std::slice::Iter;
+
+use anyhow::{Context, Result};
 use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
 use rayon::prelude::*;
@@ -10,7 +13,9 @@ use super::frames::rows_named;
 use super::gpu_segments::{Activity, ActivityInterval};
 use super::gpu_time_sweep::GpuTimeSweep;
 use super::gpu_times::GpuTime;
+use super::kernel_order::KernelOrder;
 use super::source::Piece;
+use super::values::{Integers, Truths};
 
 /// The valid kernels and copies whose GPU is known; a copy between two GPUs once for each.
 ///
@@ -23,17 +28,25 @@ pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<Activity
     Ok(activities)
 }
 
-/// The sums of `gpu_segments` over all kernels and copies, in any order.
+/// The sums of `gpu_segments` over all kernels, whose order is given, and copies in any order.
 ///
 /// # Errors
 /// When a column is missing or has another type.
-pub fn summed(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<GpuTime>> {
-    let mut activities = of_tables(kernels, copies)?;
-    // Stable, because that sort uses the runs which tables sorted by start bring along.
-    activities.sort_by_key(|activity| activity.start_ns);
-    let mut sweep = GpuTimeSweep::default();
-    anyhow::ensure!(activities.iter().all(|activity| sweep.add(activity)), "internal: sorted rows are in no order");
-    Ok(sweep.finish())
+pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> Result<Vec<GpuTime>> {
+    let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(kernels.column(name)?.i64()?));
+    let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);
+    let valid = Truths::of(kernels.column("valid")?.bool()?).are_true();
+    let communicates = Truths::of(&of_communication(kernels)?).are_true();
+    let kernel = |row: u32| {
+        let row = row as usize;
+        let (start_ns, end_ns) = starts.get(row).zip(ends.get(row)).filter(|_| valid.get(row) == Some(true))?;
+        Some(ActivityInterval { gpu: gpus.get(row)?, start_ns, end_ns, activity: kind(communicates.get(row)) })
+    };
+    let sorted = sorted_copies(copies)?;
+    let mut sums = Sums::of(&sorted);
+    let in_order = order.rows().filter_map(kernel).all(|kernel| sums.add(&kernel));
+    let times = if in_order { sums.finish() } else { None };
+    times.context("internal: sorted rows are in no order")
 }
 
 /// The sums of `gpu_segments` over kernels that are read piece by piece, and copies; `None` where the kernels are not in
@@ -42,27 +55,15 @@ pub fn summed(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<GpuTime>> {
 /// # Errors
 /// When a piece cannot be read, or a column is missing or has another type.
 pub fn summed_in_pieces(kernels: &[Box<dyn Piece>], copies: &DataFrame) -> Result<Option<Vec<GpuTime>>> {
-    let mut sorted = Vec::with_capacity(copies.height());
-    add_copies(copies, &mut sorted)?;
-    sorted.sort_by_key(|activity| activity.start_ns);
-    let mut copies = sorted.iter().peekable();
-    let mut sweep = GpuTimeSweep::default();
+    let sorted = sorted_copies(copies)?;
+    let mut sums = Sums::of(&sorted);
     let mut windows = kernels.chunks(rayon::current_num_threads().max(1));
     // Filled again and again, because fresh memory costs about as much as reading does.
     let (mut ready, mut next) = (Vec::new(), Vec::new());
     read(windows.next().unwrap_or_default(), &mut ready)?;
     while !ready.is_empty() {
         let window = windows.next().unwrap_or_default();
-        let sum_up = || {
-            ready.iter().flatten().all(|kernel| {
-                while let Some(copy) = copies.next_if(|copy| copy.start_ns <= kernel.start_ns) {
-                    if !sweep.add(copy) {
-                        return false;
-                    }
-                }
-                sweep.add(kernel)
-            })
-        };
+        let sum_up = || ready.iter().flatten().all(|kernel| sums.add(kernel));
         let (in_order, read) = rayon::join(sum_up, || read(window, &mut next));
         read?;
         if !in_order {
@@ -70,7 +71,48 @@ pub fn summed_in_pieces(kernels: &[Box<dyn Piece>], copies: &DataFrame) -> Resul
         }
         std::mem::swap(&mut ready, &mut next);
     }
-    Ok(copies.all(|copy| sweep.add(copy)).then(|| sweep.finish()))
+    Ok(sums.finish())
+}
+
+/// Sums over kernels that come in the order of their starts, and copies that are in it.
+struct Sums<'a> {
+    copies: Peekable<Iter<'a, ActivityInterval>>,
+    sweep: GpuTimeSweep,
+}
+
+impl<'a> Sums<'a> {
+    fn of(copies: &'a [ActivityInterval]) -> Self {
+        Self { copies: copies.iter().peekable(), sweep: GpuTimeSweep::default() }
+    }
+
+    /// Adds the next kernel and the copies before it; not where that kernel starts before the last one.
+    fn add(&mut self, kernel: &ActivityInterval) -> bool {
+        while let Some(copy) = self.copies.next_if(|copy| copy.start_ns <= kernel.start_ns) {
+            if !self.sweep.add(copy) {
+                return false;
+            }
+        }
+        self.sweep.add(kernel)
+    }
+
+    fn finish(mut self) -> Option<Vec<GpuTime>> {
+        self.copies.all(|copy| self.sweep.add(copy)).then(|| self.sweep.finish())
+    }
+}
+
+fn sorted_copies(copies: &DataFrame) -> Result<Vec<ActivityInterval>> {
+    let mut sorted = Vec::with_capacity(copies.height());
+    add_copies(copies, &mut sorted)?;
+    sorted.sort_by_key(|copy| copy.start_ns);
+    Ok(sorted)
+}
+
+fn of_communication(kernels: &DataFrame) -> Result<BooleanChunked> {
+    Ok(rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?)
+}
+
+fn kind(communicates: Option<bool>) -> Activity {
+    if communicates == Some(true) { Activity::Communication } else { Activity::Compute }
 }
 
 fn read(pieces: &[Box<dyn Piece>], into: &mut Vec<Vec<ActivityInterval>>) -> Result<()> {
@@ -82,12 +124,11 @@ fn read(pieces: &[Box<dyn Piece>], into: &mut Vec<Vec<ActivityInterval>>) -> Res
 }
 
 fn add_kernels(kernels: &DataFrame, activities: &mut Vec<ActivityInterval>) -> Result<()> {
-    let is_communication = rows_named(kernels.column("category")?, |category| category == COMMUNICATION)?;
+    let is_communication = of_communication(kernels)?;
     let known = bits(&is_communication);
     activities.reserve(kernels.height());
     each_valid_interval(kernels, "gpu", |row, gpu, start_ns, end_ns| {
-        let communication = known.map_or_else(|| is_communication.get(row), |bits| bits.get(row)) == Some(true);
-        let activity = if communication { Activity::Communication } else { Activity::Compute };
+        let activity = kind(known.map_or_else(|| is_communication.get(row), |bits| bits.get(row)));
         activities.push(ActivityInterval { gpu, start_ns, end_ns, activity });
     })
 }
@@ -173,6 +214,10 @@ mod tests {
         .unwrap()
     }
 
+    fn whole_sums(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<GpuTime>> {
+        summed(kernels, copies, &KernelOrder::of(kernels)?)
+    }
+
     struct Rows(DataFrame);
 
     impl Piece for Rows {
@@ -192,7 +237,7 @@ mod tests {
         segments(of_tables(&all, &copies).unwrap()).iter().for_each(|segment| expected.add(segment));
         let expected = expected.finish();
         assert!(expected.len() > 8, "{expected:?}");
-        assert_eq!(summed(&all, &copies).unwrap(), expected);
+        assert_eq!(whole_sums(&all, &copies).unwrap(), expected);
         for rows in [1, 3, 7, 40, 100] {
             let pieces = pieces((0..100).step_by(rows).map(|at| kernels(at..(at + rows as i64).min(100))));
             assert_eq!(summed_in_pieces(&pieces, &copies).unwrap(), Some(expected.clone()), "{rows}");
@@ -206,9 +251,9 @@ mod tests {
         let rows = with_nulls.filter(&gpu.is_not_null()).unwrap();
         let mut apart = kernels(0..50);
         apart.vstack_mut(&kernels(50..100)).unwrap();
-        let expected = summed(&with_nulls, &copies()).unwrap();
-        assert_eq!(summed(&rows, &copies()).unwrap(), expected);
-        assert_eq!(summed(&apart, &copies()).unwrap(), expected);
+        let expected = whole_sums(&with_nulls, &copies()).unwrap();
+        assert_eq!(whole_sums(&rows, &copies()).unwrap(), expected);
+        assert_eq!(whole_sums(&apart, &copies()).unwrap(), expected);
     }
 
     #[test]
@@ -220,7 +265,7 @@ mod tests {
     #[test]
     fn copies_are_summed_up_without_kernels() {
         let none = summed_in_pieces(&[], &copies()).unwrap();
-        assert_eq!(none, Some(summed(&kernels(0..0), &copies()).unwrap()));
+        assert_eq!(none, Some(whole_sums(&kernels(0..0), &copies()).unwrap()));
         assert!(none.is_some_and(|times| times.iter().any(|time| time.copies)));
     }
 }

@@ -279,7 +279,7 @@ impl Trace {
         let mut tables = self.whole_frames(member, &extended, &[], Some(resolved))?;
         selection::apply(&self.choice, resolved, &member.process, &wider, &mut tables)?;
         let workers = self.jobs.shared_by(self.members.len());
-        workers.run(looks, |_| 0, |look| look.take(member, &tables))?;
+        workers.run(looks, |_| 0, |look| look.take(member, &tables, &derived::Shared::default()))?;
         Ok(tables)
     }
 
@@ -397,14 +397,15 @@ impl Trace {
             _ => derived::derive_all(names, &member.process, needed),
         };
         let workers = self.jobs.shared_by(self.members.len());
-        let look = |look: &Look<'_>, tables: &ProcessTables| look.take(member, tables);
+        let look =
+            |look: &Look<'_>, tables: &ProcessTables, shared: &derived::Shared| look.take(member, tables, shared);
         let (mut tables, late) = derivation.build(tables, workers, Steps { read, prepared, derive, look })?;
         if is_checked {
             let frame = checks.finish(&self.notes)?;
             tables.insert(ANOMALIES, only_requested(frame, asked.get(ANOMALIES))?.lazy());
         }
         let late: Vec<&Look<'_>> = late.into_iter().filter_map(|at| looks.get(at).copied()).collect();
-        workers.run(&late, |_| 0, |look| look.take(member, &tables))?;
+        workers.run(&late, |_| 0, |look| look.take(member, &tables, &derived::Shared::default()))?;
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)
     }

@@ -2,11 +2,12 @@
 
 use anyhow::Result;
 
+use super::derived::Shared;
 use super::logical::Member;
 use super::requests::{ProcessTables, Request};
 
 /// Makes something of the tables of a process.
-type Make<'a> = dyn Fn(&Member, &ProcessTables) -> Result<()> + Send + Sync + 'a;
+type Make<'a> = dyn Fn(&Member, &ProcessTables, &Shared) -> Result<()> + Send + Sync + 'a;
 
 /// Something that is made of tables of each process as soon as these are there, and after which nobody keeps them for it.
 pub struct Look<'a> {
@@ -16,8 +17,12 @@ pub struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    /// A look at some tables, of which `make` gets at least the columns that are named.
-    pub fn new(request: Request, make: impl Fn(&Member, &ProcessTables) -> Result<()> + Send + Sync + 'a) -> Self {
+    /// A look at some tables, of which `make` gets at least the columns that are named, and what is worked out of source tables
+    /// that are read with all rows.
+    pub fn new(
+        request: Request,
+        make: impl Fn(&Member, &ProcessTables, &Shared) -> Result<()> + Send + Sync + 'a,
+    ) -> Self {
         Self { request, make: Box::new(make) }
     }
 
@@ -25,8 +30,8 @@ impl<'a> Look<'a> {
     ///
     /// # Errors
     /// When it cannot be made of them.
-    pub fn take(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
-        (self.make)(member, tables)
+    pub fn take(&self, member: &Member, tables: &ProcessTables, shared: &Shared) -> Result<()> {
+        (self.make)(member, tables, shared)
     }
 }
 

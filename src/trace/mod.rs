@@ -48,6 +48,8 @@ pub mod jobs;
 #[cfg(feature = "tables")]
 mod joint_tables;
 pub mod kernel_names;
+#[cfg(feature = "tables")]
+pub mod kernel_order;
 pub mod kinds;
 pub mod lane_numbers;
 pub mod launching_groups;

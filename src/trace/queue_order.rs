@@ -13,35 +13,32 @@ pub struct Dispatch<L> {
     pub end_ns: i64,
 }
 
-/// Places of dispatches in the order of their starts, those that start at the same time in the order given; `None` where that
-/// is the order given.
-pub fn order_of_starts(starts: impl Iterator<Item = i64>) -> Option<Vec<u32>> {
-    let mut order: Vec<(i64, u32)> = starts.zip(0..).collect();
-    if order.is_sorted() {
+/// So many dispatches in the order of their starts, then of their ids, then as they come; `None` where that is how they come.
+pub fn start_order(
+    count: usize,
+    start: impl Fn(usize) -> Option<i64>,
+    id: impl Fn(usize) -> Option<i64>,
+) -> Option<Vec<u32>> {
+    let key = |place: usize| (start(place), id(place));
+    if (0..count).is_sorted_by_key(key) {
         return None;
     }
+    // Starts are compared far more often than ids, which are looked up where starts are the same.
+    let mut order: Vec<(i64, u32)> = (0..count).map(|place| start(place).unwrap_or(i64::MIN)).zip(0..).collect();
     // Dispatches of a queue are mostly in order: runs that are so are only merged.
     order.sort();
+    let same_start = |one: &(i64, u32), other: &(i64, u32)| one.0 == other.0;
+    for together in order.chunk_by_mut(same_start).filter(|together| together.len() > 1) {
+        together.sort_by_key(|(_, place)| key(*place as usize));
+    }
     Some(order.into_iter().map(|(_, place)| place).collect())
 }
 
-/// So many places in the order of their keys, those with the same key in the order given; `None` where that is the order
-/// given.
-pub fn order_by<K: Ord>(count: usize, key: impl Fn(usize) -> K) -> Option<Vec<u32>> {
-    if (0..count).is_sorted_by_key(&key) {
-        return None;
-    }
-    let mut order: Vec<u32> = (0..count as u32).collect();
-    // As above: runs that are in order are only merged.
-    order.sort_by_key(|place| key(*place as usize));
-    Some(order)
-}
-
 /// For each of so many dispatches, in the order given, the latest end of those of its queue, and of the `others` there, that
-/// started before it; of dispatches that start at the same time the one that is given first counts as started before, and of
-/// the others none does. `None` for the first of a queue.
+/// started before it; of dispatches that start at the same time the one that is first in `order` counts as started before, and
+/// of the others none does. `None` for the first of a queue.
 ///
-/// `order` is [`order_of_starts`] of the dispatches. Takes `O(n log q)` for `q` queues; the others are sorted.
+/// `order` is [`start_order`] of the dispatches. Takes `O(n log q)` for `q` queues; the others are sorted.
 pub fn free_before<'a, L: Copy + Ord + 'a>(
     count: usize,
     dispatch: impl Fn(usize) -> Dispatch<L> + 'a,
@@ -140,10 +137,21 @@ mod tests {
                 dispatches.sort_by_key(|dispatch| dispatch.start_ns);
             }
             let expected = by_definition(&dispatches, &others);
-            let order = order_of_starts(dispatches.iter().map(|dispatch| dispatch.start_ns));
+            let order = start_order(dispatches.len(), |place| Some(dispatches[place].start_ns), |_| None);
             prop_assert!(!sorted || order.is_none());
             let found = free_before(dispatches.len(), |place| dispatches[place], order.as_deref(), others);
             prop_assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn dispatches_are_ordered_by_start_then_id(
+            rows in prop::collection::vec((prop::option::weighted(0.9, 0_i64..9), prop::option::weighted(0.9, 0_i64..5)), 0..40),
+        ) {
+            let mut expected: Vec<u32> = (0..rows.len() as u32).collect();
+            expected.sort_by_key(|place| rows[*place as usize]);
+            let order = start_order(rows.len(), |place| rows[place].0, |place| rows[place].1);
+            prop_assert_eq!(order.is_none(), rows.is_sorted());
+            prop_assert_eq!(order.unwrap_or_else(|| expected.clone()), expected);
         }
     }
 }

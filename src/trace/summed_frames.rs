@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame};
 
-use super::derived;
+use super::derived::{self, Shared};
 use super::gpu_activities;
 use super::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times, summed_segments};
+use super::kernel_order::KernelOrder;
 use super::logical::{Member, Trace};
 use super::requests::{ProcessTables, Request, known_table};
 
@@ -112,7 +113,7 @@ impl Trace {
             wider.entry(name).or_default().extend(columns);
         }
         let mut tables = self.process_frames(member, &wider)?;
-        let times = gpu_times_of_activities(&tables)?;
+        let times = gpu_times_of_activities(&tables, &Shared::default())?;
         tables.retain(|name, _| others.contains_key(name));
         Ok((times, tables))
     }
@@ -128,7 +129,10 @@ pub fn activities() -> Request {
 ///
 /// # Errors
 /// When a column is missing or has another type.
-pub fn gpu_times_of_activities(tables: &ProcessTables) -> Result<Vec<GpuTime>> {
+pub fn gpu_times_of_activities(tables: &ProcessTables, shared: &Shared) -> Result<Vec<GpuTime>> {
     let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).cloned().unwrap_or_default().collect()?) };
-    gpu_activities::summed(&whole("kernels")?, &whole("memory_copies")?)
+    let kernels = whole("kernels")?;
+    let is_identified = kernels.column("dispatch_id").is_ok();
+    let order = if is_identified { shared.kernel_order(&kernels) } else { KernelOrder::of(&kernels) };
+    gpu_activities::summed(&kernels, &whole("memory_copies")?, &order?)
 }

@@ -46,7 +46,7 @@ impl<'a> OfRows<'a> {
     /// Adds the rows of a process whose table is read as a whole.
     fn look(&self, workers: Jobs) -> Look<'_> {
         let request = Request::from([(self.table.name, self.columns.clone())]);
-        Look::new(request, move |member, tables| {
+        Look::new(request, move |member, tables, _| {
             let frame = tables.get(self.table.name).context("internal: a table was not read")?;
             add_rows(frame.clone(), member, &self.columns, workers, || self.empty(), |pass| self.absorb(pass))
         })

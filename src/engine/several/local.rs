@@ -136,7 +136,7 @@ impl<'a> Locals<'a> {
     /// Works out the steps: of tables of each process those that read them, when these are the last of a block.
     pub fn looks<'b>(&'b self, trace: &'b Trace) -> impl Iterator<Item = Look<'b>> {
         self.sharing.iter().map(move |sharing| {
-            Look::new(sharing.request.clone(), move |member, tables| self.see(trace, sharing, member, tables))
+            Look::new(sharing.request.clone(), move |member, tables, _| self.see(trace, sharing, member, tables))
         })
     }
 

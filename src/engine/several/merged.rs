@@ -90,7 +90,7 @@ impl Merged {
     /// Takes the segments of each process.
     pub fn look(&self) -> Look<'_> {
         let request = Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.into_iter().collect())]);
-        Look::new(request, |member, tables| self.see(member, tables))
+        Look::new(request, |member, tables, _| self.see(member, tables))
     }
 
     fn see(&self, member: &Member, tables: &ProcessTables) -> Result<()> {

@@ -7,6 +7,7 @@ use anyhow::Result;
 use polars::prelude::LazyFrame;
 
 use super::merged::GPU_SEGMENTS;
+use crate::trace::derived::Shared;
 use crate::trace::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times};
 use crate::trace::looks::Look;
 use crate::trace::summed_frames::{activities, gpu_times_of_activities};
@@ -55,13 +56,14 @@ impl Sums {
             Origin::Activities => activities(),
             Origin::Nothing => return None,
         };
-        (!self.columns.is_empty()).then(|| Look::new(request, |member, tables| self.see(member, tables)))
+        (!self.columns.is_empty())
+            .then(|| Look::new(request, |member, tables, shared| self.see(member, tables, shared)))
     }
 
-    fn see(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
+    fn see(&self, member: &Member, tables: &ProcessTables, shared: &Shared) -> Result<()> {
         let times = match (self.origin, tables.get(GPU_SEGMENTS)) {
             (Origin::Segments, Some(segments)) => gpu_times(&segments.clone().collect()?)?,
-            (Origin::Activities, _) => gpu_times_of_activities(tables)?,
+            (Origin::Activities, _) => gpu_times_of_activities(tables, shared)?,
             _ => return Ok(()),
         };
         self.times.lock().unwrap_or_else(PoisonError::into_inner).insert(member.process.process, times);

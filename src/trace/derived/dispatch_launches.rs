@@ -9,7 +9,7 @@ use super::queue_lanes::queue_lanes;
 use super::{Frames, Needs, column, needed};
 use crate::trace::identity::Process;
 use crate::trace::lane_numbers::LaneNumbers;
-use crate::trace::queue_order::{Dispatch, free_before, order_of_starts};
+use crate::trace::queue_order::{Dispatch, free_before};
 use crate::trace::values::{Integers, Truths};
 
 /// Name of the table, and of the column with the names of calls.
@@ -29,7 +29,7 @@ const TAKEN: [&str; 10] = [
     "tid",
 ];
 /// Those of them that nothing else depends on: without one the table is built without it.
-pub const HANDED_ON: &[&str] = &["dispatch_id", "kernel_id", "kernel_name", "short_name", "category", "device", "tid"];
+pub const HANDED_ON: &[&str] = &["kernel_id", "kernel_name", "short_name", "category", "device", "tid"];
 
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
@@ -49,9 +49,7 @@ pub fn needs() -> Needs {
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let calls = LaunchingCalls::of(tables)?;
-    let kernels = needed(tables, "kernels")?;
-    let valid = kernels.column("valid")?.bool()?;
-    let kernels = if valid.all() { kernels.clone() } else { kernels.filter(valid)? };
+    let (kernels, order) = tables.kernel_order()?.of_valid(needed(tables, "kernels")?)?;
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
     let (starts, ends, ids) = (integer("start_ns")?, integer("end_ns")?, integer("correlation_id")?);
     let gpus = integer("gpu")?;
@@ -65,9 +63,8 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         end_ns: ends.get(place).unwrap_or_default(),
     };
     let rows = kernels.height();
-    let order = order_of_starts(starts.iter().map(Option::unwrap_or_default));
-    let queue_free = free_before(rows, |place| dispatch(place, &of_queue), order.as_deref(), Vec::new());
-    let gpu_free = free_before(rows, |place| dispatch(place, &of_gpu), order.as_deref(), copies);
+    let queue_free = free_before(rows, |place| dispatch(place, &of_queue), order.moved(), Vec::new());
+    let gpu_free = free_before(rows, |place| dispatch(place, &of_gpu), order.moved(), copies);
     let mut columns = LaunchColumns::with_capacity(rows);
     let dispatches = (0..rows).map(|place| dispatch(place, &of_queue));
     for (((dispatch, id), queue_free), gpu_free) in dispatches.zip(ids.iter()).zip(queue_free).zip(gpu_free) {

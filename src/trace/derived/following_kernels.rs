@@ -9,7 +9,6 @@ use polars_arrow::bitmap::Bitmap;
 use super::{Frames, Needs, WantedColumns, needed};
 use crate::trace::followers::{FOLLOWERS, NO_ROW, followers};
 use crate::trace::identity::Process;
-use crate::trace::queue_order::order_by;
 use crate::trace::values::{Integers, integers};
 
 /// Name of the table.
@@ -87,18 +86,15 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
 
 fn of_tables(tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
-    let valid = kernels.column("valid")?.bool()?;
-    let kernels = if valid.all() { kernels.clone() } else { kernels.filter(valid)? };
-    let rows = kernels.height();
-    u32::try_from(rows).ok().filter(|rows| *rows < NO_ROW).context("more dispatches than can be counted")?;
+    let (kernels, order) = tables.kernel_order()?.of_valid(kernels)?;
+    u32::try_from(order.count()).ok().filter(|rows| *rows < NO_ROW).context("more dispatches than can be counted")?;
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
-    let (ids, starts, ends) = (integer("dispatch_id")?, integer("start_ns")?, integer("end_ns")?);
+    let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
     let lanes: Vec<u32> = {
         let (gpus, queues) = (integer("gpu")?, integer("queue_id")?);
         gpus.kinds().and(&queues.kinds()).of_rows
     };
-    let order = order_by(rows, |row| (starts.get(row), ids.get(row)));
-    let following = followers(&lanes, order.as_deref());
+    let following = followers(&lanes, order.moved());
 
     let mut columns = WantedColumns::of(tables, FOLLOWING_KERNELS);
     for name in TAKEN {

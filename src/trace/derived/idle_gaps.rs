@@ -14,6 +14,7 @@ use super::{Frames, Needs, needed, profiler_pauses};
 use crate::trace::identity::Process;
 use crate::trace::idle_stretches::Work;
 use crate::trace::intervals::Interval;
+use crate::trace::lane_numbers::LaneNumbers;
 use crate::trace::values::{Integers, Truths};
 
 /// The source columns that it is built from.
@@ -53,10 +54,13 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let [kernels, copies, regions, marks] =
         ["kernels", "memory_copies", "regions", "marks"].map(|name| needed(tables, name));
     let (kernels, copies, regions, marks) = (kernels?, copies?, regions?, marks?);
-    let mut by_gpu: BTreeMap<i64, Vec<Work>> = BTreeMap::new();
-    add_work(kernels, "gpu", false, &mut by_gpu)?;
-    add_work(copies, "gpu", true, &mut by_gpu)?;
-    add_work(copies, "peer_gpu", true, &mut by_gpu)?;
+    let order = tables.kernel_order()?;
+    u32::try_from(copies.height()).context("more copies than rows can be counted")?;
+    let mut by_gpu = WorkByGpu::default();
+    by_gpu.add(kernels, order.rows(), "gpu", false)?;
+    by_gpu.add(copies, 0..copies.height() as u32, "gpu", true)?;
+    by_gpu.add(copies, 0..copies.height() as u32, "peer_gpu", true)?;
+    let by_gpu = by_gpu.into_map();
     let all = || by_gpu.values().flatten();
     let span = all().map(|work| work.start_ns).min().zip(all().map(|work| work.end_ns).max());
     let span = span.map(|(start_ns, end_ns)| Interval::new(start_ns, end_ns));
@@ -83,7 +87,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         threads: &threads,
     };
     let swept = by_gpu.into_par_iter().map(|(gpu, mut work)| {
-        // Kernels and then copies, each mostly in order: a sort that merges runs takes linear time for them.
+        // Kernels in order, then copies, mostly so: a sort that merges runs takes linear time for them.
         work.sort_by_key(order);
         (gpu, sweep.gaps(&work))
     });
@@ -113,29 +117,42 @@ impl Launched {
     }
 }
 
-/// Adds the valid rows whose GPU is known.
-fn add_work(frame: &DataFrame, key: &str, is_copy: bool, by_gpu: &mut BTreeMap<i64, Vec<Work>>) -> Result<()> {
-    u32::try_from(frame.height()).context("more kernels or copies than rows can be counted")?;
-    let gpus = Integers::of(frame.column(key)?.i64()?);
-    let starts = Integers::of(frame.column("start_ns")?.i64()?);
-    let ends = Integers::of(frame.column("end_ns")?.i64()?);
-    let valid = Truths::of(frame.column("valid")?.bool()?);
-    let mut last: (i64, Vec<Work>) = Default::default();
-    let rows = (0_u32..).zip(gpus.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-    for ((((row, gpu), start), end), valid) in rows {
-        let (Some(gpu), Some(start_ns), Some(end_ns), Some(true)) = (gpu, start, end, valid) else { continue };
-        if last.1.is_empty() || gpu != last.0 {
-            put_back(last, by_gpu);
-            last = (gpu, by_gpu.remove(&gpu).unwrap_or_default());
-        }
-        last.1.push(Work { start_ns, end_ns, row, is_copy });
-    }
-    put_back(last, by_gpu);
-    Ok(())
+/// Kernels and copies by GPU.
+#[derive(Default)]
+struct WorkByGpu {
+    numbers: LaneNumbers<i64>,
+    work: Vec<Vec<Work>>,
 }
 
-fn put_back((gpu, work): (i64, Vec<Work>), by_gpu: &mut BTreeMap<i64, Vec<Work>>) {
-    if !work.is_empty() {
-        by_gpu.insert(gpu, work);
+impl WorkByGpu {
+    /// Adds those of some rows that are valid and whose GPU is known.
+    fn add(
+        &mut self,
+        frame: &DataFrame,
+        rows: impl Iterator<Item = u32>,
+        gpu_column: &str,
+        is_copy: bool,
+    ) -> Result<()> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+        let (gpus, starts, ends) = (integers(gpu_column)?, integers("start_ns")?, integers("end_ns")?);
+        let valid = Truths::of(frame.column("valid")?.bool()?).are_true();
+        for row in rows {
+            let at = row as usize;
+            let times = starts.get(at).zip(ends.get(at)).filter(|_| valid.get(at) == Some(true));
+            let (Some(gpu), Some((start_ns, end_ns))) = (gpus.get(at), times) else { continue };
+            let number = self.numbers.of(gpu) as usize;
+            if number == self.work.len() {
+                self.work.push(Vec::new());
+            }
+            if let Some(work) = self.work.get_mut(number) {
+                work.push(Work { start_ns, end_ns, row, is_copy });
+            }
+        }
+        Ok(())
+    }
+
+    fn into_map(mut self) -> BTreeMap<i64, Vec<Work>> {
+        let numbers = self.numbers.known().iter();
+        numbers.filter_map(|(gpu, number)| Some((*gpu, std::mem::take(self.work.get_mut(*number as usize)?)))).collect()
     }
 }

@@ -9,9 +9,10 @@ use polars::prelude::*;
 use super::{Frames, Needs, column, needed};
 use crate::trace::frames::{categorical, dictionary_column};
 use crate::trace::identity::Process;
+use crate::trace::kernel_order::KernelOrder;
 use crate::trace::kinds::Kinds;
 use crate::trace::repetitions::{Phase, Repetitions, phases, repetitions};
-use crate::trace::values::{Integers, Truths};
+use crate::trace::values::{Integers, Truths, present_in};
 
 const NONE: u32 = u32::MAX;
 /// Share of a lane's kernels within repetitions, and likeness of these, with which no other lane is tried.
@@ -43,7 +44,7 @@ pub fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let kernels = Kernels::of(needed(tables, "kernels")?)?;
+    let kernels = Kernels::of(needed(tables, "kernels")?, &tables.kernel_order()?)?;
     let mut found: Option<Found> = None;
     let mut tried: Vec<u32> = Vec::new();
     for lane in kernels.lanes() {
@@ -130,46 +131,45 @@ impl Found {
 }
 
 impl Kernels {
-    fn of(frame: &DataFrame) -> Result<Self> {
-        let valid = Truths::of(frame.column("valid")?.bool()?);
+    fn of(frame: &DataFrame, order: &KernelOrder) -> Result<Self> {
         let integers = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
-        let (ids, starts) = (integers("dispatch_id")?, integers("start_ns")?);
-        let mut order: Vec<(i64, i64, u32)> = Vec::with_capacity(frame.height());
-        order.extend(
-            (0_u32..)
-                .zip(starts.iter().zip(ids.iter()).zip(valid.iter()))
-                .filter(|(_, (_, valid))| *valid == Some(true))
-                .filter_map(|(row, ((start, id), _))| Some((start?, id.unwrap_or_default(), row))),
-        );
-        if !order.is_sorted() {
-            order.sort_unstable();
-        }
-        let is_plain = order.len() == frame.height() && order.iter().map(|(_, _, row)| *row).eq(0..order.len() as u32);
-        let rows = || order.iter().map(|(_, _, row)| *row as IdxSize).collect();
-        let rows: Option<IdxCa> = (!is_plain).then(|| IdxCa::from_vec("".into(), rows()));
-        let launched = launch_order(&order);
-        let start_ns: Vec<i64> = order.into_iter().map(|(start_ns, _, _)| start_ns).collect();
-        let ordered = |name: &str| -> Result<Column> {
-            let column = frame.column(name)?;
-            Ok(rows.as_ref().map_or_else(|| Ok(column.clone()), |rows| column.take(rows))?)
+        let (ids, starts, ends) = (integers("dispatch_id")?, integers("start_ns")?, integers("end_ns")?);
+        let valid = present_in(Truths::of(frame.column("valid")?.bool()?).are_true(), &[&starts]);
+        let rows: Option<Vec<u32>> = (order.moved().is_some() || valid.unset_bits() > 0)
+            .then(|| order.rows().filter(|row| valid.get(*row as usize) == Some(true)).collect());
+        let rows = rows.as_deref();
+        let times = |column: &Integers| -> Vec<i64> {
+            let time = |row: &u32| column.get(*row as usize).unwrap_or_default();
+            rows.map_or_else(
+                || column.iter().map(Option::unwrap_or_default).collect(),
+                |rows| rows.iter().map(time).collect(),
+            )
         };
-        let numbered = |name: &str| Ok::<_, anyhow::Error>(Integers::of(ordered(name)?.i64()?).kinds());
-        let names = ordered("short_name")?.as_materialized_series().cast(&categorical())?;
-        let name = Kinds::of(names.cat32()?.physical().iter().map(|code| code.map(i64::from)));
-        drop(names);
+        let numbered = |name: &str| -> Result<Kinds> {
+            let column = integers(name)?;
+            Ok(rows.map_or_else(|| column.kinds(), |rows| Kinds::of(rows.iter().map(|row| column.get(*row as usize)))))
+        };
+        let names = frame.column("short_name")?.as_materialized_series().cast(&categorical())?;
+        let codes = names.cat32()?.physical().rechunk();
+        let codes = codes.downcast_as_array();
+        let code = |row: usize| codes.get(row).map(i64::from);
+        let name = match rows {
+            Some(rows) => Kinds::of(rows.iter().map(|row| code(*row as usize))),
+            None => Kinds::of((0..codes.len()).map(code)),
+        };
         let mut shape = name.clone();
         for side in ["grid_x", "grid_y", "grid_z"] {
             shape = shape.and(&numbered(side)?);
         }
         Ok(Self {
-            start_ns,
-            end_ns: Integers::of(ordered("end_ns")?.i64()?).iter().map(Option::unwrap_or_default).collect(),
+            start_ns: times(&starts),
+            end_ns: times(&ends),
             gpu: numbered("gpu")?,
             queue: numbered("queue_id")?,
             stream: numbered("stream_id")?,
             name,
             shape,
-            launched,
+            launched: launch_order(&ids, rows),
         })
     }
 
@@ -245,15 +245,38 @@ impl Kernels {
     }
 }
 
-/// Positions of kernels, which are given by start, dispatch and row, in the order of their dispatches; `None` where it is
-/// the same, or where dispatches are not numbered.
-fn launch_order(by_start: &[(i64, i64, u32)]) -> Option<Vec<u32>> {
-    if by_start.is_sorted_by_key(|(_, dispatch_id, _)| *dispatch_id) {
+/// Positions of `rows`, which are all where there are none, in the order of their dispatches; `None` where it is the same, or
+/// where dispatches are not numbered.
+fn launch_order(ids: &Integers, rows: Option<&[u32]>) -> Option<Vec<u32>> {
+    let id = |row: usize| ids.get(row).unwrap_or_default();
+    let Some(rows) = rows else {
+        return order_of((0..ids.iter().len()).map(id));
+    };
+    if !(0..ids.iter().len()).is_sorted_by(|row, next| id(*row) < id(*next)) {
+        return order_of(rows.iter().map(|row| id(*row as usize)));
+    }
+    if rows.is_sorted() {
         return None;
     }
-    let mut order: Vec<(i64, u32)> = by_start.iter().map(|(_, dispatch_id, _)| *dispatch_id).zip(0..).collect();
+    // Tables mostly have kernels in the order of their dispatches.
+    let mut places = vec![NONE; ids.iter().len()];
+    for (place, row) in (0..).zip(rows) {
+        if let Some(slot) = places.get_mut(*row as usize) {
+            *slot = place;
+        }
+    }
+    places.retain(|place| *place != NONE);
+    Some(places)
+}
+
+/// Places of values in their order, the first of equal ones first; `None` where that is the order given.
+fn order_of(values: impl Iterator<Item = i64>) -> Option<Vec<u32>> {
+    let mut order: Vec<(i64, u32)> = values.zip(0..).collect();
+    if order.is_sorted() {
+        return None;
+    }
     order.sort_unstable();
-    Some(order.into_iter().map(|(_, position)| position).collect())
+    Some(order.into_iter().map(|(_, place)| place).collect())
 }
 
 /// The rows with the key that most rows have, of several the one that comes first.
@@ -273,4 +296,33 @@ fn busiest(rows: &[u32], keys: &Kinds) -> Vec<u32> {
     let mut busiest = Vec::with_capacity(most);
     busiest.extend(rows.iter().copied().filter(|row| key(row) == chosen));
     busiest
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn kernels_are_put_in_the_order_of_their_dispatches(
+            kernels in prop::collection::vec((0_i64..50, 0_i64..50, any::<bool>()), 0..30),
+            ascending in any::<bool>(),
+        ) {
+            let mut kernels = kernels;
+            if ascending {
+                for ((_, id, _), next) in kernels.iter_mut().zip(0..) {
+                    *id = next;
+                }
+            }
+            let ids = Integers::of(&Int64Chunked::from_vec("".into(), kernels.iter().map(|kernel| kernel.1).collect()));
+            let mut rows: Vec<u32> = (0..kernels.len() as u32).filter(|row| kernels[*row as usize].2).collect();
+            rows.sort_by_key(|row| kernels[*row as usize].0);
+            let mut expected: Vec<u32> = (0..rows.len() as u32).collect();
+            expected.sort_by_key(|place| kernels[rows[*place as usize] as usize].1);
+            let is_same = expected.is_sorted();
+            prop_assert_eq!(launch_order(&ids, Some(&rows)), (!is_same).then_some(expected));
+        }
+    }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::launch_shapes::in_order;
 use super::{Frames, Needs, needed};
 use crate::trace::identity::Process;
 use crate::trace::telemetry::{Held, Quantity, quantity};
@@ -65,7 +64,7 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         found.push((row, [clock, most(Quantity::Power), most(Quantity::Temperature)]));
     }
     let mut places = vec![0_u32; kernels.height()];
-    for (place, row) in (0_u32..).zip(in_order(kernels)?) {
+    for (place, row) in (0_u32..).zip(tables.kernel_order()?.rows()) {
         if let Some(slot) = places.get_mut(row as usize) {
             *slot = place;
         }

@@ -1,10 +1,11 @@
 //! Dispatches that do the same work: of one kernel on one GPU with the same grid and workgroup.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use polars::prelude::*;
 
 use crate::trace::categories::COMMUNICATION;
 use crate::trace::frames::{categorical, rows_named};
+use crate::trace::kernel_order::KernelOrder;
 use crate::trace::kinds::Kinds;
 use crate::trace::values::{Integers, Truths};
 
@@ -23,16 +24,15 @@ pub struct SameWork {
 pub struct Works<'a> {
     kernels: &'a DataFrame,
     kinds: Kinds,
-    /// Rows in the order of their starts.
-    order: Vec<u32>,
+    order: KernelOrder,
 }
 
 impl<'a> Works<'a> {
-    /// Those of a table of kernels with their names, GPUs, [`SHAPE`], starts, dispatches and durations.
+    /// Those of a table of kernels, whose order is given, with their names, GPUs, [`SHAPE`] and durations.
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
-    pub fn of(kernels: &'a DataFrame) -> Result<Self> {
+    pub fn of(kernels: &'a DataFrame, order: KernelOrder) -> Result<Self> {
         let names = kernels.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
         let mut kinds = Kinds::of(names.cat32()?.physical().iter().map(|code| code.map(i64::from)));
         kinds = kinds.and(&Integers::of(kernels.column("gpu")?.i64()?).kinds());
@@ -41,7 +41,7 @@ impl<'a> Works<'a> {
             let sides = || side.iter().map(|side| Some(side.unwrap_or_default()));
             kinds = if side.present().is_none() { kinds.and(&side.kinds()) } else { kinds.and_of(sides()) };
         }
-        Ok(Self { kernels, kinds, order: in_order(kernels)? })
+        Ok(Self { kernels, kinds, order })
     }
 
     /// The valid dispatches by the work they do, in the order in which the first of each work is recorded.
@@ -85,27 +85,14 @@ impl<'a> Works<'a> {
         }
         let empty = |size: &usize| SameWork { rows: Vec::with_capacity(*size), durations: Vec::with_capacity(*size) };
         let mut gathered: Vec<SameWork> = sizes.iter().map(empty).collect();
-        for row in &self.order {
-            let at = *row as usize;
+        for row in self.order.rows() {
+            let at = row as usize;
             let Some(Some(work)) = works.get(at) else { continue };
             if let Some(same) = gathered.get_mut(*work as usize) {
-                same.rows.push(*row);
+                same.rows.push(row);
                 same.durations.push(durations.get(at).unwrap_or_default());
             }
         }
         Ok(gathered)
     }
-}
-
-/// All rows in the order of their starts, then of the numbers of their dispatches.
-pub fn in_order(kernels: &DataFrame) -> Result<Vec<u32>> {
-    let rows = u32::try_from(kernels.height()).context("more dispatches than rows can be counted")?;
-    let starts = Integers::of(kernels.column("start_ns")?.i64()?);
-    let ids = Integers::of(kernels.column("dispatch_id")?.i64()?);
-    let mut order: Vec<u32> = (0..rows).collect();
-    if !starts.iter().zip(ids.iter()).is_sorted() {
-        let keys: Vec<(Option<i64>, Option<i64>)> = starts.iter().zip(ids.iter()).collect();
-        order.sort_unstable_by_key(|row| keys.get(*row as usize).copied());
-    }
-    Ok(order)
 }

@@ -3,30 +3,43 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use super::launching_calls::LaunchingCalls;
 use super::range_forest::Work;
 use super::{Frames, needed};
 use crate::trace::range_tree::Extent;
-use crate::trace::values::{Integers, Truths};
+use crate::trace::values::{Integers, Truths, present_in};
 
-/// A valid kernel or copy.
+const NO_CALL: u32 = u32::MAX;
+
+/// A valid kernel or copy. There are many: what is seldom asked for is looked up by its row.
 #[derive(Clone, Copy)]
 pub struct Launched {
-    /// Whether it is a copy.
-    pub is_copy: bool,
-    /// Key in `kernels` or `memory_copies`.
-    pub id: i64,
-    /// Index of its GPU.
-    pub gpu: Option<i64>,
     /// Start in raw nanoseconds.
     pub start_ns: i64,
     /// End in raw nanoseconds.
     pub end_ns: i64,
+    /// Row in `kernels` or `memory_copies`.
+    row: u32,
+    /// Number of the call that launched it, or [`NO_CALL`].
+    call: u32,
+    /// Whether it is a copy.
+    pub is_copy: bool,
+}
+
+impl Launched {
     /// Number of the call that launched it, where it was recorded.
-    pub call: Option<u32>,
+    pub fn call(&self) -> Option<u32> {
+        Some(self.call).filter(|call| *call != NO_CALL)
+    }
+}
+
+/// What is told of kernels or copies by their rows.
+struct Told {
+    ids: Integers,
+    gpus: Integers,
 }
 
 /// The valid kernels and copies of a process, and the calls that launched them.
@@ -35,26 +48,42 @@ pub struct LaunchedWork {
     pub launched: Vec<Launched>,
     /// The calls.
     pub calls: LaunchingCalls,
+    kernels: Told,
+    copies: Told,
 }
 
 impl LaunchedWork {
     /// Finds the calls of all kernels and copies.
     ///
     /// # Errors
-    /// When a needed column is missing or has another type.
+    /// When a needed column is missing or has another type, or there are more rows than can be numbered.
     pub fn of(tables: &Frames) -> Result<Self> {
         let calls = LaunchingCalls::of(tables)?;
         let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);
         let mut launched = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
-        add_launched(kernels, "dispatch_id", false, &calls, &mut launched)?;
-        add_launched(copies, "copy_id", true, &calls, &mut launched)?;
-        Ok(Self { launched, calls })
+        let kernels = add_launched(kernels, "dispatch_id", false, &calls, &mut launched)?;
+        let copies = add_launched(copies, "copy_id", true, &calls, &mut launched)?;
+        Ok(Self { launched, calls, kernels, copies })
+    }
+
+    fn told(&self, launched: &Launched) -> &Told {
+        if launched.is_copy { &self.copies } else { &self.kernels }
+    }
+
+    /// Key in `kernels` or `memory_copies`.
+    pub fn id(&self, launched: &Launched) -> i64 {
+        self.told(launched).ids.get(launched.row as usize).unwrap_or_default()
+    }
+
+    /// Index of the GPU.
+    pub fn gpu(&self, launched: &Launched) -> Option<i64> {
+        self.told(launched).gpus.get(launched.row as usize)
     }
 
     /// Numbers and starts of the calls that launched something, by thread, each once.
     pub fn launching_calls(&self) -> BTreeMap<i64, Vec<(u32, i64)>> {
         let mut launches = vec![false; self.calls.numbers()];
-        for call in self.launched.iter().filter_map(|launched| launched.call) {
+        for call in self.launched.iter().filter_map(Launched::call) {
             if let Some(slot) = launches.get_mut(call as usize) {
                 *slot = true;
             }
@@ -76,7 +105,7 @@ impl LaunchedWork {
         }
         let mut sums = vec![Work::default(); extents.len()];
         let calls = self.launched.iter().filter(|_| !extents.is_empty());
-        for (launched, call) in calls.filter_map(|launched| Some((launched, self.calls.at(launched.call?)?))) {
+        for (launched, call) in calls.filter_map(|launched| Some((launched, self.calls.at(launched.call()?)?))) {
             let within = |extent: &Extent| (extent.start_ns..extent.end_ns).contains(&call.start_ns);
             let of_extents = sums.iter_mut().zip(extents).filter(|(_, extent)| within(extent));
             of_extents.for_each(|(sum, _)| sum.add(launched));
@@ -88,7 +117,7 @@ impl LaunchedWork {
     fn over_time(&self) -> LaunchesOverTime<'_> {
         let mut launches: Vec<(i64, u32)> = (0_u32..)
             .zip(&self.launched)
-            .filter_map(|(row, launched)| Some((self.calls.at(launched.call?)?.start_ns, row)))
+            .filter_map(|(row, launched)| Some((self.calls.at(launched.call()?)?.start_ns, row)))
             .collect();
         if !launches.is_sorted() {
             launches.sort_unstable();
@@ -166,7 +195,8 @@ fn add_launched(
     is_copy: bool,
     calls: &LaunchingCalls,
     launched: &mut Vec<Launched>,
-) -> Result<()> {
+) -> Result<Told> {
+    u32::try_from(frame.height()).context("more kernels or copies than rows can be counted")?;
     let keys = Integers::of(frame.column(key)?.i64()?);
     let gpus = Integers::of(frame.column("gpu")?.i64()?);
     let ids = Integers::of(frame.column("correlation_id")?.i64()?);
@@ -174,14 +204,13 @@ fn add_launched(
     let ends = Integers::of(frame.column("end_ns")?.i64()?);
     let valid = Truths::of(frame.column("valid")?.bool()?);
     launched.reserve(frame.height());
-    let rows = keys.iter().zip(gpus.iter()).zip(ids.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
-    for (((((key, gpu), id), start), end), valid) in rows {
-        if let (Some(key), Some(start_ns), Some(end_ns), Some(true)) = (key, start, end, valid) {
-            let call = calls.get(id).map(|call| call.row);
-            launched.push(Launched { is_copy, id: key, gpu, start_ns, end_ns, call });
-        }
+    let counted = present_in(valid.are_true(), &[&keys, &starts, &ends]);
+    let rows = (0_u32..).zip(ids.iter()).zip(starts.values()).zip(ends.values()).zip(counted.iter());
+    for ((((row, id), start_ns), end_ns), _) in rows.filter(|(_, is_counted)| *is_counted) {
+        let call = calls.get(id).map_or(NO_CALL, |call| call.row);
+        launched.push(Launched { start_ns: *start_ns, end_ns: *end_ns, row, call, is_copy });
     }
-    Ok(())
+    Ok(Told { ids: keys, gpus })
 }
 
 #[cfg(test)]
@@ -199,12 +228,11 @@ mod tests {
             let launched: Vec<Launched> = rows
                 .iter()
                 .map(|(_, start_ns, length, is_copy)| Launched {
-                    is_copy: *is_copy,
-                    id: 0,
-                    gpu: None,
                     start_ns: *start_ns,
                     end_ns: start_ns + length,
-                    call: None,
+                    row: 0,
+                    call: NO_CALL,
+                    is_copy: *is_copy,
                 })
                 .collect();
             let mut launches: Vec<(i64, u32)> = rows.iter().map(|row| row.0).zip(0..).collect();

@@ -127,10 +127,12 @@ pub struct RangeForest {
     /// Texts of paths.
     pub paths: Vec<Option<String>>,
     /// The valid kernels and copies.
-    pub launched: Vec<Launched>,
-    /// Position of the thread's range in which each was launched.
-    pub range_of: Vec<Option<u32>>,
+    pub work: LaunchedWork,
+    /// Position of the thread's range in which each of them was launched, or [`NO_RANGE`].
+    range_of: Vec<u32>,
 }
+
+const NO_RANGE: u32 = u32::MAX;
 
 impl RangeForest {
     /// Builds the forest of a process.
@@ -139,7 +141,7 @@ impl RangeForest {
     /// When a needed column is missing or has another type, or there are more rows than can be numbered.
     pub fn of(tables: &Frames) -> Result<Self> {
         let regions = needed(tables, "regions")?;
-        let mut work = LaunchedWork::of(tables)?;
+        let work = LaunchedWork::of(tables)?;
         let mut messages = Messages::default();
         let mut ranges = ranges_of(regions, &mut messages)?;
         ranges.sort_by_key(|range| (range.extent.start_ns, Reverse(range.extent.end_ns), range.region_id));
@@ -149,7 +151,7 @@ impl RangeForest {
                 by_thread.entry(tid).or_default().push(position);
             }
         }
-        let mut range_of_call: Vec<Option<u32>> = vec![None; work.calls.numbers()];
+        let mut range_of_call: Vec<u32> = vec![NO_RANGE; work.calls.numbers()];
         let calls_of_thread = work.launching_calls();
         for (tid, positions) in by_thread {
             let extents: Vec<Extent> =
@@ -163,15 +165,15 @@ impl RangeForest {
             let times: Vec<i64> = calls.iter().map(|(_, start_ns)| *start_ns).collect();
             for ((call, _), range) in calls.iter().zip(innermost(&extents, &times)) {
                 if let Some(slot) = range_of_call.get_mut(*call as usize) {
-                    *slot = range.and_then(|range| positions.get(range as usize).copied());
+                    *slot = range.and_then(|range| positions.get(range as usize).copied()).unwrap_or(NO_RANGE);
                 }
             }
         }
         let paths = name_paths(&mut ranges, &messages);
-        let range_of: Vec<Option<u32>> =
-            work.launched.iter().map(|launched| *range_of_call.get(launched.call? as usize)?).collect();
+        let range_of = |launched: &Launched| range_of_call.get(launched.call()? as usize).copied();
+        let range_of: Vec<u32> = work.launched.iter().map(|launched| range_of(launched).unwrap_or(NO_RANGE)).collect();
         for (launched, range) in work.launched.iter().zip(&range_of) {
-            if let Some(range) = range.and_then(|range| ranges.get_mut(range as usize)) {
+            if let Some(range) = ranges.get_mut(*range as usize) {
                 range.work.add(launched);
             }
         }
@@ -184,12 +186,17 @@ impl RangeForest {
                 range.work = of_range;
             }
         }
-        let launched = std::mem::take(&mut work.launched);
-        Ok(Self { ranges, messages: messages.into_texts(), paths, launched, range_of })
+        Ok(Self { ranges, messages: messages.into_texts(), paths, work, range_of })
     }
 
-    /// Adds to every range of a thread what was launched in the ranges that lie in it.
+    /// The thread's range in which each kernel and copy was launched, in the order of [`LaunchedWork::launched`].
+    pub fn range_of(&self) -> impl ExactSizeIterator<Item = Option<&Range>> {
+        self.range_of.iter().map(|range| self.ranges.get(*range as usize))
+    }
+
+    /// Adds to every range of a thread what was launched in the ranges that lie in it, and forgets each kernel and copy.
     pub fn add_up(&mut self) {
+        (self.work.launched, self.range_of) = Default::default();
         for position in (0..self.ranges.len()).rev() {
             let Some((parent, work)) = self.ranges.get(position).and_then(|range| Some((range.parent?, range.work)))
             else {
@@ -420,8 +427,7 @@ mod tests {
             let call_of = |kernel: &Ran| kernel.0.checked_sub(1).and_then(|call| calls.get(call)).copied();
             let expected: Vec<Option<i64>> =
                 kernels.iter().map(|kernel| innermost_by_definition(&ranges, call_of(kernel)?)).collect();
-            let id = |range: u32| forest.ranges[range as usize].region_id;
-            let found: Vec<Option<i64>> = forest.range_of.iter().map(|range| range.map(id)).collect();
+            let found: Vec<Option<i64>> = forest.range_of().map(|range| range.map(|range| range.region_id)).collect();
             prop_assert_eq!(&found, &expected);
 
             let own: i64 = forest.ranges.iter().filter(|range| !range.of_process).map(|range| range.work.kernel_ns).sum();

@@ -31,7 +31,6 @@ pub fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Res
         built.insert(WORK, work(&forest, tables)?);
     }
     if names.contains(&RANGES) {
-        (forest.launched, forest.range_of) = Default::default();
         forest.add_up();
         built.insert(RANGES, ranges(&forest)?);
     }
@@ -82,26 +81,28 @@ fn self_times(RangeForest { ranges, .. }: &RangeForest) -> Result<DataFrame> {
 }
 
 /// `range_work`: the range in which each kernel and copy was launched.
-fn work(RangeForest { ranges, launched, range_of, .. }: &RangeForest, tables: &Frames) -> Result<DataFrame> {
+fn work(forest: &RangeForest, tables: &Frames) -> Result<DataFrame> {
+    let work = &forest.work;
+    let launched = || work.launched.iter();
     let words = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect::<Vec<_>>();
-    let range_ids = || range_of.iter().map(|range| Some(ranges.get((*range)? as usize)?.region_id));
+    let range_ids = || forest.range_of().map(|range| Some(range?.region_id));
     let launch = || {
-        launched.iter().zip(range_of).map(|(launched, range)| match (launched.call, range) {
+        launched().zip(forest.range_of()).map(|(launched, range)| match (launched.call(), range) {
             (_, Some(_)) => Some(0),
             (Some(_), None) => Some(1),
             (None, None) => Some(2),
         })
     };
-    let whole = |name: &str, value: fn(&Launched) -> i64| Ok(column(name, launched.iter().map(value).collect()));
-    let is_copy = || launched.iter().map(|row| Some(usize::from(row.is_copy)));
+    let whole = |name: &str, value: &dyn Fn(&Launched) -> i64| Ok(column(name, launched().map(value).collect()));
+    let is_copy = || launched().map(|row| Some(usize::from(row.is_copy)));
     let mut columns = WantedColumns::of(tables, WORK);
     columns.add("kind", |name| Ok(dictionary_column(name, &words(&["kernel", "copy"]), is_copy())?))?;
-    columns.add("target_id", |name| whole(name, |row| row.id))?;
+    columns.add("target_id", |name| whole(name, &|row| work.id(row)))?;
     columns.add("range_id", |name| Ok(integers(name, range_ids()).into_column()))?;
     columns.add("launch", |name| Ok(dictionary_column(name, &words(&["range", "outside", "unknown"]), launch())?))?;
-    columns.add("gpu", |name| Ok(integers(name, launched.iter().map(|row| row.gpu)).into_column()))?;
-    columns.add("start_ns", |name| whole(name, |row| row.start_ns))?;
-    columns.add("end_ns", |name| whole(name, |row| row.end_ns))?;
-    columns.add("duration_ns", |name| whole(name, |row| row.end_ns.saturating_sub(row.start_ns)))?;
+    columns.add("gpu", |name| Ok(integers(name, launched().map(|row| work.gpu(row))).into_column()))?;
+    columns.add("start_ns", |name| whole(name, &|row| row.start_ns))?;
+    columns.add("end_ns", |name| whole(name, &|row| row.end_ns))?;
+    columns.add("duration_ns", |name| whole(name, &|row| row.end_ns.saturating_sub(row.start_ns)))?;
     columns.into_frame()
 }

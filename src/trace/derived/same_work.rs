@@ -17,7 +17,7 @@ pub const SLOW: &str = "slow_dispatches";
 /// When a needed column is missing or has another type, or a name is that of another table.
 pub fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let kernels = needed(tables, "kernels")?;
-    let works = Works::of(kernels)?;
+    let works = Works::of(kernels, tables.kernel_order()?)?;
     let by_work = works.by_work()?;
     let table = |name: &&'static str| match *name {
         GROUPS => dispatch_groups::build(kernels, &by_work),

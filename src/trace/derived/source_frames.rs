@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use polars::prelude::*;
 
 use crate::trace::by_id::ById;
+use crate::trace::kernel_order::KernelOrder;
 use crate::trace::requests::Request;
 
 /// Source tables of one process by name, with all rows and the needed columns.
@@ -22,6 +23,20 @@ pub struct Frames {
 pub struct Shared {
     launching: Mutex<Option<Arc<ById<u32>>>>,
     no_calls: Mutex<Option<BooleanChunked>>,
+    kernel_order: Mutex<Option<KernelOrder>>,
+}
+
+impl Shared {
+    /// The order of all `kernels` of the process, which are given with the numbers of their dispatches.
+    ///
+    /// # Errors
+    /// When a column is missing or has another type, or these are not all kernels, which is a defect.
+    pub fn kernel_order(&self, kernels: &DataFrame) -> Result<KernelOrder> {
+        kernels.column("dispatch_id")?;
+        let order = once(&self.kernel_order, || KernelOrder::of(kernels))?;
+        ensure!(order.count() == kernels.height(), "internal: some kernels are shared as all");
+        Ok(order)
+    }
 }
 
 impl Frames {
@@ -55,6 +70,14 @@ impl Frames {
     /// When they cannot be found.
     pub fn launching(&self, find: impl FnOnce() -> Result<ById<u32>>) -> Result<Arc<ById<u32>>> {
         once(&self.shared.launching, || find().map(Arc::new))
+    }
+
+    /// The order of the kernels, of which the numbers of their dispatches are needed too.
+    ///
+    /// # Errors
+    /// As [`Shared::kernel_order`], and when kernels were not read, which is a defect.
+    pub fn kernel_order(&self) -> Result<KernelOrder> {
+        self.shared.kernel_order(needed(self, "kernels")?)
     }
 
     /// Which rows of `regions` are no calls, from `find` where that is not known; see [`Self::launching`].
