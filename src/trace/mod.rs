@@ -89,6 +89,7 @@ pub mod summed_frames;
 mod tables;
 pub mod telemetry;
 pub mod validity;
+pub mod value_order;
 #[cfg(feature = "tables")]
 pub mod values;
 pub mod visible;

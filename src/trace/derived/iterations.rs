@@ -12,6 +12,7 @@ use crate::trace::identity::Process;
 use crate::trace::kernel_order::KernelOrder;
 use crate::trace::kinds::Kinds;
 use crate::trace::repetitions::{Phase, Repetitions, phases, repetitions};
+use crate::trace::value_order::order_of;
 use crate::trace::values::{Integers, Truths, present_in};
 
 const NONE: u32 = u32::MAX;
@@ -169,7 +170,7 @@ impl Kernels {
             stream: numbered("stream_id")?,
             name,
             shape,
-            launched: launch_order(&ids, rows),
+            launched: order_of(&times(&ids)),
         })
     }
 
@@ -245,40 +246,6 @@ impl Kernels {
     }
 }
 
-/// Positions of `rows`, which are all where there are none, in the order of their dispatches; `None` where it is the same, or
-/// where dispatches are not numbered.
-fn launch_order(ids: &Integers, rows: Option<&[u32]>) -> Option<Vec<u32>> {
-    let id = |row: usize| ids.get(row).unwrap_or_default();
-    let Some(rows) = rows else {
-        return order_of((0..ids.iter().len()).map(id));
-    };
-    if !(0..ids.iter().len()).is_sorted_by(|row, next| id(*row) < id(*next)) {
-        return order_of(rows.iter().map(|row| id(*row as usize)));
-    }
-    if rows.is_sorted() {
-        return None;
-    }
-    // Tables mostly have kernels in the order of their dispatches.
-    let mut places = vec![NONE; ids.iter().len()];
-    for (place, row) in (0..).zip(rows) {
-        if let Some(slot) = places.get_mut(*row as usize) {
-            *slot = place;
-        }
-    }
-    places.retain(|place| *place != NONE);
-    Some(places)
-}
-
-/// Places of values in their order, the first of equal ones first; `None` where that is the order given.
-fn order_of(values: impl Iterator<Item = i64>) -> Option<Vec<u32>> {
-    let mut order: Vec<(i64, u32)> = values.zip(0..).collect();
-    if order.is_sorted() {
-        return None;
-    }
-    order.sort_unstable();
-    Some(order.into_iter().map(|(_, place)| place).collect())
-}
-
 /// The rows with the key that most rows have, of several the one that comes first.
 fn busiest(rows: &[u32], keys: &Kinds) -> Vec<u32> {
     if keys.count <= 1 {
@@ -296,33 +263,4 @@ fn busiest(rows: &[u32], keys: &Kinds) -> Vec<u32> {
     let mut busiest = Vec::with_capacity(most);
     busiest.extend(rows.iter().copied().filter(|row| key(row) == chosen));
     busiest
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn kernels_are_put_in_the_order_of_their_dispatches(
-            kernels in prop::collection::vec((0_i64..50, 0_i64..50, any::<bool>()), 0..30),
-            ascending in any::<bool>(),
-        ) {
-            let mut kernels = kernels;
-            if ascending {
-                for ((_, id, _), next) in kernels.iter_mut().zip(0..) {
-                    *id = next;
-                }
-            }
-            let ids = Integers::of(&Int64Chunked::from_vec("".into(), kernels.iter().map(|kernel| kernel.1).collect()));
-            let mut rows: Vec<u32> = (0..kernels.len() as u32).filter(|row| kernels[*row as usize].2).collect();
-            rows.sort_by_key(|row| kernels[*row as usize].0);
-            let mut expected: Vec<u32> = (0..rows.len() as u32).collect();
-            expected.sort_by_key(|place| kernels[rows[*place as usize] as usize].1);
-            let is_same = expected.is_sorted();
-            prop_assert_eq!(launch_order(&ids, Some(&rows)), (!is_same).then_some(expected));
-        }
-    }
 }
