@@ -31,6 +31,7 @@ fn places_of_different(values: &[i64]) -> Option<Vec<u32>> {
         *slot = place;
     }
     places.retain(|place| *place != NONE);
+    places.shrink_to_fit();
     Some(places)
 }
 
