@@ -73,27 +73,27 @@ impl Kinds {
     }
 
     /// The same of values of which none is missing.
-    pub fn of_values(values: &[i64]) -> Self {
-        let (Some(least), Some(greatest)) = (values.iter().min(), values.iter().max()) else {
+    pub fn of_values(values: impl ExactSizeIterator<Item = i64> + Clone) -> Self {
+        let (Some(least), Some(greatest)) = (values.clone().min(), values.clone().max()) else {
             return Self::alike(0);
         };
         if least == greatest {
             return Self::alike(values.len());
         }
         let most = MOST_PAIRS.saturating_mul(values.len());
-        let span = usize::try_from(greatest.abs_diff(*least)).ok().filter(|span| *span < most);
-        let Some(span) = span else { return Self::of(values.iter().map(|value| Some(*value))) };
+        let span = usize::try_from(greatest.abs_diff(least)).ok().filter(|span| *span < most);
+        let Some(span) = span else { return Self::of(values.map(Some)) };
         let mut known = vec![NONE; span + 1];
         let mut next = 0;
-        let number = |value: &i64| {
-            let Some(number) = known.get_mut(value.abs_diff(*least) as usize) else { return NONE };
+        let number = |value: i64| {
+            let Some(number) = known.get_mut(value.abs_diff(least) as usize) else { return NONE };
             if *number == NONE {
                 *number = next;
                 next += 1;
             }
             *number
         };
-        let of_rows = values.iter().map(number).collect();
+        let of_rows = values.map(number).collect();
         Self { of_rows, count: next as usize }
     }
 
@@ -196,7 +196,7 @@ mod tests {
             prop_assert_eq!(&kinds.of_rows, &by_definition(&first));
             let all: Vec<_> = rows.iter().map(|row| (row.0, row.1, row.2)).collect();
             let values: Vec<i64> = first.iter().copied().flatten().collect();
-            let of_values = Kinds::of_values(&values);
+            let of_values = Kinds::of_values(values.iter().copied());
             prop_assert_eq!(of_values, Kinds::of(values.into_iter().map(Some)));
             let kinds = kinds.and_of(rows.iter().map(|row| row.1)).and_of(rows.iter().map(|row| row.2));
             let expected = by_definition(&all);

@@ -39,7 +39,17 @@ impl Integers {
 
     /// Rows told apart by their values; those without one are alike.
     pub fn kinds(&self) -> Kinds {
-        if self.present().is_none() { Kinds::of_values(self.values()) } else { Kinds::of(self.iter()) }
+        if self.present().is_none() { Kinds::of_values(self.values().iter().copied()) } else { Kinds::of(self.iter()) }
+    }
+
+    /// As [`Self::kinds`], of some rows in their order.
+    pub fn kinds_at(&self, rows: &[u32]) -> Kinds {
+        let values = rows.iter().map(|row| self.get(*row as usize));
+        if self.present().is_none() {
+            Kinds::of_values(values.map(Option::unwrap_or_default))
+        } else {
+            Kinds::of(values)
+        }
     }
 
     /// The value of a row.
@@ -126,6 +136,16 @@ mod tests {
         let truths = BooleanChunked::from_slice_options("a".into(), &[Some(true), None, Some(false)]);
         assert_eq!(Truths::of(&truths).iter().collect::<Vec<_>>(), [Some(true), None, Some(false)]);
         assert_eq!(Integers::of(&Int64Chunked::from_slice("a".into(), &[])).iter().len(), 0);
+    }
+
+    #[test]
+    fn kinds_are_numbered_as_rows_come() {
+        for values in [vec![Some(9), Some(4), Some(9)], vec![Some(9), None, Some(9)]] {
+            let column = Integers::of(&Int64Chunked::from_slice_options("a".into(), &values));
+            let kinds = column.kinds_at(&[1, 2, 0, 1]);
+            assert_eq!((kinds.of_rows, kinds.count), (vec![0, 1, 1, 0], 2), "{values:?}");
+            assert_eq!(column.kinds().of_rows, [0, 1, 0]);
+        }
     }
 
     #[test]

@@ -148,7 +148,7 @@ impl Kernels {
         };
         let numbered = |name: &str| -> Result<Kinds> {
             let column = integers(name)?;
-            Ok(rows.map_or_else(|| column.kinds(), |rows| Kinds::of(rows.iter().map(|row| column.get(*row as usize)))))
+            Ok(rows.map_or_else(|| column.kinds(), |rows| column.kinds_at(rows)))
         };
         let names = frame.column("short_name")?.as_materialized_series().cast(&categorical())?;
         let codes = names.cat32()?.physical().rechunk();
