@@ -48,6 +48,10 @@ pub fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+    of_tables(tables)
+}
+
+fn of_tables(tables: &Frames) -> Result<DataFrame> {
     let calls = LaunchingCalls::of(tables)?;
     let (kernels, order) = tables.kernel_order()?.of_valid(needed(tables, "kernels")?)?;
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
@@ -196,5 +200,70 @@ impl LaunchColumns {
         columns.push(of_launched("launch_bound", flags(self.bound.into())));
         columns.push(column("kernel_ns", self.kernel_ns));
         Ok(DataFrame::new_infer_height(columns)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::trace::frames::categorical;
+
+    /// Four launches on a queue whose kernels are given by dispatch, start and end, and what is told of each dispatch.
+    fn told(kernels: &[(i64, i64, i64)]) -> BTreeMap<i64, (Option<i64>, Option<i64>)> {
+        let each = |value: fn(&(i64, i64, i64)) -> i64| kernels.iter().map(value).collect::<Vec<i64>>();
+        let calls = vec![0_i64, 2, 4, 6];
+        let with_texts = |mut frame: DataFrame, rows: usize| {
+            for (name, text) in [("domain", "hip"), ("name", "hipLaunchKernel")] {
+                let column = Series::new(name.into(), vec![text; rows]).cast(&categorical()).unwrap();
+                frame.with_column(column.into_column()).unwrap();
+            }
+            frame
+        };
+        let empty = Vec::<i64>::new;
+        let kernels = df!(
+            "dispatch_id" => each(|kernel| kernel.0),
+            "gpu" => vec![0_i64; kernels.len()],
+            "queue_id" => vec![1_i64; kernels.len()],
+            "stream_id" => vec![1_i64; kernels.len()],
+            "correlation_id" => each(|kernel| kernel.0),
+            "start_ns" => each(|kernel| kernel.1),
+            "end_ns" => each(|kernel| kernel.2),
+            "valid" => vec![true; kernels.len()],
+        );
+        let copies = df!(
+            "gpu" => empty(), "peer_gpu" => empty(), "start_ns" => empty(), "end_ns" => empty(), "valid" => Vec::<bool>::new(),
+        );
+        let regions = df!(
+            "correlation_id" => [1_i64, 2, 3, 4],
+            "start_ns" => calls.clone(),
+            "end_ns" => calls.iter().map(|start| start + 1).collect::<Vec<i64>>(),
+            "valid" => [true; 4],
+        );
+        let marks = df!("tid" => empty(), "correlation_id" => empty(), "time_ns" => empty());
+        let tables = Frames::from_iter([
+            ("kernels", kernels.unwrap()),
+            ("memory_copies", copies.unwrap()),
+            ("regions", with_texts(regions.unwrap(), 4)),
+            ("marks", with_texts(marks.unwrap(), 0)),
+        ]);
+        let frame = of_tables(&tables).unwrap();
+        let integers = |name: &str| Integers::of(frame.column(name).unwrap().i64().unwrap());
+        let (ids, prequeued, exposed) = (integers("dispatch_id"), integers("prequeued"), integers("exposed_launch_ns"));
+        (0..frame.height()).map(|row| (ids.get(row).unwrap(), (prequeued.get(row), exposed.get(row)))).collect()
+    }
+
+    #[test]
+    fn of_those_that_start_together_the_smaller_number_is_first_whatever_the_order_of_rows() {
+        let kernels = [(1, 10, 12), (2, 20, 90), (3, 20, 30), (4, 20, 21)];
+        let expected = told(&kernels);
+        // The first is alone, the second starts 8 ns after the first has ended, the others while the second runs.
+        assert_eq!(expected[&1], (Some(0), Some(10)));
+        assert_eq!(expected[&2], (Some(1), Some(8)));
+        assert_eq!((expected[&3], expected[&4]), ((Some(1), Some(0)), (Some(1), Some(0))));
+        for order in [[3, 2, 1, 0], [2, 0, 3, 1], [0, 3, 2, 1]] {
+            assert_eq!(told(&order.map(|row| kernels[row])), expected, "{order:?}");
+        }
     }
 }
