@@ -1,4 +1,5 @@
-//! Embeds every file of `queries/` in the binary, so that a query is added by adding a file.
+//! Embeds every file of `queries/` in the binary, so that a query is added by adding a file, and finds out whether the real traces
+//! are there that some tests need.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=queries");
     name_build()?;
+    find_real_traces();
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("queries");
     let mut files = Vec::new();
     collect(&root, &mut files)?;
@@ -24,6 +26,19 @@ fn main() -> io::Result<()> {
     source.push_str("]\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     fs::write(out.join("queries.rs"), source)
+}
+
+/// Sets `shared_data` if the real traces are there: tests that need them are ignored otherwise, and reported as such.
+fn find_real_traces() {
+    println!("cargo::rustc-check-cfg=cfg(shared_data)");
+    println!("cargo::rerun-if-env-changed=WAVESIEVE_DATA");
+    let default = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../shared/data");
+    let directory = env::var_os("WAVESIEVE_DATA").map_or(default, PathBuf::from);
+    if directory.is_dir() {
+        println!("cargo::rustc-cfg=shared_data");
+        // Not when it is absent: a path that does not exist would run this again in every build.
+        println!("cargo::rerun-if-changed={}", directory.display());
+    }
 }
 
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -1,5 +1,8 @@
 # Recipes are short cuts; tests/run.sh runs every check by itself.
 
+# as tests/run.sh sets it: a build knows whether the real traces are there, and another value builds everything again
+export WAVESIEVE_DATA := env("WAVESIEVE_DATA", justfile_directory() / "../shared/data")
+
 # every check: format, lints, tests, oracle
 test:
     bash tests/run.sh
@@ -18,6 +21,7 @@ fixtures:
 docs:
     cargo run --locked -q -- schema tables > docs/tables.md
     cargo run --locked -q -- schema queries > docs/queries.md
+    cargo run --locked -q -- schema sql > docs/sql.md
     cargo run --locked -q -- schema metrics > docs/metrics.md
     cargo run --locked -q -- schema rules > docs/rules.md
     cargo run --locked -q -- schema verbs --output docs/verbs

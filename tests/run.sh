@@ -66,7 +66,7 @@ if [ -d "$WAVESIEVE_DATA" ]; then
 else
   echo "WARNING: $WAVESIEVE_DATA is absent: the oracle runs on the fixtures only (set WAVESIEVE_DATA)" >&2
 fi
-documents=(fixtures/two_nodes_json fixtures/counters_json)
+documents=(fixtures/two_nodes_json fixtures/counters_json fixtures/planted)
 if [ -d "$WAVESIEVE_DATA" ]; then documents+=("$WAVESIEVE_DATA"/{rocprofv3-json,rpd-ranks,csv/gfx1151}); fi
 status=0
 cargo build --locked --quiet --example generate_trace
@@ -74,6 +74,7 @@ generator="$CARGO_TARGET_DIR/debug/examples/generate_trace"
 python3 tests/hostile/metamorphic.py --binary "$binary" --generator "$generator" || status=1
 python3 tests/hostile/mutations.py --binary "$binary" --generator "$generator" || status=1
 "$venv/bin/python" tests/oracle/run.py --binary "$binary" --inputs "${inputs[@]}" "${documents[@]}" || status=1
+"$venv/bin/python" tests/oracle/statements.py --binary "$binary" || status=1
 "$venv/bin/python" tests/documents/validate.py --binary "$binary" \
   --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} --source-dir fixtures/source || status=1
 bash tests/html/run.sh "$binary" || status=1
@@ -81,11 +82,20 @@ bash tests/html/run.sh "$binary" || status=1
   --inputs fixtures/{two_nodes,hostile,counters,thread_trace} \
   --json "$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz" --answers "$WAVESIEVE_DATA/tracelens-908" || status=1
 "$venv/bin/python" tests/oracle/sqlite_check.py --binary "$binary" --inputs "${inputs[@]}" || status=1
+derived=(fixtures/two_nodes fixtures/hostile fixtures/counters)
+if [ -d "$WAVESIEVE_DATA" ]; then
+  for name in rocpd-real rocpd-ranks/rank0_81681_results.db rocpd-markers/rank2_1560_results.db rocpd-pmc; do
+    derived+=("$WAVESIEVE_DATA/$name")
+  done
+fi
+"$venv/bin/python" tests/oracle/derived_check.py --binary "$binary" --inputs "${derived[@]}" || status=1
 filtered=(fixtures/two_nodes_json fixtures/hostile fixtures/merged fixtures/counters)
 if [ -d "$WAVESIEVE_DATA" ]; then
   filtered+=("$WAVESIEVE_DATA/rocpd-markers" "$WAVESIEVE_DATA/rocpd-pmc")
   "$venv/bin/python" tests/oracle/tracelens.py --binary "$binary" \
     --json "$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz" --answers "$WAVESIEVE_DATA/tracelens-908" || status=1
+  "$venv/bin/python" tests/oracle/views.py --binary "$binary" \
+    --inputs "$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz" || status=1
 fi
 "$venv/bin/python" tests/oracle/filters.py --binary "$binary" --inputs "${filtered[@]}" || status=1
 datasets="$(mktemp -d)"

@@ -109,6 +109,8 @@ pub enum Format {
     Compute,
     /// The same with a row for each value
     ComputeLong,
+    /// A folder of rocprofiler-compute with all counters that tell what holds kernels back; always the same kernels
+    Profile,
     /// Instruction statistics of a thread trace and program counter samples, as CSV; always the same kernels
     ThreadTrace,
 }
@@ -121,7 +123,7 @@ impl Format {
             Self::Json => "json",
             Self::JsonGz => "json.gz",
             Self::Dataset => "parquet",
-            Self::Compute | Self::ComputeLong | Self::ThreadTrace => "csv",
+            Self::Compute | Self::ComputeLong | Self::Profile | Self::ThreadTrace => "csv",
         }
     }
 }

@@ -86,6 +86,7 @@ fn describe(arguments: &Arguments, setups: &[Setup], directory: &Path) -> Result
         jobs: Jobs::default(),
         cache: None,
         exclude: None,
+        observer: None,
     };
     Ok(load(&[directory.to_string_lossy().into_owned()], options)?)
 }

@@ -16,6 +16,7 @@ mod json_spool;
 mod model;
 mod planted;
 mod platform;
+mod profile;
 mod random;
 mod recorded;
 mod recorder;
@@ -52,6 +53,7 @@ fn main() -> Result<()> {
             (Format::Dataset, _) => dataset::write(&arguments)?,
             (Format::Compute, _) => compute::write(&arguments, compute::Layout::Wide)?,
             (Format::ComputeLong, _) => compute::write(&arguments, compute::Layout::Long)?,
+            (Format::Profile, _) => profile::write(&arguments)?,
             (Format::ThreadTrace, _) => thread_trace::write(&arguments)?,
             (_, Flavour::Merged) => write_merged(&arguments, *format)?,
             (_, Flavour::Plain | Flavour::Hostile) => write_separate(&arguments, *format)?,
@@ -131,7 +133,7 @@ impl TraceFile {
                 let gzip = format == Format::JsonGz;
                 Self::Json(Box::new(JsonFile::create(path, gzip, arguments.json_layout)?))
             }
-            Format::Dataset | Format::Compute | Format::ComputeLong | Format::ThreadTrace => {
+            Format::Dataset | Format::Compute | Format::ComputeLong | Format::Profile | Format::ThreadTrace => {
                 bail!("these are several files")
             }
         })

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
 use crate::catalogue::KERNELS;
-use crate::model::{Activity, Allocation, Dispatch, Region, Setup, Sink, domain};
+use crate::model::{Activity, Allocation, Argument, Dispatch, Region, Setup, Sink, domain};
 use crate::platform::used_agents;
 use crate::random::Random;
 
@@ -29,6 +29,12 @@ pub enum Plant {
     Outliers,
     /// A kernel of rank 1 takes up to 30 % longer towards the end
     Drift,
+    /// A kernel of rank 1 that takes little of a step takes up to 36 % longer towards the end
+    SmallDrift,
+    /// Rank 3 comes 60 µs late to every collective, while the others compute
+    LateRank,
+    /// Rank 2 takes 20 % longer, each step ends with short kernels, and ranges and arguments of RCCL calls are recorded
+    Several,
 }
 
 /// A kernel of every step.
@@ -56,6 +62,8 @@ const BEFORE: [StepKernel; 4] = [
 const COLLECTIVE: StepKernel = usual(4, 240_000);
 /// Kernels beside the collective.
 const BESIDE: [StepKernel; 2] = [usual(1, 260_000), usual(3, 95_000)];
+/// Short kernels at the end of a step, where it has any.
+const SHORT: [StepKernel; 3] = [usual(13, 3_000), usual(19, 4_000), usual(10, 2_500)];
 const KERNELS_OF_A_STEP: usize = BEFORE.len() + 1 + BESIDE.len();
 /// Steps of a run.
 pub const STEPS: u64 = 60;
@@ -70,6 +78,8 @@ const LAUNCH_DELAY_NS: u64 = 2_000;
 const BETWEEN_KERNELS_NS: u64 = 1_000;
 /// What the host does before each launch of the steps in which it is slow.
 const HOST_WORK_NS: u64 = 400_000;
+/// What the rank that is late comes after the others.
+const LATE_NS: u64 = 60_000;
 const MIB: i64 = 1 << 20;
 /// What a process keeps for all of its life.
 const WEIGHTS_BYTES: i64 = 512 * MIB;
@@ -123,6 +133,8 @@ struct Rank<'a> {
     next_address: i64,
     /// The collective of this step: its place among the dispatches.
     collective: usize,
+    /// When the host began this step.
+    begin_ns: u64,
     done: Planted,
 }
 
@@ -149,7 +161,7 @@ pub fn run(arguments: &Arguments, setups: &[Setup]) -> Result<Vec<Planted>> {
             rank.after_collective(&run, end_ns)?;
         }
     }
-    Ok(ranks.into_iter().map(Rank::finish).collect())
+    Ok(ranks.into_iter().map(|rank| rank.finish(plant)).collect())
 }
 
 impl<'a> Rank<'a> {
@@ -164,6 +176,7 @@ impl<'a> Rank<'a> {
             done_ns: [0; 2],
             next_address: 0x7E00_0000_0000,
             collective: 0,
+            begin_ns,
             done: Planted::default(),
         }
     }
@@ -194,6 +207,27 @@ impl<'a> Rank<'a> {
             arguments: Vec::new(),
         });
         id
+    }
+
+    /// A call or range that began then and ends now.
+    fn around(
+        &mut self,
+        (domain, name): (&'static str, &'static str),
+        message: Option<&str>,
+        start_ns: u64,
+        arguments: Vec<Argument>,
+    ) {
+        self.done.regions.push(Region {
+            id: self.done.regions.len() as i64 + 1,
+            parent_id: 0,
+            thread_id: self.thread_id(),
+            domain,
+            name,
+            message: message.map(ToOwned::to_owned),
+            start_ns,
+            end_ns: self.host_ns,
+            arguments,
+        });
     }
 
     fn allocate(&mut self, bytes: i64) -> i64 {
@@ -287,7 +321,7 @@ impl<'a> Rank<'a> {
         }
         let usual_ns = kernel.usual_ns;
         let mut duration_ns = usual_ns * self.random.between(996, 1_005) / 1_000;
-        if run.plant == Plant::Straggler && self.is(2) {
+        if matches!(run.plant, Plant::Straggler | Plant::Several) && self.is(2) {
             duration_ns = duration_ns * 6 / 5;
         }
         if run.plant == Plant::Outliers && self.is(3) && kernel.bursts && (40..45).contains(&run.step) {
@@ -297,11 +331,15 @@ impl<'a> Rank<'a> {
         if run.plant == Plant::Drift && self.is(1) && kernel.drifts {
             duration_ns += usual_ns * 3 * run.step / (run.steps - 1).max(1) / 10;
         }
+        if run.plant == Plant::SmallDrift && self.is(1) && kernel.bursts {
+            duration_ns += usual_ns * 36 * run.step / (run.steps - 1).max(1) / 100;
+        }
         self.launch(kernel.position, duration_ns, ready_ns)
     }
 
     /// What comes up to the start of the collective.
     fn before_collective(&mut self, run: &Run) -> Result<()> {
+        self.begin_ns = self.host_ns;
         // The host is two steps ahead at most.
         let [before_last_ns, last_ns] = self.done_ns;
         self.wait_until(before_last_ns);
@@ -315,7 +353,22 @@ impl<'a> Rank<'a> {
         }
         self.memory("hipFree", "FREE", scratch, 4 * MIB);
         // How long it takes is not known before all ranks have come.
-        self.collective = self.launch(COLLECTIVE.position, 0, self.compute_free_ns + BETWEEN_KERNELS_NS)?;
+        let late_ns = if run.plant == Plant::LateRank && self.is(3) { LATE_NS } else { 0 };
+        let ready_ns = self.compute_free_ns + BETWEEN_KERNELS_NS + late_ns;
+        let call_ns = self.host_ns;
+        if run.plant == Plant::Several {
+            self.host_ns += 500;
+        }
+        self.collective = self.launch(COLLECTIVE.position, 0, ready_ns)?;
+        if run.plant == Plant::Several {
+            let argument = |type_name, name, value: &str| Argument { type_name, name, value: value.to_owned() };
+            let arguments = vec![
+                argument("size_t", "count", "33554432"),
+                argument("ncclDataType_t", "datatype", "9"),
+                argument("ncclComm_t", "comm", "0x5581c0de0000"),
+            ];
+            self.around((domain::RCCL, "ncclAllReduce"), None, call_ns, arguments);
+        }
         Ok(())
     }
 
@@ -342,17 +395,24 @@ impl<'a> Rank<'a> {
                 hidden_ns += dispatch.end_ns.min(end_ns).saturating_sub(dispatch.start_ns.max(begin_ns));
             }
         }
+        if run.plant == Plant::Several {
+            for kernel in &SHORT {
+                self.step_kernel(kernel, run, 0)?;
+            }
+            self.around((domain::MARKER, "roctxThreadRangeA"), Some("step"), self.begin_ns, Vec::new());
+        }
         self.done.truth.exposed_ns += (end_ns - begin_ns).saturating_sub(hidden_ns);
         let [_, last_ns] = self.done_ns;
         self.done_ns = [last_ns, self.compute_free_ns.max(end_ns)];
         Ok(())
     }
 
-    fn finish(mut self) -> Planted {
+    fn finish(mut self, plant: Plant) -> Planted {
         let [_, last_ns] = self.done_ns;
         self.wait_until(last_ns);
         self.done.end_ns = self.host_ns;
-        let mut first_kernels = self.done.dispatches.iter().skip(WARM_UP.len()).step_by(KERNELS_OF_A_STEP);
+        let of_a_step = KERNELS_OF_A_STEP + if plant == Plant::Several { SHORT.len() } else { 0 };
+        let mut first_kernels = self.done.dispatches.iter().skip(WARM_UP.len()).step_by(of_a_step);
         let first_ns = first_kernels.next().map_or(0, |dispatch| dispatch.start_ns);
         self.done.truth.steps_ns = first_kernels.next_back().map_or(0, |dispatch| dispatch.start_ns - first_ns);
         self.done

@@ -101,7 +101,7 @@ filled AS (
     LEFT JOIN counted AS c
         ON c.bin = b.bin
         {%- for column in by %}
-        AND COALESCE(CAST(c.{{ column }} AS VARCHAR), '(none)') = COALESCE(CAST(b.{{ column }} AS VARCHAR), '(none)')
+        AND COALESCE(CAST(c.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(b.{{ column }} AS VARCHAR) || '.', '')
         {%- endfor %}
 )
 SELECT

@@ -146,7 +146,7 @@ SELECT
     CASE
         WHEN calls < {{ least_calls }} THEN 'too few calls'
         WHEN together > 1 AND drifting + two_modes > 0 THEN 'collective'
-        WHEN drifting = 1 AND two_modes = 1 THEN 'drifting, two modes'
+        WHEN drifting = 1 AND two_modes = 1 THEN 'both'
         WHEN drifting = 1 THEN 'drifting'
         WHEN two_modes = 1 THEN 'two modes'
         ELSE 'steady'

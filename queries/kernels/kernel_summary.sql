@@ -103,7 +103,7 @@ labelled AS (
     JOIN main_category AS c
         ON c.kernel_name = n.kernel_name
         {%- for column in by %}
-        AND COALESCE(CAST(c.{{ column }} AS VARCHAR), '(none)') = COALESCE(CAST(n.{{ column }} AS VARCHAR), '(none)')
+        AND COALESCE(CAST(c.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(n.{{ column }} AS VARCHAR) || '.', '')
         {%- endfor %}
     {%- endif %}
 ),

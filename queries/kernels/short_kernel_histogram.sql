@@ -147,7 +147,7 @@ FROM edges AS e
 LEFT JOIN counted AS c
     ON c.bin = e.n
     {%- for column in by %}
-    AND COALESCE(CAST(c.{{ column }} AS VARCHAR), '(none)') = COALESCE(CAST(e.{{ column }} AS VARCHAR), '(none)')
+    AND COALESCE(CAST(c.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(e.{{ column }} AS VARCHAR) || '.', '')
     {%- endfor %}
 ORDER BY
     {%- for column in by %}

@@ -71,7 +71,7 @@ shared AS (
     JOIN extents AS e
         ON e.every_row = s.every_row
         {%- for column in by %}
-        AND COALESCE(CAST(e.{{ column }} AS VARCHAR), '(none)') = COALESCE(CAST(s.{{ column }} AS VARCHAR), '(none)')
+        AND COALESCE(CAST(e.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(s.{{ column }} AS VARCHAR) || '.', '')
         {%- endfor %}
 ),
 frequent AS (

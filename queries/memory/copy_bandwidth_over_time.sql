@@ -13,9 +13,11 @@
 -- column: start_ns ns -- start of the stretch on the process's clock; null when the row is of several processes
 -- column: end_ns ns -- end of the stretch
 -- column: copies count -- copies that touch the stretch
--- column: bytes bytes -- bytes copied in it, null when no copy has a size
+-- column: copies_without_size count -- of them without a recorded size: they are in no figure of bytes and not in the bandwidth
+-- column: bytes bytes -- bytes that the copies with a size moved in it, null when none has
 -- column: busy_ns ns -- time in it with at least one copy running, added up over process, GPU and direction
--- column: gb_per_s gb_per_s -- bytes over busy_ns, in 10^9 bytes per second
+-- column: sized_busy_ns ns -- the same of the copies that have a size
+-- column: gb_per_s gb_per_s -- bytes over sized_busy_ns, in 10^9 bytes per second
 -- column: busy_pct pct -- share of the stretch with at least one copy running, of a process and GPU on the average
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {%- set others = by | reject('in', ['process', 'gpu']) | join(', ') %}
@@ -118,7 +120,12 @@ reached AS (
             PARTITION BY {{ lane }}
             ORDER BY piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-        ) AS reach_ns
+        ) AS reach_ns,
+        MAX(CASE WHEN bytes IS NULL THEN piece_start_ns ELSE piece_end_ns END) OVER (
+            PARTITION BY {{ lane }}
+            ORDER BY piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST
+            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        ) AS sized_reach_ns
     FROM cut
 ),
 followed AS (
@@ -127,7 +134,11 @@ followed AS (
         LAG(reach_ns) OVER (
             PARTITION BY {{ lane }}
             ORDER BY piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST
-        ) AS before_ns
+        ) AS before_ns,
+        LAG(sized_reach_ns) OVER (
+            PARTITION BY {{ lane }}
+            ORDER BY piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST
+        ) AS sized_before_ns
     FROM reached
 ),
 per_lane AS (
@@ -150,7 +161,15 @@ per_lane AS (
                 WHEN before_ns < piece_end_ns THEN piece_end_ns - before_ns
                 ELSE 0
             END
-        ) AS BIGINT) AS busy_ns
+        ) AS BIGINT) AS busy_ns,
+        CAST(SUM(
+            CASE
+                WHEN bytes IS NULL THEN 0
+                WHEN sized_before_ns IS NULL OR sized_before_ns <= piece_start_ns THEN piece_end_ns - piece_start_ns
+                WHEN sized_before_ns < piece_end_ns THEN piece_end_ns - sized_before_ns
+                ELSE 0
+            END
+        ) AS BIGINT) AS sized_busy_ns
     FROM followed
     GROUP BY {{ columns }}, bin
 ),
@@ -165,14 +184,15 @@ summed AS (
         CAST(SUM(copies) AS BIGINT) AS copies,
         CAST(SUM(sized) AS BIGINT) AS sized,
         SUM(bytes) AS bytes,
-        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns
+        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns,
+        CAST(SUM(sized_busy_ns) AS BIGINT) AS sized_busy_ns
     FROM per_lane
     GROUP BY {{ keys }}direction, bin
 ),
 labelled AS (
     SELECT
         {{ keys }}CAST(direction AS VARCHAR) AS direction,
-        bin, first_process, last_process, bin_start_ns, bin_end_ns, bin_ns, copies, sized, bytes, busy_ns
+        bin, first_process, last_process, bin_start_ns, bin_end_ns, bin_ns, copies, sized, bytes, busy_ns, sized_busy_ns
     FROM summed
 )
 SELECT
@@ -181,9 +201,11 @@ SELECT
     CASE WHEN first_process = last_process THEN bin_start_ns END AS start_ns,
     CASE WHEN first_process = last_process THEN bin_end_ns END AS end_ns,
     copies,
+    copies - sized AS copies_without_size,
     CASE WHEN sized > 0 THEN bytes END AS bytes,
     busy_ns,
-    CASE WHEN sized > 0 THEN bytes END / NULLIF(CAST(busy_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS gb_per_s,
+    sized_busy_ns,
+    CASE WHEN sized > 0 THEN bytes END / NULLIF(CAST(sized_busy_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS gb_per_s,
     CAST(100 AS DOUBLE) * CAST(busy_ns AS DOUBLE) / NULLIF(CAST(bin_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS busy_pct
 FROM labelled
 ORDER BY

@@ -88,7 +88,11 @@ pivoted AS (
         SUM(CASE WHEN measure = 'hit' THEN value END) AS hit_pct,
         SUM(CASE WHEN measure = 'read_latency' THEN value END) AS read_latency_cycles,
         SUM(CASE WHEN measure = 'write_latency' THEN value END) AS write_latency_cycles,
-        SUM(CASE WHEN measure = 'gbps' THEN value END) AS gbps,
+        -- Reads and writes of the fabric are two metrics: one alone is not their sum.
+        CASE
+            WHEN COUNT(CASE WHEN measure = 'gbps' THEN metric END) = COUNT(CASE WHEN measure = 'gbps' THEN value END)
+            THEN SUM(CASE WHEN measure = 'gbps' THEN value END)
+        END AS gbps,
         MAX(CASE WHEN measure = 'gbps' THEN peak END) AS peak_gbps,
         COUNT(value) AS known
     FROM summed

@@ -1,5 +1,5 @@
 -- title: Roofline
--- about: What every kernel computes and moves, and how near it comes to the roof over it. The roof is the least time that the device needs for the slowest of these: its vector work, its matrix work (each precision at its own peak), and its bytes at each level of the memory. Kernels far below their roof wait for something else.
+-- about: What every kernel computes and moves, and how near it comes to the roof over it. The roof is the least time that the device needs for the slowest of these: its vector work, its matrix work (each precision at its own peak), and its bytes at each level of the memory. Kernels far below their roof wait for something else. What was not counted is not known: a sum needs the counters of all its parts for every kernel in it, and the roof needs all of vector work, matrix work and bytes. Dispatches that a pass lost count like the others of their kernel.
 -- kind: summary
 -- plot: roofline
 -- needs: metric_sums kernel_symbols processes
@@ -19,7 +19,7 @@
 -- column: mfma_flops_f8 number -- matrix FLOPs of 8 bits
 -- column: mfma_flops_f6f4 number -- matrix FLOPs of 6 and 4 bits
 -- column: mfma_iops_i8 number -- matrix integer operations of 8 bits
--- column: flops number -- all floating point operations
+-- column: flops number -- all floating point operations; null where those of a precision that the device has were not counted
 -- column: bytes_lds number -- bytes between LDS and registers
 -- column: bytes_l1 number -- bytes between vector cache and registers
 -- column: bytes_l2 number -- bytes between vector cache and L2
@@ -39,11 +39,30 @@
 -- column: peak_mfma_f64_gflops number -- GFLOP/s of double precision that the matrix units allow
 -- column: peak_mfma_f8_gflops number -- GFLOP/s of 8 bits that the matrix units allow
 -- column: peak_mfma_f6f4_gflops number -- GFLOP/s of 6 and 4 bits that the matrix units allow
--- column: roof_ns ns -- least time that the device needs
--- column: bound text -- what takes it: valu, mfma, lds, l1, l2 or hbm; null where the traffic of the memory is not known
+-- column: roof_ns ns -- least time that the device needs; null where any of its work or traffic was not counted, see `metrics --panel 400 --missing show`
+-- column: bound text -- what takes it: valu, mfma, lds, l1, l2 or hbm; null where the roof is
 -- column: roof_gflops number -- GFLOP/s that the roof allows
 -- column: pct_of_roof pct -- share of roof_ns in time_ns
 {%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set vector = ['valu_flops_f16', 'valu_flops_f32', 'valu_flops_f64'] %}
+{%- set matrix = ['mfma_flops_f16', 'mfma_flops_bf16', 'mfma_flops_f32', 'mfma_flops_f64'] %}
+{#- Types of data that not every architecture has: where a metric has no row, there is no such work. #}
+{%- set of_some = ['mfma_flops_f8', 'mfma_flops_f6f4'] %}
+{%- set bytes = ['bytes_lds', 'bytes_l1', 'bytes_l2', 'bytes_hbm'] %}
+{%- set flops = vector + matrix + of_some %}
+{%- set shown = flops + ['mfma_iops_i8'] + bytes %}
+{%- set peaks = {
+    'peak_hbm_gbps': 'bytes_hbm',
+    'peak_valu_gflops': 'valu_flops_f32',
+    'peak_mfma_gflops': 'mfma_flops_f16',
+    'peak_valu_f16_gflops': 'valu_flops_f16',
+    'peak_valu_f64_gflops': 'valu_flops_f64',
+    'peak_mfma_bf16_gflops': 'mfma_flops_bf16',
+    'peak_mfma_f32_gflops': 'mfma_flops_f32',
+    'peak_mfma_f64_gflops': 'mfma_flops_f64',
+    'peak_mfma_f8_gflops': 'mfma_flops_f8',
+    'peak_mfma_f6f4_gflops': 'mfma_flops_f6f4',
+} %}
 WITH chosen AS (
     SELECT
         {%- for column in by if column != 'kernel_name' %}
@@ -60,10 +79,15 @@ WITH chosen AS (
         m.kernel_name,
         {%- endif %}
         {%- endif %}
+        m.process AS of_process,
+        m.gpu AS of_gpu,
+        CAST(m.kernel_name AS VARCHAR) AS of_kernel,
         CAST(m.metric AS VARCHAR) AS metric,
         m.dispatches,
         m.numerator,
-        m.peak
+        m.denominator,
+        m.peak,
+        CASE WHEN CAST(m.metric AS VARCHAR) = 'roof.time' THEN m.numerator END AS own_ns
     FROM metric_sums AS m
     {%- if 'kernel_name' in by and name in ['base', 'mangled'] %}
     LEFT JOIN kernel_symbols AS s ON s.process = m.process AND s.kernel_id = m.kernel_id
@@ -73,84 +97,112 @@ WITH chosen AS (
     {%- endif %}
     WHERE m.panel = 400
 ),
-summed AS (
-    SELECT
-        {{ keys }}1 AS every_row,
-        CAST(SUM(CASE WHEN metric = 'roof.time' THEN dispatches ELSE 0 END) AS BIGINT) AS dispatches,
-        SUM(CASE WHEN metric = 'roof.time' THEN numerator END) AS time_ns,
-        MAX(CASE WHEN metric = 'roof.bytes_hbm' THEN peak END) AS peak_hbm_gbps,
-        MAX(CASE WHEN metric = 'roof.valu_flops_f32' THEN peak END) AS peak_valu_gflops,
-        MAX(CASE WHEN metric = 'roof.mfma_flops_f16' THEN peak END) AS peak_mfma_gflops,
-        MAX(CASE WHEN metric = 'roof.valu_flops_f16' THEN peak END) AS peak_valu_f16_gflops,
-        MAX(CASE WHEN metric = 'roof.valu_flops_f64' THEN peak END) AS peak_valu_f64_gflops,
-        MAX(CASE WHEN metric = 'roof.mfma_flops_bf16' THEN peak END) AS peak_mfma_bf16_gflops,
-        MAX(CASE WHEN metric = 'roof.mfma_flops_f32' THEN peak END) AS peak_mfma_f32_gflops,
-        MAX(CASE WHEN metric = 'roof.mfma_flops_f64' THEN peak END) AS peak_mfma_f64_gflops,
-        MAX(CASE WHEN metric = 'roof.mfma_flops_f8' THEN peak END) AS peak_mfma_f8_gflops,
-        MAX(CASE WHEN metric = 'roof.mfma_flops_f6f4' THEN peak END) AS peak_mfma_f6f4_gflops,
-        SUM(CASE WHEN metric = 'roof.valu_flops_f16' THEN numerator END) AS valu_flops_f16,
-        SUM(CASE WHEN metric = 'roof.valu_flops_f32' THEN numerator END) AS valu_flops_f32,
-        SUM(CASE WHEN metric = 'roof.valu_flops_f64' THEN numerator END) AS valu_flops_f64,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_f16' THEN numerator END) AS mfma_flops_f16,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_bf16' THEN numerator END) AS mfma_flops_bf16,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_f32' THEN numerator END) AS mfma_flops_f32,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_f64' THEN numerator END) AS mfma_flops_f64,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_f8' THEN numerator END) AS mfma_flops_f8,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_f6f4' THEN numerator END) AS mfma_flops_f6f4,
-        SUM(CASE WHEN metric = 'roof.mfma_iops_i8' THEN numerator END) AS mfma_iops_i8,
-        SUM(CASE WHEN metric = 'roof.bytes_lds' THEN numerator END) AS bytes_lds,
-        SUM(CASE WHEN metric = 'roof.bytes_l1' THEN numerator END) AS bytes_l1,
-        SUM(CASE WHEN metric = 'roof.bytes_l2' THEN numerator END) AS bytes_l2,
-        SUM(CASE WHEN metric = 'roof.bytes_hbm' THEN numerator END) AS bytes_hbm,
-        SUM(CASE WHEN metric = 'roof.valu_flops_f16' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS valu_flops_f16_ns,
-        SUM(CASE WHEN metric = 'roof.valu_flops_f32' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS valu_flops_f32_ns,
-        SUM(CASE WHEN metric = 'roof.valu_flops_f64' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS valu_flops_f64_ns,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_f16' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS mfma_flops_f16_ns,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_bf16' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS mfma_flops_bf16_ns,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_f32' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS mfma_flops_f32_ns,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_f64' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS mfma_flops_f64_ns,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_f8' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS mfma_flops_f8_ns,
-        SUM(CASE WHEN metric = 'roof.mfma_flops_f6f4' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS mfma_flops_f6f4_ns,
-        SUM(CASE WHEN metric = 'roof.mfma_iops_i8' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS mfma_iops_i8_ns,
-        SUM(CASE WHEN metric = 'roof.bytes_lds' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS bytes_lds_ns,
-        SUM(CASE WHEN metric = 'roof.bytes_l1' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS bytes_l1_ns,
-        SUM(CASE WHEN metric = 'roof.bytes_l2' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS bytes_l2_ns,
-        SUM(CASE WHEN metric = 'roof.bytes_hbm' THEN numerator / NULLIF(peak, CAST(0 AS DOUBLE)) END) AS bytes_hbm_ns
-    FROM chosen
-    GROUP BY {{ keys }}every_row
-),
 timed AS (
     SELECT
-        {{ keys }}dispatches, time_ns, peak_hbm_gbps, peak_valu_gflops, peak_mfma_gflops,
-        peak_valu_f16_gflops, peak_valu_f64_gflops, peak_mfma_bf16_gflops, peak_mfma_f32_gflops, peak_mfma_f64_gflops, peak_mfma_f8_gflops, peak_mfma_f6f4_gflops,
-        valu_flops_f16, valu_flops_f32, valu_flops_f64, mfma_flops_f16, mfma_flops_bf16, mfma_flops_f32, mfma_flops_f64, mfma_flops_f8, mfma_flops_f6f4, mfma_iops_i8,
-        bytes_lds, bytes_l1, bytes_l2, bytes_hbm,
-        CASE WHEN valu_flops_f32 IS NOT NULL THEN COALESCE(valu_flops_f16, CAST(0 AS DOUBLE)) + COALESCE(valu_flops_f32, CAST(0 AS DOUBLE)) + COALESCE(valu_flops_f64, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f16, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_bf16, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f32, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f64, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f8, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f6f4, CAST(0 AS DOUBLE)) END AS flops,
-        CASE WHEN valu_flops_f32 IS NOT NULL THEN COALESCE(valu_flops_f16_ns, CAST(0 AS DOUBLE)) + COALESCE(valu_flops_f32_ns, CAST(0 AS DOUBLE)) + COALESCE(valu_flops_f64_ns, CAST(0 AS DOUBLE)) END AS valu_ns,
-        CASE WHEN mfma_flops_f32 IS NOT NULL THEN COALESCE(mfma_flops_f16_ns, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_bf16_ns, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f32_ns, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f64_ns, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f8_ns, CAST(0 AS DOUBLE)) + COALESCE(mfma_flops_f6f4_ns, CAST(0 AS DOUBLE)) + COALESCE(mfma_iops_i8_ns, CAST(0 AS DOUBLE)) END AS mfma_ns,
-        bytes_lds_ns, bytes_l1_ns, bytes_l2_ns, bytes_hbm_ns
+        {{ keys }}metric, dispatches, numerator, denominator, peak,
+        MAX(own_ns) OVER (PARTITION BY of_process, of_gpu, of_kernel) AS kernel_ns
+    FROM chosen
+),
+-- The work of a kernel at the rate of its dispatches that were counted; null where none was.
+worked AS (
+    SELECT
+        {{ keys }}1 AS every_row, metric, dispatches, peak,
+        CASE
+            WHEN metric = 'roof.time' THEN kernel_ns
+            WHEN denominator > CAST(0 AS DOUBLE) THEN numerator * (kernel_ns / NULLIF(denominator, CAST(0 AS DOUBLE)))
+        END AS work
+    FROM timed
+    WHERE kernel_ns > CAST(0 AS DOUBLE)
+),
+summed AS (
+    SELECT
+        {{ keys }}every_row,
+        CAST(SUM(CASE WHEN metric = 'roof.time' THEN dispatches ELSE 0 END) AS BIGINT) AS dispatches,
+        CAST(SUM(CASE WHEN metric = 'roof.time' THEN 1 ELSE 0 END) AS BIGINT) AS kernels,
+        SUM(CASE WHEN metric = 'roof.time' THEN work ELSE CAST(0 AS DOUBLE) END) AS time_ns,
+        {%- for peak, metric in peaks | items %}
+        MAX(CASE WHEN metric = 'roof.{{ metric }}' THEN peak END) AS {{ peak }},
+        {%- endfor %}
+        {%- for metric in shown %}
+        CAST(SUM(CASE WHEN metric = 'roof.{{ metric }}' THEN 1 ELSE 0 END) AS BIGINT) AS {{ metric }}_rows,
+        CAST(SUM(CASE WHEN metric = 'roof.{{ metric }}' AND work IS NOT NULL THEN 1 ELSE 0 END) AS BIGINT) AS {{ metric }}_counted,
+        CAST(SUM(CASE WHEN metric = 'roof.{{ metric }}' AND peak > CAST(0 AS DOUBLE) THEN 1 ELSE 0 END) AS BIGINT) AS {{ metric }}_bounded,
+        SUM(CASE WHEN metric = 'roof.{{ metric }}' THEN COALESCE(work, CAST(0 AS DOUBLE)) ELSE CAST(0 AS DOUBLE) END) AS {{ metric }}_work,
+        SUM(CASE WHEN metric = 'roof.{{ metric }}' AND peak > CAST(0 AS DOUBLE) THEN COALESCE(work, CAST(0 AS DOUBLE)) / NULLIF(peak, CAST(0 AS DOUBLE)) ELSE CAST(0 AS DOUBLE) END) AS {{ metric }}_least_ns{{ ',' if not loop.last }}
+        {%- endfor %}
+    FROM worked
+    GROUP BY {{ keys }}every_row
+),
+-- How many kernels of the row lack the counters of a sum, and how many the counters or the peak.
+lacking AS (
+    SELECT
+        {{ keys }}dispatches, time_ns,
+        {%- for peak, metric in peaks | items %}
+        {{ peak }},
+        {%- endfor %}
+        {%- for metric in shown %}
+        {{ metric }}_rows, {{ metric }}_work, {{ metric }}_least_ns,
+        {{ metric ~ '_rows' if metric in of_some else 'kernels' }} - {{ metric }}_counted AS {{ metric }}_lacks,
+        {{ metric ~ '_rows + ' ~ metric ~ '_rows' if metric in of_some else 'kernels + kernels' }} - {{ metric }}_counted - {{ metric }}_bounded AS {{ metric }}_unbounded{{ ',' if not loop.last }}
+        {%- endfor %}
     FROM summed
+),
+known AS (
+    SELECT
+        {{ keys }}dispatches, time_ns,
+        {%- for peak, metric in peaks | items %}
+        {{ peak }},
+        {%- endfor %}
+        {%- for metric in shown %}
+        CASE WHEN {{ metric }}_rows > 0 AND {{ metric }}_lacks = 0 THEN {{ metric }}_work END AS {{ metric }},
+        {%- endfor %}
+        CASE
+            WHEN {% for metric in flops %}{{ metric }}_lacks{{ ' + ' if not loop.last }}{% endfor %} = 0
+            THEN {% for metric in flops %}{{ metric }}_work{{ ' + ' if not loop.last }}{% endfor %}
+        END AS flops,
+        CASE
+            WHEN {% for metric in vector %}{{ metric }}_unbounded{{ ' + ' if not loop.last }}{% endfor %} = 0
+            THEN {% for metric in vector %}{{ metric }}_least_ns{{ ' + ' if not loop.last }}{% endfor %}
+        END AS valu_ns,
+        CASE
+            WHEN {% for metric in matrix + of_some %}{{ metric }}_unbounded + {% endfor %}mfma_iops_i8_unbounded = 0
+            THEN {% for metric in matrix + of_some %}{{ metric }}_least_ns + {% endfor %}mfma_iops_i8_least_ns
+        END AS mfma_ns,
+        {%- for metric in bytes %}
+        CASE WHEN {{ metric }}_unbounded = 0 THEN {{ metric }}_least_ns END AS {{ metric }}_ns{{ ',' if not loop.last }}
+        {%- endfor %}
+    FROM lacking
 ),
 roofs AS (
     SELECT
-        {{ keys }}dispatches, time_ns, peak_hbm_gbps, peak_valu_gflops, peak_mfma_gflops,
-        peak_valu_f16_gflops, peak_valu_f64_gflops, peak_mfma_bf16_gflops, peak_mfma_f32_gflops, peak_mfma_f64_gflops, peak_mfma_f8_gflops, peak_mfma_f6f4_gflops,
-        valu_flops_f16, valu_flops_f32, valu_flops_f64, mfma_flops_f16, mfma_flops_bf16, mfma_flops_f32, mfma_flops_f64, mfma_flops_f8, mfma_flops_f6f4, mfma_iops_i8,
-        bytes_lds, bytes_l1, bytes_l2, bytes_hbm,
+        {{ keys }}dispatches, time_ns,
+        {%- for peak, metric in peaks | items %}
+        {{ peak }},
+        {%- endfor %}
+        {%- for metric in shown %}
+        {{ metric }},
+        {%- endfor %}
         flops, valu_ns, mfma_ns, bytes_lds_ns, bytes_l1_ns, bytes_l2_ns, bytes_hbm_ns,
-        GREATEST(COALESCE(valu_ns, CAST(0 AS DOUBLE)), COALESCE(mfma_ns, CAST(0 AS DOUBLE)), COALESCE(bytes_lds_ns, CAST(0 AS DOUBLE)), COALESCE(bytes_l1_ns, CAST(0 AS DOUBLE)), COALESCE(bytes_l2_ns, CAST(0 AS DOUBLE)), COALESCE(bytes_hbm_ns, CAST(0 AS DOUBLE))) AS roof_ns
-    FROM timed
+        CASE
+            WHEN valu_ns IS NOT NULL AND mfma_ns IS NOT NULL AND bytes_lds_ns IS NOT NULL AND bytes_l1_ns IS NOT NULL
+                AND bytes_l2_ns IS NOT NULL AND bytes_hbm_ns IS NOT NULL
+            THEN GREATEST(valu_ns, mfma_ns, bytes_lds_ns, bytes_l1_ns, bytes_l2_ns, bytes_hbm_ns)
+        END AS roof_ns
+    FROM known
 ),
 labelled AS (
     SELECT
         {%- for column in by %}
         {{ 'CAST(kernel_name AS VARCHAR) AS kernel_name' if column == 'kernel_name' else column }},
         {%- endfor %}
-        dispatches, time_ns, peak_hbm_gbps, peak_valu_gflops, peak_mfma_gflops,
-        peak_valu_f16_gflops, peak_valu_f64_gflops, peak_mfma_bf16_gflops, peak_mfma_f32_gflops, peak_mfma_f64_gflops, peak_mfma_f8_gflops, peak_mfma_f6f4_gflops,
-        valu_flops_f16, valu_flops_f32, valu_flops_f64, mfma_flops_f16, mfma_flops_bf16, mfma_flops_f32, mfma_flops_f64, mfma_flops_f8, mfma_flops_f6f4, mfma_iops_i8,
+        dispatches, time_ns,
+        {%- for peak, metric in peaks | items %}
+        {{ peak }},
+        {%- endfor %}
+        {%- for metric in shown %}
+        {{ metric }},
+        {%- endfor %}
         flops,
-        bytes_lds, bytes_l1, bytes_l2, bytes_hbm,
         flops / NULLIF(bytes_l1, CAST(0 AS DOUBLE)) AS intensity_l1,
         flops / NULLIF(bytes_l2, CAST(0 AS DOUBLE)) AS intensity_l2,
         flops / NULLIF(bytes_hbm, CAST(0 AS DOUBLE)) AS intensity_hbm,
@@ -158,7 +210,7 @@ labelled AS (
         bytes_hbm / NULLIF(time_ns, CAST(0 AS DOUBLE)) AS hbm_gbps,
         CASE WHEN roof_ns > CAST(0 AS DOUBLE) THEN roof_ns END AS roof_ns,
         CASE
-            WHEN roof_ns <= CAST(0 AS DOUBLE) OR bytes_hbm_ns IS NULL THEN NULL
+            WHEN roof_ns IS NULL OR roof_ns <= CAST(0 AS DOUBLE) THEN NULL
             WHEN bytes_hbm_ns = roof_ns THEN 'hbm'
             WHEN bytes_l2_ns = roof_ns THEN 'l2'
             WHEN bytes_l1_ns = roof_ns THEN 'l1'
@@ -167,7 +219,6 @@ labelled AS (
             ELSE 'valu'
         END AS bound
     FROM roofs
-    WHERE time_ns IS NOT NULL
 )
 SELECT
     {{ keys }}dispatches,

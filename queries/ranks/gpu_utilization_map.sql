@@ -12,7 +12,7 @@
 -- column: device id -- physical GPU
 -- column: bin id -- number of the stretch, from 0
 -- column: begin_ns ns -- its begin
--- column: length_ns ns -- its length
+-- column: length_ns ns -- its length; the last stretch of a process ends with its activity
 -- column: busy_ns ns -- time in it with at least one kernel or copy running
 -- column: busy_pct pct -- busy_ns as a share of the length
 -- column: compute_pct pct -- time with a compute kernel
@@ -135,7 +135,12 @@ gpus AS (
     GROUP BY process, rank, gpu
 ),
 cells AS (
-    SELECT u.process, u.rank, u.gpu, u.device, g.aligned, g.length_ns, e.n AS bin
+    SELECT
+        u.process, u.rank, u.gpu, u.device, g.aligned,
+        e.n AS bin,
+        e.n * g.length_ns AS begin_ns,
+        -- The last stretch ends with the activity.
+        LEAST(g.length_ns, GREATEST(g.end_ns - g.origin_ns - e.n * g.length_ns, 1)) AS length_ns
     FROM gpus AS u
     JOIN grids AS g ON g.process = u.process
     CROSS JOIN edges AS e
@@ -143,7 +148,7 @@ cells AS (
 ),
 filled AS (
     SELECT
-        c.process, c.rank, c.gpu, c.device, c.aligned, c.bin, c.length_ns,
+        c.process, c.rank, c.gpu, c.device, c.aligned, c.bin, c.begin_ns, c.length_ns,
         CAST(COALESCE(s.busy_ns, 0) AS BIGINT) AS busy_ns,
         CAST(COALESCE(s.compute_ns, 0) AS BIGINT) AS compute_ns,
         CAST(COALESCE(s.comm_ns, 0) AS BIGINT) AS comm_ns,
@@ -156,7 +161,7 @@ SELECT
     gpu,
     device,
     bin,
-    bin * length_ns AS begin_ns,
+    begin_ns,
     length_ns,
     busy_ns,
     {%- for part in ['busy', 'compute', 'comm', 'copy'] %}

@@ -105,7 +105,7 @@ FROM cells AS c
 JOIN ranked AS r
     ON r.kernel_name = c.kernel_name
     {%- for column in by %}
-    AND COALESCE(CAST(r.{{ column }} AS VARCHAR), '(none)') = COALESCE(CAST(c.{{ column }} AS VARCHAR), '(none)')
+    AND COALESCE(CAST(r.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(c.{{ column }} AS VARCHAR) || '.', '')
     {%- endfor %}
 {%- if top > 0 %}
 WHERE r.place <= {{ top }}

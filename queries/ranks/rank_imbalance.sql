@@ -8,7 +8,7 @@
 -- dimensions: node, hostname, category, kernel_name
 -- param: metric word = all [all, kernel_time, mean_kernel, dispatches, span, busy, idle, compute, communication, exposed_communication, copy, exposed_copy, copied_bytes, iteration_time] -- what to compare; all are kernel_time and the times after dispatches up to exposed_copy, by category or kernel_name kernel_time and mean_kernel
 -- column: metric text -- what is compared: a value for each used GPU, of iteration_time (the median of the steady ones) for each process
--- column: gpus count -- values that are compared; a GPU without any of a category or kernel counts with 0, but has no mean
+-- column: gpus count -- values that are compared; a GPU without any of a category or kernel counts with 0, but has no mean; of copied_bytes, a copy between two GPUs counts for both, and a GPU with a copy of unknown size is left out
 -- column: min_ns ns -- least value; min_dispatches and min_bytes of metrics of these units, and so on
 -- column: median_ns ns -- median
 -- column: mean_ns ns -- mean
@@ -102,10 +102,22 @@ kernel_times AS (
 ),
 {%- endif %}
 {%- if 'copied_bytes' in metrics %}
-copied AS (
-    SELECT process, gpu, CAST(SUM(bytes) AS DOUBLE) AS copied_bytes
+-- A copy between GPUs is work of both.
+copy_ends AS (
+    SELECT process, gpu, bytes
     FROM memory_copies
     WHERE valid
+    UNION ALL
+    SELECT process, peer_gpu AS gpu, bytes
+    FROM memory_copies
+    WHERE valid AND peer_gpu IS NOT NULL
+),
+copied AS (
+    SELECT
+        process, gpu,
+        COUNT(*) AS copies,
+        CASE WHEN COUNT(bytes) = COUNT(*) THEN CAST(CAST(SUM(bytes) AS BIGINT) AS DOUBLE) END AS copied_bytes
+    FROM copy_ends
     GROUP BY process, gpu
 ),
 {%- endif %}
@@ -156,7 +168,8 @@ measured AS (
         AND t.{{ column }} = c.{{ column }}
         {%- endfor %}
     {%- elif one == 'copied_bytes' %}
-    SELECT '{{ one }}' AS metric, {{ loop.index }} AS place, m.process, m.rank, m.gpu, COALESCE(t.copied_bytes, CAST(0 AS DOUBLE)) AS amount
+    SELECT '{{ one }}' AS metric, {{ loop.index }} AS place, m.process, m.rank, m.gpu,
+        CASE WHEN t.copies IS NULL THEN CAST(0 AS DOUBLE) ELSE t.copied_bytes END AS amount
     FROM members AS m
     LEFT JOIN copied AS t ON t.process = m.process AND t.gpu = m.gpu
     {%- elif one == 'iteration_time' %}

@@ -1,5 +1,5 @@
 -- title: Rank summary
--- about: GPU work of every rank, added up over the GPUs it used, and how far it is from the mean of the ranks.
+-- about: GPU work of every rank, added up over its processes and the GPUs that each of them used, and how far it is from the mean of the ranks. What processes of a rank do on one GPU at the same time counts for each of them.
 -- kind: summary
 -- plot: stacked label=rank parts=busy_ns:compute,idle_ns
 -- needs: processes gpu_segments kernels
@@ -7,12 +7,13 @@
 -- by:
 -- dimensions:
 -- column: rank id -- rank
--- column: hostname name -- machine
--- column: pid id -- process id
--- column: gpus count -- GPUs that did something
+-- column: processes count -- processes of the rank, those of counter passes and thread traces apart
+-- column: hostname name -- machine, null where the processes of the rank ran on several
+-- column: pid id -- process id, null where the rank has several processes
+-- column: gpus count -- different GPUs that did something
 -- column: kernels count -- dispatches
 -- column: kernel_sum_ns ns -- sum of the kernel durations
--- column: span_ns ns -- first start to last end of the GPU activity, for each used GPU
+-- column: span_ns ns -- first start to last end of the GPU activity of a process, for each GPU that it used
 -- column: busy_ns ns -- time with at least one kernel or copy running
 -- column: idle_ns ns -- span without any
 -- column: busy_vs_mean_pct pct -- busy time above (or below) the mean of the ranks
@@ -20,7 +21,6 @@
 WITH gpu_time AS (
     SELECT
         process,
-        COUNT(DISTINCT gpu) AS gpus,
         SUM(duration_ns) AS span_ns,
         SUM(CASE WHEN compute > 0 OR comm > 0 OR copies > 0 THEN duration_ns ELSE 0 END) AS busy_ns
     FROM gpu_segments
@@ -32,13 +32,12 @@ kernel_time AS (
     WHERE valid
     GROUP BY process
 ),
-rank_rows AS (
+of_process AS (
     SELECT
         p.rank,
         p.process,
-        p.hostname,
+        CAST(p.hostname AS VARCHAR) AS hostname,
         p.pid,
-        CAST(COALESCE(g.gpus, 0) AS BIGINT) AS gpus,
         CAST(COALESCE(k.kernels, 0) AS BIGINT) AS kernels,
         CAST(COALESCE(k.kernel_sum_ns, 0) AS BIGINT) AS kernel_sum_ns,
         CAST(COALESCE(g.span_ns, 0) AS BIGINT) AS span_ns,
@@ -48,10 +47,54 @@ rank_rows AS (
     LEFT JOIN kernel_time AS k ON k.process = p.process
     WHERE p.role = 'trace'
 ),
+-- GPUs of which the device is not known count for each process.
+used AS (
+    SELECT
+        p.rank,
+        CASE
+            WHEN s.device IS NULL THEN CAST(s.process AS VARCHAR) || '.' || CAST(s.gpu AS VARCHAR)
+            ELSE CAST(s.device AS VARCHAR)
+        END AS place
+    FROM gpu_segments AS s
+    JOIN processes AS p ON p.process = s.process
+    WHERE p.role = 'trace'
+),
+places AS (
+    SELECT rank, COUNT(DISTINCT place) AS gpus
+    FROM used
+    GROUP BY rank
+),
+of_rank AS (
+    SELECT
+        rank,
+        CAST(COUNT(*) AS BIGINT) AS processes,
+        CASE WHEN COUNT(hostname) = COUNT(*) AND MIN(hostname) = MAX(hostname) THEN MIN(hostname) END AS hostname,
+        CASE WHEN COUNT(*) = 1 THEN MAX(pid) END AS pid,
+        CAST(SUM(kernels) AS BIGINT) AS kernels,
+        CAST(SUM(kernel_sum_ns) AS BIGINT) AS kernel_sum_ns,
+        CAST(SUM(span_ns) AS BIGINT) AS span_ns,
+        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns
+    FROM of_process
+    GROUP BY rank
+),
+rank_rows AS (
+    SELECT
+        r.rank,
+        r.processes,
+        r.hostname,
+        r.pid,
+        CAST(COALESCE(u.gpus, 0) AS BIGINT) AS gpus,
+        r.kernels,
+        r.kernel_sum_ns,
+        r.span_ns,
+        r.busy_ns
+    FROM of_rank AS r
+    LEFT JOIN places AS u ON u.rank = r.rank
+),
 with_mean AS (
     SELECT
         rank,
-        process,
+        processes,
         hostname,
         pid,
         gpus,
@@ -65,6 +108,7 @@ with_mean AS (
 )
 SELECT
     rank,
+    processes,
     hostname,
     pid,
     gpus,
@@ -76,4 +120,4 @@ SELECT
     CAST(100 AS DOUBLE) * (CAST(busy_ns AS DOUBLE) - mean_busy) / NULLIF(mean_busy, CAST(0 AS DOUBLE)) AS busy_vs_mean_pct,
     CAST(100 AS DOUBLE) * (CAST(kernel_sum_ns AS DOUBLE) - mean_kernel_sum) / NULLIF(mean_kernel_sum, CAST(0 AS DOUBLE)) AS kernel_sum_vs_mean_pct
 FROM with_mean
-ORDER BY rank NULLS FIRST, process NULLS FIRST
+ORDER BY rank NULLS FIRST

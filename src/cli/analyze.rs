@@ -87,6 +87,8 @@ pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArg
     options.prompt.clone_from(&arguments.prompt);
     if arguments.json_compat.is_some() {
         options.questions.extend(rocinsight::questions());
+        // Its numbers are those of the other program, which knows no part of a run.
+        options.whole_run = true;
     }
     if arguments.json_compat.is_some() && format != DocumentFormat::Json {
         return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));

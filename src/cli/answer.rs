@@ -1,10 +1,11 @@
 //! Writes an answer in the format and to the place that were asked for.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::Result;
 
 use super::arguments::{AnswerFormat, GlobalArguments, InputArguments, OutputArguments};
+use super::delivery::{check_file, to_stdout};
 use super::exit::Failure;
 use crate::engine::Answer;
 use crate::export::atomic::write_file;
@@ -18,27 +19,41 @@ use crate::export::{columnar, delimited, json, markdown, terminal};
 /// # Errors
 /// [`Failure::Usage`] with what to name instead.
 pub fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<(), Failure> {
+    output.check()?;
     let Some(path) = output.path() else { return Ok(()) };
-    let shown = path.display();
-    if path.is_dir() {
-        return Err(Failure::Usage(format!("{shown} is a directory; name a file with -o")));
-    }
-    if path.parent().is_some_and(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
-        return Err(Failure::Usage(format!("the directory of {shown} does not exist; create it or name another")));
-    }
     if path.exists() && input.contain(path) {
+        let shown = path.display();
         return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file with -o")));
     }
-    Ok(())
+    check_file(path).map(drop)
 }
 
 /// Writes the answer.
 ///
 /// # Errors
 /// When writing fails, or a binary format would go to a terminal.
-pub fn write(mut answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
+pub fn write(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
+    write_with(answer, output, global, None)
+}
+
+/// As [`write`], with sentences whole: those that do not fit a terminal go on in further lines.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_whole(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
+    write_with(answer, output, global, Some(usize::MAX))
+}
+
+fn write_with(
+    mut answer: Answer,
+    output: &OutputArguments,
+    global: &GlobalArguments,
+    wraps: Option<usize>,
+) -> Result<(), Failure> {
+    output.check()?;
     let format = output.format();
     if let Some(path) = output.path() {
+        check_file(path)?;
         return Ok(write_file(path, |out| write_to_file(answer, output, out))?);
     }
     if !is_for_people(format) {
@@ -48,9 +63,16 @@ pub fn write(mut answer: Answer, output: &OutputArguments, global: &GlobalArgume
     if binary && io::stdout().is_terminal() {
         return Err(Failure::Usage("a binary format does not go to a terminal; name a file with -o".to_owned()));
     }
-    let mut out = BufWriter::new(io::stdout().lock());
-    write_for_people(&answer, output, global, &mut out)?;
-    Ok(out.flush()?)
+    to_stdout(|out| write_as(&answer, output, format, Style { wraps, ..style_for_people(output, global) }, out))
+}
+
+fn style_for_people(output: &OutputArguments, global: &GlobalArguments) -> Style {
+    Style {
+        width: terminal_width(output),
+        color: global.color(),
+        rows: Some(output.rows).filter(|n| *n > 0),
+        wraps: None,
+    }
 }
 
 /// Writes the answer to standard output as it is, in the style that suits it.
@@ -63,13 +85,7 @@ pub fn write_for_people(
     global: &GlobalArguments,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let style = Style {
-        width: terminal_width(output),
-        color: global.color(),
-        rows: Some(output.rows).filter(|n| *n > 0),
-        wraps: false,
-    };
-    write_as(answer, output, output.format(), style, out)
+    write_as(answer, output, output.format(), style_for_people(output, global), out)
 }
 
 /// Writes the answer as a file holds it.
@@ -81,7 +97,7 @@ pub fn write_to_file(mut answer: Answer, output: &OutputArguments, out: &mut dyn
     if !is_for_people(format) {
         convert_times(&mut answer.frame, &mut answer.columns, output.unit);
     }
-    write_as(&answer, output, format, Style { width: None, color: false, rows: None, wraps: false }, out)
+    write_as(&answer, output, format, Style { width: None, color: false, rows: None, wraps: None }, out)
 }
 
 fn is_for_people(format: AnswerFormat) -> bool {

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use regex::Regex;
 
-use super::delivery::resolved;
+use super::delivery::{extension_of, resolved, unknown_extension};
 use super::exit::Failure;
 use super::filters::FilterArguments;
 use super::memory;
 use super::messages;
-use super::progress::Progress;
+use super::progress::{Progress, ReadingProgress};
 use crate::engine::{NameForm, QueryOptions, Registry};
 use crate::export::cache;
 use crate::export::unit::TimeUnit;
@@ -118,6 +118,8 @@ impl InputArguments {
             threads: global.threads(),
             jobs: opening.jobs.unwrap_or_else(|| global.jobs()),
             cache: opening.cache.and_then(|cache| cache.cache.as_deref()).map(Cache::new),
+            // Of several at the same time no bar could be read.
+            observer: if opening.run.is_some() { None } else { ReadingProgress::on_terminal(global) },
             exclude: opening.exclude.map(Path::to_owned),
         };
         let metrics = self.metrics()?;
@@ -258,7 +260,8 @@ pub struct QueryArguments {
     /// Show these columns only, in this order; what is left out need not be worked out
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Query")]
     columns: Option<Vec<String>>,
-    /// Print the statement instead of running it; it runs as it is in DuckDB and DataFusion over a dataset's tables
+    /// Print the statement instead of running it; it runs as it is in DuckDB and DataFusion over the tables of a dataset, which
+    /// its first line names
     #[arg(long, help_heading = "Query")]
     pub show_sql: bool,
 }
@@ -300,6 +303,30 @@ pub enum AnswerFormat {
     Arrow,
 }
 
+impl AnswerFormat {
+    /// The extensions that choose a format.
+    const EXTENSIONS: [(&str, Self); 12] = [
+        ("txt", Self::Table),
+        ("csv", Self::Csv),
+        ("tsv", Self::Tsv),
+        ("json", Self::Json),
+        ("jsonl", Self::Jsonl),
+        ("ndjson", Self::Jsonl),
+        ("md", Self::Md),
+        ("markdown", Self::Md),
+        ("parquet", Self::Parquet),
+        ("arrow", Self::Arrow),
+        ("ipc", Self::Arrow),
+        ("feather", Self::Arrow),
+    ];
+
+    /// The one that the extension of a file names.
+    fn of_extension(path: &Path) -> Option<Self> {
+        let extension = extension_of(path)?;
+        Self::EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, format)| *format)
+    }
+}
+
 /// Where and how an answer is written.
 #[derive(Args, Clone, Debug)]
 pub struct OutputArguments {
@@ -323,17 +350,20 @@ pub struct OutputArguments {
 impl OutputArguments {
     /// The format asked for, or the one the output's extension names.
     pub fn format(&self) -> AnswerFormat {
-        let by_extension = || {
-            let extension = self.output.as_ref()?.extension()?.to_str()?.to_lowercase();
-            match extension.as_str() {
-                "txt" => Some(AnswerFormat::Table),
-                "ndjson" => Some(AnswerFormat::Jsonl),
-                "markdown" => Some(AnswerFormat::Md),
-                "ipc" | "feather" => Some(AnswerFormat::Arrow),
-                other => AnswerFormat::from_str(other, true).ok(),
-            }
-        };
-        self.format.or_else(by_extension).unwrap_or_default()
+        self.format.or_else(|| AnswerFormat::of_extension(self.path()?)).unwrap_or_default()
+    }
+
+    /// Refuses a file whose extension is of something else than an answer.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] with the formats.
+    pub fn check(&self) -> Result<(), Failure> {
+        let Some(path) = self.path().filter(|_| self.format.is_none()) else { return Ok(()) };
+        if extension_of(path).is_none() || path.is_dir() || AnswerFormat::of_extension(path).is_some() {
+            return Ok(());
+        }
+        let known: Vec<&str> = AnswerFormat::EXTENSIONS.iter().map(|(extension, _)| *extension).collect();
+        Err(unknown_extension(path, "answers", &known))
     }
 
     /// The file to write; `None` for standard output.

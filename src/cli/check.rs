@@ -1,6 +1,7 @@
 //! `check INPUT…`: trace health; the exit code says whether there is an error.
 
 use clap::Args;
+use polars::prelude::DataFrame;
 
 use super::answer::check_output;
 use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments};
@@ -8,14 +9,18 @@ use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::{answer, messages};
 use crate::engine::{QueryOptions, Registry, run_query};
+use crate::trace::health::DAMAGED_INPUT;
 
 /// Check the health of a trace: every anomaly, counted
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Exits with 4 when an anomaly is an error.
+#[command(
+    after_help = "Exits with 4 when an anomaly is an error, and names it on standard error; with 5 when an input is damaged and nothing else is an error.
+Rows of `not_recorded` name what the trace lacks and how to record it.
 
 Examples:
   wavesieve check traces/
-  wavesieve check traces/rank0_results.db -f json")]
+  wavesieve check traces/rank0_results.db -f json"
+)]
 pub struct CheckArguments {
     #[command(flatten)]
     input: InputArguments,
@@ -35,14 +40,37 @@ pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArgum
     messages::describe(&trace, global);
     note_untouched(&trace, ["anomalies"].into_iter(), global);
     let result = run_query(&trace, registry.get("trace_health")?, &QueryOptions::default())?;
+    let errors = errors(&result.frame)?;
     let severities = result.frame.column("severity").map_err(anyhow::Error::from)?;
-    let error = severities.str().map_err(anyhow::Error::from)?.iter().any(|severity| severity == Some("error"));
-    answer::write(result, &arguments.output, global)?;
-    if messages::report_damage(&trace, global) {
-        return Ok(PARTIAL);
+    let severities = severities.str().map_err(anyhow::Error::from)?;
+    let is_sound = !severities.iter().any(|severity| matches!(severity, Some("error" | "warning")));
+    let all = result.frame.height();
+    answer::write_whole(result, &arguments.output, global)?;
+    if is_sound && !global.quiet {
+        messages::say(if all > 0 { "no errors and no warnings" } else { "nothing to report" });
     }
-    if explain_unmatched(&trace, false, global)? {
-        return Ok(NO_DATA);
-    }
-    Ok(if error { EXCEEDED } else { DONE })
+    messages::say_some(&errors, "failed: ", global);
+    let is_damaged = messages::report_damage(&trace, global);
+    let is_unmatched = !is_damaged && explain_unmatched(&trace, false, global)?;
+    Ok(match (errors.is_empty(), is_damaged, is_unmatched) {
+        (false, _, _) => EXCEEDED,
+        (true, true, _) => PARTIAL,
+        (true, false, true) => NO_DATA,
+        (true, false, false) => DONE,
+    })
+}
+
+/// A line for every anomaly that is an error. Damage of the input has lines and an exit code of its own.
+fn errors(anomalies: &DataFrame) -> anyhow::Result<Vec<String>> {
+    let text = |name: &str| Ok::<_, anyhow::Error>(anomalies.column(name)?.str()?);
+    let (checks, severities) = (text("check_id")?, text("severity")?);
+    let (tables, details) = (text("table_name")?, text("detail")?);
+    let counts = anomalies.column("count")?.i64()?;
+    let line = |row: usize| {
+        let check = checks.get(row).filter(|check| *check != DAMAGED_INPUT)?;
+        severities.get(row).filter(|severity| *severity == "error")?;
+        let (table, detail) = (tables.get(row).unwrap_or_default(), details.get(row).unwrap_or_default());
+        Some(format!("failed: {check} ({} in {table}): {detail}", counts.get(row).unwrap_or_default()))
+    };
+    Ok((0..anomalies.height()).filter_map(line).collect())
 }

@@ -10,9 +10,9 @@ use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::messages;
 use super::progress::Progress;
-use crate::export::conversion::{Conversion, Outcome, Plan, Refused, convert};
+use crate::export::conversion::{Conversion, Outcome, Plan, Refused, convert, finished_of};
 use crate::export::convert::TableFormat;
-use crate::input::is_dataset;
+use crate::input::{AtInterruption, is_dataset};
 use crate::trace::schema::{Origin, Table, table, tables};
 
 /// The word for all tables that are made on demand.
@@ -61,7 +61,9 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
     let with: Vec<&'static Table> = kept_on_demand().filter(kept).collect();
     let progress = Progress::new(trace.members().len(), with.len(), global);
     let plan = Plan { output, format: arguments.to, with, overwrite: arguments.overwrite };
+    let said = at_interruption(output, &progress);
     let outcome = convert(&trace, &plan, &progress);
+    drop(said);
     progress.finish();
     let outcome = outcome.map_err(|error| match error.downcast::<Refused>() {
         Ok(refused) => Failure::Usage(refused.to_string()),
@@ -74,6 +76,23 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
         return Ok(PARTIAL);
     }
     Ok(if explain_unmatched(&trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })
+}
+
+/// Says at a signal that ends the program how to go on.
+fn at_interruption(output: &Path, progress: &Progress) -> AtInterruption {
+    let (output, clear) = (output.to_owned(), progress.clearer());
+    AtInterruption::new(move || {
+        clear();
+        match finished_of(&output) {
+            0 => messages::say("interrupted before a process was finished; run the same command again to start over"),
+            count => {
+                let noun = if count == 1 { "process is" } else { "processes are" };
+                messages::say(format_args!(
+                    "interrupted: {count} finished {noun} kept; run the same command again to resume"
+                ));
+            }
+        }
+    })
 }
 
 /// The tables that are made when a query needs them.
@@ -116,6 +135,9 @@ fn check_output(output: &Path, overwrite: bool) -> Result<(), Failure> {
     let shown = output.display();
     if output.is_file() {
         return Err(Failure::Usage(format!("{shown} is a file; name a directory")));
+    }
+    if output.exists() && !output.is_dir() {
+        return Err(Failure::Usage(format!("{shown} is no directory; name one")));
     }
     let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
     let converted = || Conversion::read(output).is_some();

@@ -7,6 +7,8 @@ use super::arguments::GlobalArguments;
 use super::exit::Failure;
 use super::messages;
 use crate::export::atomic::write_file;
+use crate::export::stream::write_stream;
+use crate::export::target::Target;
 
 /// Writes to a file and says so, or to standard output where none is named; then `write` learns what it needs to know of a
 /// terminal.
@@ -18,14 +20,39 @@ pub fn deliver(
     global: &GlobalArguments,
     write: impl FnOnce(Option<&GlobalArguments>, &mut dyn Write) -> anyhow::Result<()>,
 ) -> Result<(), Failure> {
-    let Some(path) = path else {
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        write(Some(global), &mut out)?;
-        return Ok(out.flush()?);
-    };
+    let Some(path) = path else { return to_stdout(|out| write(Some(global), out)) };
     write_file(path, |out| write(None, out))?;
     say_written(path, global);
     Ok(())
+}
+
+/// Writes to standard output.
+///
+/// # Errors
+/// When writing fails; a reader that went away is told apart by [`Failure::is_broken_pipe`].
+pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> Result<(), Failure> {
+    Ok(write_stream(io::stdout().lock(), write)?)
+}
+
+/// Refuses a file that cannot be written, before anything is read; tells what it leads to.
+///
+/// # Errors
+/// [`Failure::Usage`] with what to name instead.
+pub fn check_file(path: &Path) -> Result<Target, Failure> {
+    Target::writable(path).map_err(|refused| Failure::Usage(refused.to_string()))
+}
+
+/// The failure over a file whose extension names no format.
+pub fn unknown_extension(path: &Path, of: &str, known: &[&str]) -> Failure {
+    let known = known.join(", .");
+    let shown = path.display();
+    Failure::Usage(format!("{shown} ends in no format of {of} (.{known}); name one of them, or choose with --format"))
+}
+
+/// The extension of a file's name in lower case; none for names without one.
+pub fn extension_of(path: &Path) -> Option<String> {
+    let extension = path.extension()?.to_string_lossy().to_lowercase();
+    (!extension.is_empty()).then_some(extension)
 }
 
 /// Says that a file or folder is there.

@@ -29,9 +29,12 @@ pub struct DocumentArguments {
     /// Thresholds of rules: a TOML file with a table of numbers for each rule
     #[arg(long, value_name = "FILE", help_heading = "Analysis")]
     rules: Option<PathBuf>,
-    /// Exit with 4 when a finding has this priority or a higher one
+    /// Exit with 4 when a finding has this priority or a higher one, and name it on standard error
     #[arg(long, value_enum, value_name = "PRIORITY", help_heading = "Analysis")]
     fail_on: Option<FailOn>,
+    /// Judge all of the run, warm-up and pauses included, even where a part of it repeats evenly
+    #[arg(long, help_heading = "Analysis")]
+    whole_run: bool,
     /// Heading of the document
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
@@ -93,12 +96,22 @@ impl DocumentArguments {
             questions: output.questions(format)?,
             prompt: None,
             title: self.title.clone().filter(|title| !title.trim().is_empty()),
+            whole_run: self.whole_run,
         })
     }
 
-    /// Whether a finding is what `--fail-on` names.
-    pub fn fails(&self, findings: &[Finding]) -> bool {
-        self.fail_on.is_some_and(|least| findings.iter().any(|finding| finding.priority <= least.priority()))
+    /// Names the findings that are what `--fail-on` names, after the name of their run if there are several; tells whether there
+    /// are any.
+    pub fn say_failed(&self, findings: &[Finding], run: Option<&str>, global: &GlobalArguments) -> bool {
+        let Some(least) = self.fail_on.map(FailOn::priority) else { return false };
+        let of_run = run.map(|run| format!("{run}: ")).unwrap_or_default();
+        let failed = findings.iter().filter(|finding| finding.priority <= least);
+        let line = |finding: &Finding| {
+            format!("failed: {of_run}{} ({}): {}", finding.id, finding.priority.word(), finding.title)
+        };
+        let lines: Vec<String> = failed.map(line).collect();
+        messages::say_some(&lines, "failed: ", global);
+        !lines.is_empty()
     }
 
     /// Where the charts of a run go, or those of the only document.
@@ -169,16 +182,20 @@ impl DocumentArguments {
         if let Some(trace) = trace {
             say_partly_unmatched(trace, global);
         }
+        let has_failed = self.say_failed(&analysis.document.findings, None, global);
         let is_damaged = trace.is_some_and(|trace| messages::report_damage(trace, global));
-        match trace {
-            _ if is_damaged || of_source == PARTIAL => return Ok(PARTIAL),
-            None if of_source == NO_DATA => return Ok(NO_DATA),
-            Some(trace) if say_unmatched(trace, &analysis.unmatched, analysis.is_empty, global) => {
-                return Ok(NO_DATA);
-            }
-            _ => {}
-        }
-        Ok(if self.fails(&analysis.document.findings) { EXCEEDED } else { DONE })
+        let is_partial = is_damaged || of_source == PARTIAL;
+        let is_unmatched = match trace {
+            _ if is_partial => false,
+            None => of_source == NO_DATA,
+            Some(trace) => say_unmatched(trace, &analysis.unmatched, analysis.is_empty, global),
+        };
+        Ok(match (has_failed, is_partial, is_unmatched) {
+            (true, _, _) => EXCEEDED,
+            (false, true, _) => PARTIAL,
+            (false, false, true) => NO_DATA,
+            (false, false, false) => DONE,
+        })
     }
 
     fn layout(&self) -> Result<Layout, Failure> {

@@ -3,13 +3,13 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use super::arguments::GlobalArguments;
 use super::delivery::{deliver, say_written};
 use super::exit::Failure;
 use super::tracelens::TraceLensArguments;
+use crate::export::atomic::{MadeDirectories, make_directory};
 use crate::export::unit::TimeUnit;
 use crate::findings::Question;
 use crate::report::analysis::Analysis;
@@ -165,7 +165,7 @@ impl DocumentOutput {
         let (Some(of_tables), Some(folder)) = (format.of_folder(), path) else {
             return self.deliver_text(path, global, |terminal, out| self.write(analysis, format, terminal, out));
         };
-        self.make_directory(folder)?;
+        let _made = self.make_directory(folder)?;
         let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
         folder::write(analysis, &FolderOptions { format: of_tables, unit, rows, tracelens }, folder)?;
         say_written(folder, global);
@@ -182,20 +182,14 @@ impl DocumentOutput {
         global: &GlobalArguments,
         write: impl FnOnce(Option<&GlobalArguments>, &mut dyn Write) -> anyhow::Result<()>,
     ) -> Result<(), Failure> {
-        if let Some(path) = path {
-            self.make_directory(path)?;
-        }
+        let _made = path.map(|path| self.make_directory(path)).transpose()?;
         deliver(path, global, write)
     }
 
     /// Makes the directory that was named with -d.
-    fn make_directory(&self, path: &Path) -> anyhow::Result<()> {
-        match (&self.directory, path.parent()) {
-            (Some(_), Some(parent)) => {
-                std::fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))
-            }
-            _ => Ok(()),
-        }
+    fn make_directory(&self, path: &Path) -> anyhow::Result<Option<MadeDirectories>> {
+        let parent = path.parent().filter(|_| self.directory.is_some());
+        parent.map(make_directory).transpose()
     }
 
     /// Writes what an analysis shows; for a terminal with its width and colours.

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::arguments::InputArguments;
+use super::delivery::{check_file, unknown_extension};
 use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::Failure;
+use crate::export::target::Target;
 use crate::report::folder::{self, Place};
 
 impl DocumentOutput {
@@ -50,19 +52,16 @@ impl DocumentOutput {
                 "would be a folder as a document; name a folder with -o, and --format csv or parquet",
             );
         }
-        if path.exists() && !path.is_file() && !path.is_dir() {
-            return refuse(&path, "is no regular file; name one, or - for standard output");
-        }
         if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return refuse(&path, "is a directory; name it with -d, or a file in it with -o");
         }
         if self.format.is_none() && names_no_format(&path) {
-            let known = DocumentFormat::extensions().join(", .");
-            let reason =
-                format!("ends in no format of documents (.{known}); name one of them, or choose with --format");
-            return refuse(&path, &reason);
+            return Err(unknown_extension(&path, "documents", &DocumentFormat::extensions()));
         }
-        if DocumentFormat::of_extension(&path) != Some(format) {
+        // A link, a FIFO or a device is named as it is.
+        let is_special = path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir());
+        let is_open = Target::of(&path).is_ok_and(|target| target.is_stream());
+        if !is_special && !is_open && DocumentFormat::of_extension(&path) != Some(format) {
             path.as_mut_os_string().push(format!(".{}", format.extension()));
         }
         if path.is_dir() {
@@ -73,6 +72,10 @@ impl DocumentOutput {
         }
         if path.exists() && input.contain(&path) {
             return refuse(&path, "is an input, which is never written; name another file with -o");
+        }
+        // With -d the directory may be made later.
+        if !path.parent().is_some_and(missing) {
+            check_file(&path)?;
         }
         Ok(Some(path))
     }
@@ -105,9 +108,9 @@ fn check_folder(path: &Path, input: &InputArguments) -> Result<Option<PathBuf>, 
     }
     match folder::place(path).with_context(|| format!("cannot read {shown}"))? {
         Place::Free | Place::Ours => Ok(Some(path.to_owned())),
-        Place::Foreign(None) => Err(Failure::Usage(format!(
-            "{shown} is a file or a link to nothing, and the document a folder; name another with -o"
-        ))),
+        Place::Foreign(None) => {
+            Err(Failure::Usage(format!("{shown} is no folder, and the document is one; name another with -o")))
+        }
         Place::Foreign(Some(name)) => Err(Failure::Usage(format!(
             "{shown} holds {name}, which is not from an earlier analysis; name a new or an empty folder with -o"
         ))),

@@ -17,7 +17,8 @@ pub const UNEXPECTED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// No trace among the inputs, or no data of the kind asked for.
 pub const NO_DATA: u8 = 3;
-/// A threshold was exceeded: `check` found an error.
+/// A threshold was exceeded: `check` found an error, or an analysis what `--fail-on` names. Goes before the codes of what is
+/// missing.
 pub const EXCEEDED: u8 = 4;
 /// An input was damaged or unreadable, or one of several queries failed; the result is partial.
 pub const PARTIAL: u8 = 5;

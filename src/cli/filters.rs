@@ -17,7 +17,7 @@ use crate::trace::selection::{
 #[derive(Args, Clone, Debug)]
 pub struct FilterArguments {
     /// Stretch of time FROM:TO: 10%:90% or +1s:+1500ms of each process's span, -1s: for its end, times of the clock in
-    /// ns, or @marker for a ROCTx range (@marker/2 for the third of that name)
+    /// ns, @marker for a ROCTx range (@marker/2 for the third of that name), or steady for the part that repeats evenly
     #[arg(long, value_name = "WINDOW", allow_hyphen_values = true, help_heading = "Filters")]
     window: Option<Window>,
     /// Iterations FIRST..LAST of each process, both included and counted from 0, or those that are steady, warmup or cooldown:

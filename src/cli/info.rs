@@ -11,10 +11,10 @@ use super::arguments::{AnswerFormat, CacheArguments, GlobalArguments, InputArgum
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::{answer, gpu_figures, messages};
-use crate::engine::{Answer, ColumnUnit, OutputColumn, Registry, applicable, run_sql, source_rows};
+use crate::engine::{Answer, ColumnUnit, OutputColumn, Query, Registry, by_rows, mentioned, run_sql, source_rows};
 use crate::trace::gpu_times::GpuTime;
 use crate::trace::schema::tables;
-use crate::trace::{Member, Trace};
+use crate::trace::{Member, Request, Trace};
 
 /// Say what the inputs are: processes, ranks, GPUs, spans and rows
 #[derive(Args, Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct InfoArguments {
     #[command(flatten)]
     output: OutputArguments,
 }
+
+const ACTIVITY: &str = include_str!("gpu_activity.sql");
 
 /// Span and used GPUs of a process.
 #[derive(Default)]
@@ -57,7 +59,13 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
     }
     answer::write(processes, &arguments.output, global)?;
     if for_people && arguments.output.path().is_none() {
-        let recorded = rows.iter().flatten().filter(|(_, rows)| **rows > 0).map(|(table, _)| *table).collect();
+        let invalid = trace.left_out(&activity_request())?;
+        let is_all_invalid =
+            |name: &str| invalid.iter().any(|(table, left_out)| table.name == name && left_out.invalid == left_out.all);
+        let filled = rows.iter().flatten().filter(|(name, rows)| **rows > 0 && !is_all_invalid(name));
+        let (with_rows, if_found) = by_rows(registry, &filled.map(|(table, _)| *table).collect());
+        let names =
+            |queries: Vec<&Query>| queries.iter().map(|query| query.name.as_str()).collect::<Vec<_>>().join(", ");
         let filled: Vec<String> = tables()
             .iter()
             .filter_map(|table| {
@@ -65,11 +73,12 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
                 (total > 0).then(|| format!("{} {total}", table.name))
             })
             .collect();
-        let (filled, queries) = (
+        messages::print(format!(
+            "\nrows: {}\nqueries with rows: {}\nqueries with rows if they find something: {}\n",
             filled.join(", "),
-            applicable(registry, &recorded).map(|query| query.name.as_str()).collect::<Vec<&str>>().join(", "),
-        );
-        messages::print(format!("\nrows: {filled}\nqueries that apply: {queries}\n"))?;
+            names(with_rows),
+            names(if_found)
+        ))?;
         let figures = gpu_figures::describe(&trace);
         if !figures.is_empty() {
             messages::print(format!(
@@ -77,12 +86,18 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
             ))?;
         }
     }
+    messages::note_left_out(&trace, &activity_request(), global)?;
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     let activity = ["kernels", "memory_copies", "memory_allocations", "regions", "marks", "counters"];
     let nothing = rows.iter().all(|rows| activity.iter().all(|table| rows.get(table).is_none_or(|rows| *rows == 0)));
     Ok(if explain_unmatched(&trace, nothing, global)? { NO_DATA } else { DONE })
+}
+
+/// What spans and used GPUs are made of.
+fn activity_request() -> Request {
+    mentioned(ACTIVITY)
 }
 
 /// Used GPUs and spans by process: known where a dataset says them and no filter changes them, else read.
@@ -108,7 +123,7 @@ fn activities(trace: &Trace) -> Result<BTreeMap<i64, Activity>, Failure> {
         }
         return Ok(activities);
     }
-    let answer = run_sql(trace, include_str!("gpu_activity.sql"))?;
+    let answer = run_sql(trace, ACTIVITY)?;
     let column = |name: &str| -> AnyResult<Vec<Option<i64>>> { Ok(answer.frame.column(name)?.i64()?.iter().collect()) };
     let (process, gpu) = (column("process")?, column("gpu")?);
     let (first, last) = (column("first_ns")?, column("last_ns")?);

@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use super::arguments::GlobalArguments;
 use super::exit::Failure;
-use crate::trace::Trace;
+use crate::trace::left_out::LeftOut;
 use crate::trace::schema::{Origin, tables};
-use crate::trace::source::Severity;
+use crate::trace::source::{Anomaly, Severity};
 use crate::trace::visible::visible;
+use crate::trace::{Request, Trace};
 
 /// Of so many lines of a kind, nobody reads more.
 const LINES_OF_A_KIND: usize = 20;
@@ -63,6 +64,10 @@ pub fn warn(trace: &Trace, global: &GlobalArguments) {
     for lines in by_check.into_values() {
         say_some(&lines, "warning: ", global);
     }
+    let about_ranks = |note: &&Anomaly| note.check_id == "rank_assignment" && note.severity == Severity::Info;
+    for note in trace.notes().iter().filter(about_ranks) {
+        say(format_args!("note: {}", note.detail));
+    }
 }
 
 /// Says the first of many lines of a kind, and how many there are; all of them where details were asked for.
@@ -94,6 +99,21 @@ pub fn describe(trace: &Trace, global: &GlobalArguments) {
         let rows = rows.join(", ");
         detail(global, format_args!("{}: {} {schema}, rank {}: {rows}", facts.path, facts.format, process.rank));
     }
+}
+
+/// Notes rows with invalid times, which answers to a request leave out.
+///
+/// # Errors
+/// When a table cannot be read.
+pub fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArguments) -> Result<(), Failure> {
+    if global.quiet {
+        return Ok(());
+    }
+    for (table, LeftOut { invalid, all }) in trace.left_out(request)? {
+        let name = table.name;
+        say(format_args!("note: {invalid} of {all} rows of {name} left out: invalid times; see `wavesieve check`"));
+    }
+    Ok(())
 }
 
 /// Lists what could not be read, and tells whether there was any.

@@ -1,14 +1,12 @@
 //! What the generators of manual pages and documents share: finding a verb, writing many files.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::Context as _;
 use clap::Command;
 
 use super::exit::Failure;
 use crate::engine::closest;
-use crate::export::atomic::write_file;
+use crate::export::atomic::{make_directory, write_file};
 
 /// The command at the end of a path of names: a verb, a verb and a query.
 ///
@@ -30,7 +28,10 @@ pub fn find<'a>(command: &'a Command, path: &[String]) -> Result<&'a Command, Fa
 /// # Errors
 /// When one cannot be written.
 pub fn write(directory: &Path, pages: &[(String, Vec<u8>)]) -> Result<(), Failure> {
-    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    if directory.exists() && !directory.is_dir() {
+        return Err(Failure::Usage(format!("{} is no directory; name one with -o", directory.display())));
+    }
+    let _made = make_directory(directory)?;
     for (name, text) in pages {
         write_file(&directory.join(name), |out| Ok(out.write_all(text)?))?;
     }

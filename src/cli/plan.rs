@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::arguments::GlobalArguments;
+use super::delivery::{check_file, extension_of, unknown_extension};
 use super::exit::{DONE, Failure};
 use super::messages;
 use crate::analysis::{
@@ -18,6 +19,7 @@ use crate::analysis::{
     yaml_jobs,
 };
 use crate::export::atomic::write_file;
+use crate::trace::devices::Catalog;
 use crate::trace::metrics::{Definitions, Normalization};
 
 /// So many metrics that are left out are named.
@@ -83,7 +85,7 @@ With -o the extension chooses the format: .yaml, .txt, .json.
 Examples:
   wavesieve plan --counters SQ_WAVES,GRBM_GUI_ACTIVE,TCC_HIT,TCC_MISS --arch gfx942
   wavesieve plan --counters OccupancyPercent,L2CacheHit,FETCH_SIZE --arch gfx90a -- ./app -n 5
-  wavesieve plan --metrics-of speed_of_light,roofline --arch gfx950 -f yaml
+  wavesieve plan --metrics-of speed_of_light,roofline --arch MI355X -f yaml
   wavesieve plan --metrics-of sol.wavefront_occupancy --arch gfx942 -f definitions")]
 pub struct PlanArguments {
     /// Counters of the hardware, with or without _sum, _max, _min, _avr or [n], and derived counters
@@ -92,7 +94,7 @@ pub struct PlanArguments {
     /// Metrics by id such as sol.l2_cache_hit_rate, and panels such as speed_of_light
     #[arg(long, value_name = "ID", value_delimiter = ',', num_args = 1.., help_heading = "What")]
     metrics_of: Vec<String>,
-    /// Architecture of the GPU by its LLVM name, such as gfx942
+    /// Architecture of the GPU by its LLVM name, such as gfx942, or a product such as MI300X
     #[arg(long, value_name = "GFX", help_heading = "What")]
     arch: Option<String>,
     /// What counts of metrics are divided by
@@ -153,10 +155,12 @@ pub fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result<u8, Fa
     if arguments.counters.is_empty() && arguments.metrics_of.is_empty() {
         return Err(Failure::Usage("nothing is to be collected; name it with --counters or --metrics-of".to_owned()));
     }
-    check_output(arguments.output.as_deref())?;
+    let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let format = format(arguments, path)?;
+    path.map(check_file).transpose()?;
     let plan = planned(arguments)?;
-    say_notes(&plan, arguments, global);
-    let text = match format(arguments) {
+    say_notes(&plan, arguments, format, global);
+    let text = match format {
         PlanFormat::Text => text(&plan)?,
         PlanFormat::Yaml => yaml_jobs(&plan.passes, plan.collection.definitions.as_deref()),
         PlanFormat::Txt => pmc_lines(&plan.passes),
@@ -165,34 +169,52 @@ pub fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result<u8, Fa
             Failure::Usage("nothing is to be defined, as no level is accumulated as a counter of its own".to_owned())
         })?,
     };
-    match arguments.output.as_deref().filter(|path| path.as_os_str() != "-") {
+    match path {
         Some(path) => write_file(path, |out| Ok(out.write_all(text.as_bytes())?))?,
         None => messages::print(text)?,
     }
     Ok(DONE)
 }
 
-fn check_output(path: Option<&Path>) -> Result<(), Failure> {
-    let Some(path) = path else { return Ok(()) };
-    if path.is_dir() {
-        return Err(Failure::Usage(format!("{} is a directory; name a file with -o", path.display())));
-    }
-    if path.parent().is_some_and(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
-        let shown = path.display();
-        return Err(Failure::Usage(format!("the directory of {shown} does not exist; create it or name another")));
-    }
-    Ok(())
+/// The format that was asked for, or the one that the extension of the file names.
+fn format(arguments: &PlanArguments, path: Option<&Path>) -> Result<PlanFormat, Failure> {
+    let extension = path.and_then(extension_of);
+    Ok(match (arguments.format, extension.as_deref()) {
+        (Some(format), _) => format,
+        (None, None) => PlanFormat::Text,
+        (None, Some("yaml" | "yml")) => PlanFormat::Yaml,
+        (None, Some("txt")) => PlanFormat::Txt,
+        (None, Some("json")) => PlanFormat::Json,
+        (None, Some(_)) => {
+            return Err(unknown_extension(path.unwrap_or(Path::new("")), "plans", &["txt", "yaml", "yml", "json"]));
+        }
+    })
 }
 
-fn format(arguments: &PlanArguments) -> PlanFormat {
-    let extension = arguments.output.as_ref().and_then(|path| path.extension()?.to_str());
-    let by_extension = match extension.map(str::to_lowercase).as_deref() {
-        Some("yaml" | "yml") => PlanFormat::Yaml,
-        Some("txt") => PlanFormat::Txt,
-        Some("json") => PlanFormat::Json,
-        _ => PlanFormat::Text,
+/// The LLVM name of an architecture, which may be given by the name of a product.
+fn architecture(given: &str) -> Result<String, String> {
+    // Names as the runtime tells them have features of the target after a colon.
+    let name = given.trim().split(':').next().unwrap_or_default().to_lowercase();
+    let products = Catalog::builtin().products_named(given);
+    let architectures: BTreeSet<&str> = products.iter().map(|(_, architecture)| *architecture).collect();
+    let listed = |products: &[(&str, &str)]| {
+        products
+            .iter()
+            .map(|(product, architecture)| format!("{product} ({architecture})"))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
-    arguments.format.unwrap_or(by_extension)
+    match (architectures.first(), architectures.len()) {
+        (Some(only), 1) => Ok((*only).to_owned()),
+        (Some(_), _) => Err(format!("--arch {given} fits several products; choose from {}", listed(&products))),
+        (None, _) if name.starts_with("gfx") => Ok(name),
+        (None, _) => {
+            let all = listed(&Catalog::builtin().products_named("MI"));
+            Err(format!(
+                "--arch {given} is no architecture or product that is known; choose from {all}, or give a name such as gfx942"
+            ))
+        }
+    }
 }
 
 fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
@@ -205,12 +227,11 @@ fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
     }
     let facts = CounterBlocks::builtin();
     let limits: BTreeMap<String, usize> = arguments.block_limit.iter().cloned().collect();
-    // Names as the runtime tells them have features of the target after a colon.
     let Some(given) = &arguments.arch else {
         let known = facts.architectures().collect::<Vec<_>>().join(", ");
         return Err(Failure::Usage(format!("limits differ by GPU; name its architecture with --arch, one of {known}")));
     };
-    let architecture = given.trim().split(':').next().unwrap_or_default().to_lowercase();
+    let architecture = architecture(given).map_err(Failure::Usage)?;
     let blocks = facts.of(&architecture, &limits).map_err(|error| usage(&error))?;
     let mut resolver = Resolver::new(&definitions, facts, &blocks, arguments.per.into());
     for names in [&arguments.counters, &arguments.metrics_of] {
@@ -246,7 +267,7 @@ fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
     Ok(Plan { passes, fewest, commands, job_command, collection, definitions: defined, blocks, resolved })
 }
 
-fn say_notes(plan: &Plan, arguments: &PlanArguments, global: &GlobalArguments) {
+fn say_notes(plan: &Plan, arguments: &PlanArguments, format: PlanFormat, global: &GlobalArguments) {
     if global.quiet {
         return;
     }
@@ -269,7 +290,7 @@ fn say_notes(plan: &Plan, arguments: &PlanArguments, global: &GlobalArguments) {
     if accumulates && arguments.accumulations == AccumulationStyle::Paired {
         messages::say("note: rocprofv3 gives 0 for pairs with an accumulator; they are for rocprof before it");
     }
-    let tells = matches!(format(arguments), PlanFormat::Text | PlanFormat::Definitions);
+    let tells = matches!(format, PlanFormat::Text | PlanFormat::Definitions);
     if let (Some(file), false) = (&plan.collection.definitions, tells) {
         messages::say(format_args!("note: the same plan with -f definitions -o {} writes what -E reads", quoted(file)));
     }

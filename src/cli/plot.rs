@@ -1,16 +1,14 @@
 //! `--plot` and `--charts`: answers as pictures.
 
-use std::fs;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
 use super::arguments::{GlobalArguments, InputArguments};
 use super::exit::Failure;
 use crate::engine::{Answer, Query};
-use crate::export::atomic::write_file;
+use crate::export::atomic::{make_directory, write_file};
 use crate::report::charts::{Chart, Layout, Terminal, characters, is_chart};
 
 /// Width where that of the terminal is not known.
@@ -86,7 +84,7 @@ impl Pictures {
 /// [`Failure::Usage`] when charts cannot be written there.
 pub fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), Failure> {
     let shown = directory.display();
-    if directory.is_file() {
+    if directory.exists() && !directory.is_dir() {
         return Err(Failure::Usage(format!("{shown} is a file; name a directory with --charts")));
     }
     if directory.exists() && input.contain(directory) {
@@ -103,7 +101,7 @@ pub fn check_directory(directory: &Path, input: &InputArguments) -> Result<(), F
 /// [`Failure::Usage`] when there is such a file, or the directory is one.
 pub fn check_names(directory: &Path, names: &[String]) -> Result<(), Failure> {
     let shown = directory.display();
-    if directory.is_file() {
+    if directory.exists() && !directory.is_dir() {
         return Err(Failure::Usage(format!("{shown} is a file; name another directory with --charts")));
     }
     let mut files =
@@ -122,7 +120,7 @@ pub fn check_names(directory: &Path, names: &[String]) -> Result<(), Failure> {
 /// # Errors
 /// When it cannot be drawn or written.
 pub fn write_chart(chart: &Chart, directory: &Path, name: &str) -> anyhow::Result<()> {
-    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let _made = make_directory(directory)?;
     let drawn = chart.svg(Layout::WIDE)?;
     write_file(&directory.join(format!("{name}.svg")), |out| Ok(out.write_all(drawn.as_bytes())?))?;
     let drawn = chart.png(Layout::WIDE)?;

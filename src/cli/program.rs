@@ -1,7 +1,10 @@
 //! The program: builds the command line, runs the verb, turns failures into messages and exit codes.
 
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
@@ -32,6 +35,7 @@ pub fn main() -> ExitCode {
 
 fn run() -> Result<u8, Failure> {
     messages::start();
+    fail_at_limits();
     let settings = Settings::load();
     // User queries become subcommands, so that they must be known before the command line is understood.
     let early = |name, is_path| {
@@ -98,9 +102,14 @@ fn dispatch(
 /// Prints help, or what is wrong with the command line.
 fn show(mut error: clap::Error, command: &Command) -> u8 {
     suggest::narrow(&mut error, command);
-    // A reader that went away is no failure, and there is nowhere else to say so.
-    let _ = error.print();
-    if error.use_stderr() { USAGE } else { DONE }
+    match error.print() {
+        _ if error.use_stderr() => USAGE,
+        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
+            messages::say(format_args!("error: {failed}"));
+            UNEXPECTED
+        }
+        _ => DONE,
+    }
 }
 
 fn parsed<T: FromArgMatches>(matches: &ArgMatches) -> Result<T, Failure> {
@@ -129,6 +138,13 @@ pub fn command(registry: &Registry) -> Command {
         .subcommand(schema::SchemaArguments::augment_args(Command::new("schema")));
     let template = help::main_template(&command);
     GlobalArguments::augment_args(command).about(ABOUT).long_about(ABOUT).help_template(template)
+}
+
+/// Lets a file that would grow above the limit of the user be an error of writing it, after which nothing is left behind. By
+/// default it ends the program.
+fn fail_at_limits() {
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::new(AtomicBool::new(false)));
 }
 
 /// The words of the command line.

@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use super::messages::say;
 use crate::export::convert::Observer;
 use crate::source::scan;
 use crate::trace::Member;
+use crate::trace::observer::Observer as ReadingObserver;
 use crate::trace::schema::{Origin, Table, tables};
 
 /// What takes less is not worth a bar.
@@ -71,6 +72,12 @@ impl Progress {
         Self { bar, tables: 0, reporter: Mutex::new(reporter) }
     }
 
+    /// What takes the bar away from another thread.
+    pub fn clearer(&self) -> impl FnOnce() + Send + 'static {
+        let bar = self.bar.clone();
+        move || bar.finish_and_clear()
+    }
+
     /// Ends the report.
     pub fn finish(&self) {
         let reporter = self.reporter.lock().ok().and_then(|mut reporter| reporter.take());
@@ -80,6 +87,44 @@ impl Progress {
             let _ = thread.join();
         }
         self.bar.finish_and_clear();
+    }
+}
+
+/// A bar on a terminal while files are opened, and while processes are read.
+pub struct ReadingProgress {
+    global: GlobalArguments,
+    shown: Mutex<Option<Progress>>,
+}
+
+impl ReadingProgress {
+    /// Nothing where there is no terminal, or where nothing is to be said.
+    pub fn on_terminal(global: &GlobalArguments) -> Option<Arc<dyn ReadingObserver>> {
+        let is_wanted = std::io::stderr().is_terminal() && !global.quiet;
+        is_wanted
+            .then(|| Arc::new(Self { global: global.clone(), shown: Mutex::default() }) as Arc<dyn ReadingObserver>)
+    }
+}
+
+impl ReadingObserver for ReadingProgress {
+    fn begin(&self, of: &'static str, steps: usize) -> bool {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_first = shown.is_none();
+        if is_first {
+            *shown = Some(Progress::of_steps(of, steps as u64, &self.global));
+        }
+        is_first
+    }
+
+    fn done(&self) {
+        if let Some(progress) = self.shown.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            progress.bar.inc(1);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(progress) = self.shown.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            progress.finish();
+        }
     }
 }
 

@@ -1,10 +1,7 @@
 //! `report --group-by`: a document of each run, and an index of them.
 
 use std::convert::Infallible;
-use std::fs;
 use std::path::PathBuf;
-
-use anyhow::Context as _;
 
 use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening};
 use super::document_arguments::DocumentArguments;
@@ -15,7 +12,7 @@ use super::messages;
 use super::progress::Progress;
 use super::report_outputs::{Outputs, Place};
 use crate::engine::Registry;
-use crate::export::atomic::write_file;
+use crate::export::atomic::{make_directory, write_file};
 use crate::input::InputError;
 use crate::report::analysis::AnalysisOptions;
 use crate::report::batch::{Entry, Grouping, Index, Outcome, Run, RunFigures, index_questions, runs};
@@ -87,7 +84,7 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
         let reason = "is an input, which is never written; name another directory with --charts";
         return Err(Failure::Usage(format!("{} {reason}", directory.display())));
     }
-    fs::create_dir_all(&directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let _made = make_directory(&directory)?;
     let made = make_all(batch, &grouped.runs, &outputs, &options, global);
     let entries: Vec<Entry> = grouped.runs.iter().zip(&made).map(|(run, made)| entry(run, made)).collect();
     let title = options.title.clone().unwrap_or_else(|| match made.len() {
@@ -114,10 +111,11 @@ fn code(made: &[Made], failed: usize) -> u8 {
     let has = |code: u8| made.iter().any(|made| made.code == code);
     match made.first() {
         Some(first) if failed == made.len() => first.code,
+        // What is missing hides no threshold that was exceeded.
+        _ if has(EXCEEDED) => EXCEEDED,
         _ if failed > 0 => SOME_FAILED,
         _ if has(PARTIAL) => PARTIAL,
         _ if has(NO_DATA) => NO_DATA,
-        _ if has(EXCEEDED) => EXCEEDED,
         _ => DONE,
     }
 }
@@ -178,11 +176,12 @@ fn make(
     batch.document.take_charts(&mut analysis.document, batch.format, Some(place.stem), global)?;
     batch.output.deliver(&analysis, batch.format, Some(place.document), global)?;
     let file = place.document.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let code = match (is_damaged, batch.document.fails(&analysis.document.findings)) {
-        (true, _) => PARTIAL,
-        _ if is_unmatched => NO_DATA,
-        (false, true) => EXCEEDED,
-        (false, false) => DONE,
+    let has_failed = batch.document.say_failed(&analysis.document.findings, Some(&run.name), global);
+    let code = match (has_failed, is_damaged, is_unmatched) {
+        (true, _, _) => EXCEEDED,
+        (false, true, _) => PARTIAL,
+        (false, false, true) => NO_DATA,
+        (false, false, false) => DONE,
     };
     let outcome = Outcome::Done { file, figures: Box::new(RunFigures::of(&analysis)) };
     Ok(Made { outcome, code, filters: analysis.document.provenance.filters })

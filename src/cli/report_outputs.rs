@@ -78,7 +78,7 @@ impl Outputs {
                 path if path.is_dir() => {
                     folder::place(path).is_ok_and(|place| !matches!(place, folder::Place::Foreign(_)))
                 }
-                path => outputs.listed.contains(path) || is_page(path),
+                path => path.is_file() && (outputs.listed.contains(path) || is_page(path)),
             };
             if path.exists() && !is_own {
                 return refuse(path, "is there and no earlier report; move it away, or name another directory with -d");

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use super::arguments::GlobalArguments;
-use super::delivery::deliver;
+use super::delivery::{check_file, deliver, extension_of, unknown_extension};
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::memory;
 use super::messages;
@@ -73,14 +73,17 @@ pub struct ScanArguments {
 }
 
 impl ScanArguments {
-    fn format(&self) -> ScanFormat {
-        let extension = self.output.as_ref().and_then(|path| path.extension()?.to_str()).map(str::to_lowercase);
-        let by_extension = match extension.as_deref() {
-            Some("json") => ScanFormat::Json,
-            Some("md") => ScanFormat::Markdown,
-            _ => ScanFormat::Text,
-        };
-        self.format.unwrap_or(by_extension)
+    /// The format that was asked for, or the one that the extension of the file names.
+    fn format(&self, path: Option<&Path>) -> Result<ScanFormat, Failure> {
+        match (self.format, path.and_then(extension_of).as_deref()) {
+            (Some(format), _) => Ok(format),
+            (None, None | Some("txt")) => Ok(ScanFormat::Text),
+            (None, Some("json")) => Ok(ScanFormat::Json),
+            (None, Some("md" | "markdown")) => Ok(ScanFormat::Markdown),
+            (None, Some(_)) => {
+                Err(unknown_extension(path.unwrap_or(Path::new("")), "scans", &["txt", "json", "md", "markdown"]))
+            }
+        }
     }
 
     fn target(&self) -> Result<Target, Failure> {
@@ -112,13 +115,14 @@ pub fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Fa
     if let Some(path) = path {
         check_output(path)?;
     }
+    let format = arguments.format(path)?;
     let files = if arguments.max_files == 0 { usize::MAX } else { arguments.max_files };
     let limits = Limits { files, file_bytes: arguments.max_file_size };
     let progress = Progress::of_files(global);
     let tree = scan(&arguments.directory, limits, &target, &progress);
     progress.finish();
     let tree = tree.with_context(|| format!("cannot read {shown}"))?;
-    deliver(path, global, |terminal, out| write(&tree, arguments, terminal, out))?;
+    deliver(path, global, |terminal, out| write(&tree, arguments, format, terminal, out))?;
     warn_of_limits(&tree, "", global);
     Ok(conclude(&tree))
 }
@@ -154,13 +158,6 @@ pub fn conclude(tree: &TreeScan) -> u8 {
 }
 
 fn check_output(path: &Path) -> Result<(), Failure> {
-    if path.is_dir() {
-        return Err(Failure::Usage(format!("{} is a directory; name a file with -o", path.display())));
-    }
-    if path.parent().is_some_and(|parent| !parent.as_os_str().is_empty() && !parent.is_dir()) {
-        let shown = path.display();
-        return Err(Failure::Usage(format!("the directory of {shown} does not exist; create it or name another")));
-    }
     // What is scanned is never overwritten, and no scan takes another for source code.
     if is_source(path) {
         let shown = path.display();
@@ -168,17 +165,17 @@ fn check_output(path: &Path) -> Result<(), Failure> {
             "{shown} is a name of source code; name a .txt, .md or .json file with -o"
         )));
     }
-    Ok(())
+    check_file(path).map(drop)
 }
 
 /// Writes the scan; for a terminal with its width and colours.
 fn write(
     tree: &TreeScan,
     arguments: &ScanArguments,
+    format: ScanFormat,
     terminal: Option<&GlobalArguments>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let format = arguments.format();
     if format == ScanFormat::Tier0 {
         serde_json::to_writer_pretty(&mut *out, &tree.scan)?;
         return Ok(writeln!(out)?);

@@ -1,5 +1,9 @@
 //! `sql QUERY INPUT…`: any statement over the canonical tables.
 
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
 use clap::Args;
 
 use super::alignment::AlignmentArguments;
@@ -10,7 +14,8 @@ use super::filters::{explain_unmatched, note_untouched};
 use super::source_text::SourceArguments;
 use super::suggest::explain;
 use super::{answer, messages};
-use crate::engine::{is_query, mentioned, run_sql};
+use crate::engine::{catalog, is_query, mentioned, run_sql};
+use crate::trace::schema;
 
 /// Run SQL over the canonical tables
 #[derive(Args, Clone, Debug)]
@@ -18,11 +23,18 @@ use crate::engine::{is_query, mentioned, run_sql};
   wavesieve sql 'SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank' traces/
   wavesieve sql \"SELECT * FROM regions WHERE domain = 'hip' LIMIT 10\" traces/ -f csv
 
-The tables and their columns: wavesieve schema")]
+  wavesieve sql gaps.sql traces/
+  wavesieve sql 'DESCRIBE kernels'
+
+The tables and their columns: wavesieve schema
+The functions: wavesieve schema sql")]
 pub struct SqlArguments {
-    /// One SELECT statement
-    #[arg(value_name = "QUERY")]
-    query: String,
+    /// One SELECT statement, a file that ends in .sql, - for standard input, or SHOW TABLES or DESCRIBE TABLE
+    #[arg(value_name = "QUERY", required_unless_present = "file")]
+    query: Option<String>,
+    /// Read the statement from this file, - for standard input
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
@@ -40,23 +52,67 @@ pub struct SqlArguments {
 /// # Errors
 /// When the inputs or the statement cannot be used.
 pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
-    if !is_query(&arguments.query) {
-        return Err(Failure::Usage("the query is no SELECT statement; begin with SELECT or WITH".to_owned()));
+    let (query, input) = statement(arguments)?;
+    check_output(&input, &arguments.output)?;
+    if let Some(answer) = catalog(&query)? {
+        // A list is whole unless somebody wants less of it.
+        let mut output = arguments.output.clone();
+        output.rows = 0;
+        answer::write(answer, &output, global)?;
+        return Ok(DONE);
     }
-    check_output(&arguments.input, &arguments.output)?;
+    if !is_query(&query) {
+        let reason = "the query is no SELECT statement; begin with SELECT or WITH, or name a file that ends in .sql";
+        return Err(Failure::Usage(reason.to_owned()));
+    }
     let source = arguments.source.open(global)?;
-    let request = mentioned(&arguments.query);
+    let request = mentioned(&query);
     let opening = Opening { request: Some(&request), cache: Some(&arguments.cache), ..Opening::default() };
-    let trace = arguments.input.open(global, &opening)?;
+    let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
     let trace = arguments.alignment.apply(trace, &request, global)?;
-    note_untouched(&trace, request.into_keys(), global);
-    let result = run_sql(&trace, &arguments.query).map_err(|error| explain(error, &arguments.query))?;
+    note_untouched(&trace, request.keys().copied(), global);
+    let result = run_sql(&trace, &query).map_err(|error| explain(error, &query))?;
     let result = source.add_to(result)?;
     let empty = result.frame.height() == 0;
     answer::write(result, &arguments.output, global)?;
+    // Of source tables all rows are there, with a column that tells.
+    let derived = |name: &str| schema::table(name).is_some_and(|table| table.origin.is_derived());
+    let derived = request.into_iter().filter(|(name, _)| derived(name)).collect();
+    messages::note_left_out(&trace, &derived, global)?;
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
     }
     Ok(if explain_unmatched(&trace, empty, global)? { NO_DATA } else { DONE })
+}
+
+/// The statement, and the inputs: the first of these stands in the place of a query that a file has.
+fn statement(arguments: &SqlArguments) -> Result<(String, InputArguments), Failure> {
+    match (&arguments.file, &arguments.query) {
+        (Some(file), Some(first)) => Ok((text_of(file)?, arguments.input.with_more(&[PathBuf::from(first)]))),
+        (Some(file), None) => Ok((text_of(file)?, arguments.input.clone())),
+        (None, Some(query)) if query == "-" || is_file(query) => {
+            Ok((text_of(Path::new(query))?, arguments.input.clone()))
+        }
+        (None, query) => Ok((query.clone().unwrap_or_default(), arguments.input.clone())),
+    }
+}
+
+/// Whether a query is the name of a file: no statement is one word with a point in it.
+fn is_file(query: &str) -> bool {
+    let path = Path::new(query);
+    let is_named = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sql"));
+    path.is_file() || (is_named && !query.contains(char::is_whitespace))
+}
+
+fn text_of(path: &Path) -> Result<String, Failure> {
+    let text = if path.as_os_str() == "-" {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(path)
+    };
+    text.map_err(|error| {
+        Failure::Usage(format!("cannot read the statement from {}: {error}; name a text file", path.display()))
+    })
 }

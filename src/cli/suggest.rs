@@ -20,6 +20,13 @@ pub fn narrow(error: &mut clap::Error, command: &Command) {
         let best = closest(&given, similar.iter().map(String::as_str)).or(similar.last().cloned());
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(best.into_iter().collect()));
     }
+    if error.kind() == ErrorKind::InvalidValue
+        && let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidValue).cloned()
+        && given.ends_with(".sql")
+    {
+        let tip = format!("to run the statement in {given}, name it in the place of the QUERY; -f is the format");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
     if error.kind() == ErrorKind::UnknownArgument
         && let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg).cloned()
         && let Some(name) = given.strip_prefix("--")
@@ -28,21 +35,33 @@ pub fn narrow(error: &mut clap::Error, command: &Command) {
         if let Some(meant) = slip(name, own) {
             error.insert(ContextKind::SuggestedArg, ContextValue::String(format!("--{meant}")));
             error.remove(ContextKind::Usage);
-        } else if let Some(verb) = verb_with(name, command) {
+        } else if let Some((verb, query)) = verb_with(name, command) {
             // Neither is it a similar option that was meant, nor an input of that name.
-            let tip = format!("--{name} is an option of `wavesieve {verb}`");
+            let is_query =
+                command.find_subcommand("table").is_some_and(|table| table.find_subcommand(own.get_name()).is_some());
+            let tip = match query.filter(|_| is_query) {
+                Some(query) => {
+                    format!("--{name} is an option of `wavesieve {verb} {query}`, not of `{}`", own.get_name())
+                }
+                None => format!("--{name} is an option of `wavesieve {verb}`"),
+            };
             error.remove(ContextKind::SuggestedArg);
             error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
         }
     }
 }
 
-/// A verb that has an option, or whose queries have it; that of queries before all others.
-fn verb_with<'a>(option: &str, command: &'a Command) -> Option<&'a str> {
-    let has = |command: &Command| command.get_arguments().any(|argument| argument.get_long() == Some(option));
+/// A verb that has an option, or its first query that does; that of queries before all others.
+fn verb_with<'a>(option: &str, command: &'a Command) -> Option<(&'a str, Option<&'a str>)> {
+    let has = |command: &&Command| command.get_arguments().any(|argument| argument.get_long() == Some(option));
     let mut verbs = command.find_subcommand("table").into_iter().chain(command.get_subcommands());
-    let verb = verbs.find(|verb| has(verb) || verb.get_subcommands().any(has))?;
-    Some(verb.get_name())
+    verbs.find_map(|verb| {
+        if has(&verb) {
+            return Some((verb.get_name(), None));
+        }
+        let query = verb.get_subcommands().find(has)?;
+        Some((verb.get_name(), Some(query.get_name())))
+    })
 }
 
 /// The verb or query that the command line of the process names.

@@ -16,7 +16,7 @@ use super::plot::{Pictures, with_plot_options};
 use super::source_text::{SourceArguments, with_source_option};
 use super::{answer, messages, tables};
 use crate::engine::{
-    Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query,
+    Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query, shown,
 };
 use crate::trace::{Trace, derived, schema};
 
@@ -115,7 +115,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
         .collect();
     let options = arguments.options(parameters);
     if arguments.show_sql {
-        messages::print(render(query, &options)?)?;
+        messages::print(shown(&render(query, &options)?))?;
         return Ok(DONE);
     }
     // The options are checked before the inputs are read, which may take long.
@@ -138,6 +138,7 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     let empty = result.frame.height() == 0;
     let picture = pictures.draw(query, &result, global)?;
     answer::write(result, &output, global)?;
+    messages::note_left_out(&trace, &request, global)?;
     if let Some(picture) = picture {
         messages::print(picture.trim_end())?;
     }

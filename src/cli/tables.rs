@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use clap::{ArgMatches, Command, FromArgMatches};
@@ -12,13 +11,14 @@ use super::answer::{self, extension};
 use super::arguments::{
     AnswerFormat, CacheArguments, GlobalArguments, InputArguments, Opening, OutputArguments, QueryArguments,
 };
+use super::delivery::to_stdout;
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::messages;
 use super::plot::{Pictures, with_plot_options};
 use super::source_text::{SourceArguments, SourceLines, with_source_option};
 use super::table::{explain_emptiness, parameter_argument, with_shared_options};
-use crate::engine::{Answer, Query, QueryError, QueryOptions, Registry, mentioned, render, run_queries, united};
+use crate::engine::{Answer, Query, QueryError, QueryOptions, Registry, mentioned, render, run_queries, shown, united};
 use crate::export::atomic::{replace_directory, write_directory, write_file};
 use crate::input::is_unfinished;
 use crate::trace::{Trace, schema};
@@ -72,7 +72,8 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     // The options are checked before the inputs are read, which may take long.
     let statements = asked.iter().map(|(query, options)| render(query, options)).collect::<Result<Vec<String>, _>>()?;
     if arguments.show_sql {
-        let shown = asked.iter().zip(&statements).map(|((query, _), sql)| format!("-- {}\n{sql}\n", query.name));
+        let shown =
+            asked.iter().zip(&statements).map(|((query, _), sql)| format!("-- {}\n{}\n", query.name, shown(sql)));
         messages::print(shown.collect::<Vec<String>>().join("\n"))?;
         return Ok(DONE);
     }
@@ -116,6 +117,7 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     };
     let all_empty = empty.iter().flatten().all(|empty| *empty);
     let failed = empty.contains(&None);
+    messages::note_left_out(&trace, &request, global)?;
     if messages::report_damage(&trace, global) || failed {
         return Ok(PARTIAL);
     }
@@ -165,7 +167,11 @@ fn check_output(queries: &[&Query], input: &InputArguments, output: &OutputArgum
     if path.is_file() {
         return Err(Failure::Usage(format!("{shown} is a file; several answers need a directory, name one with -o")));
     }
+    output.check()?;
     if !path.is_dir() {
+        if path.exists() {
+            return Err(Failure::Usage(format!("{shown} is no directory; name one for the answers with -o")));
+        }
         return Ok(false);
     }
     if input.contain(path) {
@@ -258,15 +264,16 @@ fn print<'a>(
     output: &OutputArguments,
     global: &GlobalArguments,
 ) -> Result<(), Failure> {
-    let mut out = BufWriter::new(io::stdout().lock());
-    for (position, Titled { title, answer, picture }) in answers.enumerate() {
-        let blank = if position > 0 { "\n" } else { "" };
-        let mark = if output.format() == AnswerFormat::Md { "## " } else { "" };
-        writeln!(out, "{blank}{mark}{title}\n")?;
-        answer::write_for_people(answer, output, global, &mut out)?;
-        if let Some(picture) = picture {
-            writeln!(out, "{}", picture.trim_end())?;
+    to_stdout(|out| {
+        for (position, Titled { title, answer, picture }) in answers.enumerate() {
+            let blank = if position > 0 { "\n" } else { "" };
+            let mark = if output.format() == AnswerFormat::Md { "## " } else { "" };
+            writeln!(out, "{blank}{mark}{title}\n")?;
+            answer::write_for_people(answer, output, global, out)?;
+            if let Some(picture) = picture {
+                writeln!(out, "{}", picture.trim_end())?;
+            }
         }
-    }
-    Ok(out.flush()?)
+        Ok(())
+    })
 }

@@ -96,10 +96,15 @@ fn option(option: &Arg) -> Value {
         option.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
     let default = if takes_value { default.join(",") } else { String::new() };
     let help = option.get_help().map(ToString::to_string).unwrap_or_default();
-    context! { names, help => escaped(&help), choices, default }
+    context! { names => escaped_bars(&names), help => escaped(&help), choices, default => escaped_bars(&default) }
 }
 
 /// Text that may stand in a Markdown table and shows `<…>` as it is.
 fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace('<', "&lt;")
+    escaped_bars(text).replace('<', "&lt;")
+}
+
+/// Text in backticks that may stand in a Markdown table.
+fn escaped_bars(text: &str) -> String {
+    text.replace('|', "\\|")
 }

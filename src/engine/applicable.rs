@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::registry::{Query, Registry};
-use crate::trace::Trace;
 use crate::trace::derived::needs;
 use crate::trace::schema::{Origin, table, tables};
+use crate::trace::{Member, Trace};
 
 /// Rows of every source table, one map per process.
 ///
@@ -15,8 +15,10 @@ use crate::trace::schema::{Origin, table, tables};
 /// When a table cannot be counted.
 pub fn source_rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>> {
     let sources = || tables().iter().filter(|table| table.origin == Origin::Source);
-    let count = |member| sources().map(|table| Ok((table.name, trace.count_rows(member, table)?))).collect();
-    trace.members().iter().map(count).collect()
+    let count = |member: &Member| {
+        sources().map(|table| Ok((table.name, trace.count_rows(member, table)?))).collect::<Result<_>>()
+    };
+    trace.each(trace.members(), |_| 0, count)
 }
 
 /// The source tables that have rows in any process.
@@ -24,16 +26,17 @@ pub fn source_rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>> {
 /// # Errors
 /// When a table cannot be counted.
 pub fn recorded(trace: &Trace) -> Result<BTreeSet<&'static str>> {
-    let mut recorded = BTreeSet::new();
-    for table in tables().iter().filter(|table| table.origin == Origin::Source) {
-        for member in trace.members() {
+    let has_rows = |member: &Member| {
+        let mut recorded = BTreeSet::new();
+        for table in tables().iter().filter(|table| table.origin == Origin::Source) {
             // Of every process, for what is damaged is told on the way.
             if trace.has_rows(member, table)? {
                 recorded.insert(table.name);
             }
         }
-    }
-    Ok(recorded)
+        Ok::<_, anyhow::Error>(recorded)
+    };
+    Ok(trace.each(trace.members(), |_| 0, has_rows)?.into_iter().flatten().collect())
 }
 
 /// The queries whose subject is among the source tables that have rows, or is derived from tables.

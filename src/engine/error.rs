@@ -5,6 +5,9 @@ use thiserror::Error;
 /// Failure of a query before or while it runs.
 #[derive(Debug, Error)]
 pub enum QueryError {
+    /// The steady part of the run was asked for, and no process has one that differs from all of it.
+    #[error("no process has a steady part that differs from its whole run")]
+    NoSteadyPart,
     /// No query has that name.
     #[error("no query is named {name}{}; list them with `wavesieve table --list`", suggestion(.closest.as_deref()))]
     NoSuchQuery {
@@ -79,6 +82,12 @@ pub enum QueryError {
     #[error("cannot run the statement: {reason}; see the tables and columns with `wavesieve schema`")]
     Sql {
         /// What the query engine says.
+        reason: String,
+    },
+    /// A statement uses what the engine has nothing for.
+    #[error("cannot run the statement: {reason}")]
+    Dialect {
+        /// What it is, and what to do instead.
         reason: String,
     },
     /// A common table expression has the name of a table.

@@ -61,6 +61,8 @@ impl Parameter {
 pub enum ColumnUnit {
     /// Nanoseconds.
     Nanoseconds,
+    /// A point in time, in nanoseconds of a clock.
+    Instant,
     /// Microseconds, whatever unit is asked for.
     Microseconds,
     /// Milliseconds, whatever unit is asked for.
@@ -105,7 +107,7 @@ impl ColumnUnit {
     /// The word that front matter and machine-readable documents have for it.
     pub fn word(self) -> &'static str {
         match self {
-            Self::Nanoseconds => "ns",
+            Self::Nanoseconds | Self::Instant => "ns",
             Self::Microseconds => "us",
             Self::Milliseconds => "ms",
             Self::Bytes => "bytes",

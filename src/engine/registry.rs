@@ -26,6 +26,13 @@ pub struct Query {
     pub text: String,
 }
 
+impl Query {
+    /// Whether it is one of the binary as it is there.
+    pub fn is_builtin(&self) -> bool {
+        EMBEDDED.iter().any(|(_, name, text)| *name == self.name && *text == self.text)
+    }
+}
+
 /// The queries by name.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {

@@ -2,34 +2,38 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use polars::prelude::{
-    ChunkApply, Column, DataFrame, DataType, Engine, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame, PlSmallStr,
-    PolarsError, PolarsResult, col,
+    AnyValue, ChunkApply, Column, DataFrame, DataType, Engine, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame,
+    OptFlags, PlSmallStr, PolarsError, PolarsResult, col,
 };
 use polars::sql::SQLContext;
 use rayon::prelude::*;
+use sqlparser::ast::Expr as Literal;
 
+use super::dialect::{Functions, WindowCall, expression, plain, translate};
 use super::error::QueryError;
+use super::exact::with_exact_sums;
 use super::front_matter::{ColumnUnit, OutputColumn};
 use super::groups::without_groupings;
 use super::mentions::{mentioned, mentions};
 use super::numbers::{NUMBERS, numbers};
+use super::panics;
 use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
-use super::rounding::round_significant;
 use super::several::{Several, Statement, Told};
-use super::statement::hidden_table;
+use super::statement::{has_own_numbers, hidden_table};
 use super::steps::Steps;
+use crate::trace::frames::empty_frame;
 use crate::trace::schema::ColumnType;
+use crate::trace::views::View;
 use crate::trace::{Request, Trace, schema};
 
 /// Rows of an answer and what its columns are.
 pub struct Answer {
-    /// The rows; floats are rounded to 12 significant digits, dictionary columns are plain text unless it is said that
-    /// they are not.
+    /// The rows; dictionary columns are plain text unless it is said that they are not.
     pub frame: DataFrame,
     /// Name, unit and documentation of every column in order.
     pub columns: Vec<OutputColumn>,
@@ -65,8 +69,9 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
         columns: options.columns.as_deref(),
         with_sums: !query.declaration.sums.is_empty(),
         in_steps: false,
+        windows: &[],
     };
-    let answer = quietly(|| run_statement(trace, &render(query, options)?, &way))?;
+    let answer = run_statement(trace, &render(query, options)?, &way)?;
     described(answer.with_texts()?, query, options)
 }
 
@@ -85,20 +90,66 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
         let answer = run_query(trace, query, options).map_err(E::from);
         return Ok(vec![answer.and_then(|answer| take(query, answer))]);
     }
+    let asked: Vec<Asked<'_>> = queries
+        .iter()
+        .map(|(query, options)| Asked { query, options: options.clone(), view: View::WholeRun })
+        .collect();
+    run_queries_of_views(trace, &asked, take)
+}
+
+/// A named query, what it is asked, and of what part of the run.
+pub struct Asked<'a> {
+    /// The query.
+    pub query: &'a Query,
+    /// What it is asked.
+    pub options: QueryOptions,
+    /// What of the run it is about.
+    pub view: View,
+}
+
+/// As [`run_queries`], each over all of the run or its steady part.
+///
+/// # Errors
+/// As [`run_queries`].
+pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
+    trace: &Trace,
+    queries: &[Asked<'_>],
+    take: impl Fn(&Query, Answer) -> Result<T, E> + Sync,
+) -> Result<Vec<Result<T, E>>, QueryError> {
     let statements: Vec<String> =
-        queries.par_iter().map(|(query, options)| render(query, options)).collect::<Result<_, _>>()?;
+        queries.par_iter().map(|asked| render(asked.query, &asked.options)).collect::<Result<_, _>>()?;
     statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
-    let told: Vec<Told<'_>> =
-        statements.iter().zip(queries).map(|(sql, (query, _))| Told::of(sql, &query.declaration)).collect();
-    let several = Several::read(trace, &told)?;
-    let run = |((sql, rest), (query, options)): ((&String, &Option<Statement>), &(&Query, QueryOptions))| {
+    let told: Vec<Told<'_>> = statements
+        .iter()
+        .zip(queries)
+        .map(|(sql, asked)| Told::of(sql, &asked.query.declaration, asked.view))
+        .collect();
+    let several = match Several::read(trace, &told) {
+        Err(_) if trace.finds_damaged_content() => Several::read(trace, &told)?,
+        several => several?,
+    };
+    let run = |((sql, rest), asked): ((&String, &Option<Statement>), &Asked<'_>)| {
+        let Asked { query, options, view } = asked;
+        if *view == View::Steady && !several.has_steady {
+            return Err(QueryError::NoSteadyPart.into());
+        }
         let columns = options.columns.as_deref();
-        let way = Way { engine: Engine::InMemory, columns, with_sums: false, in_steps: true };
+        let way = Way { engine: Engine::InMemory, columns, with_sums: false, in_steps: true, windows: &[] };
         let answered = rest.as_ref().map(|rest| {
             let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
             answer(several.frames_of(rest), &rest.sql, &way, &after)
         });
         let answer = match answered {
+            Some(Err(error))
+                if may_be_damage(&error, sql) && trace.finds_damaged_content() && *view == View::WholeRun =>
+            {
+                run_statement(trace, sql, &way)?
+            }
+            // Alone, it would be run over all of the run.
+            None if *view != View::WholeRun => {
+                return Err(QueryError::Sql { reason: "a sum is out of range".to_owned() }.into());
+            }
+            Some(answered) if *view != View::WholeRun => answered?,
             // What it was given may be too little for a statement that is not run in steps.
             Some(Err(_)) if rest.as_ref().is_some_and(|rest| rest.grid.is_some()) => run_statement(trace, sql, &way)?,
             Some(answered) => answered?,
@@ -106,7 +157,7 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
         };
         take(query, described(answer, query, options)?)
     };
-    Ok(quietly(|| statements.par_iter().zip(&several.statements).zip(queries).map(run).collect()))
+    Ok(statements.par_iter().zip(&several.statements).zip(queries).map(run).collect())
 }
 
 /// The columns that any of the requests wants.
@@ -136,8 +187,46 @@ fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Resul
 /// # Errors
 /// When the statement cannot be run.
 pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
-    let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: false };
-    quietly(|| run_statement(trace, sql, &way))?.with_texts()
+    run_translated(trace, sql)?.with_texts()
+}
+
+fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
+    unambiguous(sql)?;
+    let mut scalar = |sql: &str, windows: &[WindowCall]| scalar(&run_windows(trace, sql, windows)?);
+    let Some(translated) = translate(sql, &mut scalar)? else { return run_windows(trace, sql, &[]) };
+    let mut answer = run_windows(trace, &translated.sql, &translated.windows)?;
+    if let Some(units) = translated.units.filter(|units| units.len() == answer.columns.len()) {
+        for (column, unit) in answer.columns.iter_mut().zip(units) {
+            column.unit = unit;
+        }
+    }
+    Ok(answer)
+}
+
+fn run_windows(trace: &Trace, sql: &str, windows: &[WindowCall]) -> Result<Answer, QueryError> {
+    let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: true, windows };
+    run_statement(trace, sql, &way)
+}
+
+/// The only value of an answer as a literal.
+fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
+    let refused = |reason: &str| QueryError::Dialect { reason: reason.to_owned() };
+    let [column] = answer.frame.columns() else {
+        return Err(refused("the subquery that stands for a value has several columns; select one"));
+    };
+    if column.len() > 1 {
+        return Err(refused("the subquery that stands for a value has several rows; aggregate them or add LIMIT 1"));
+    }
+    let column = column.cast(&plain(column.dtype())).context("cannot expand a dictionary column")?;
+    let text = match column.get(0) {
+        Err(_) | Ok(AnyValue::Null) => "NULL".to_owned(),
+        Ok(AnyValue::Boolean(truth)) => truth.to_string().to_uppercase(),
+        Ok(AnyValue::String(text)) => format!("'{}'", text.replace('\'', "''")),
+        // Digits without an exponent, and a point that tells a float.
+        Ok(AnyValue::Float64(value)) if value.is_finite() && value.fract() == 0.0 => format!("({value}.0)"),
+        Ok(value) => format!("({value})"),
+    };
+    expression(&text).ok_or_else(|| refused("the subquery that stands for a value has one that cannot be written"))
 }
 
 /// The order of a named query is total, so that the engine may work on its rows in any order, unless it adds up floats:
@@ -157,6 +246,8 @@ struct Way<'a> {
     with_sums: bool,
     /// Whether common table expressions are worked out one after the other.
     in_steps: bool,
+    /// What the functions of ordered windows compute.
+    windows: &'a [WindowCall],
 }
 
 fn unambiguous(sql: &str) -> Result<(), QueryError> {
@@ -166,8 +257,34 @@ fn unambiguous(sql: &str) -> Result<(), QueryError> {
 /// Tables by name.
 type Frames = BTreeMap<String, LazyFrame>;
 
+/// Runs a statement; if what is read for it turns out to be damaged, it is run once more without that.
 fn run_statement(trace: &Trace, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError> {
     unambiguous(sql)?;
+    match run_statement_once(trace, sql, way) {
+        Err(error) if may_be_damage(&error, sql) && trace.finds_damaged_content() => {
+            run_statement_once(trace, sql, way)
+        }
+        answered => answered,
+    }
+}
+
+/// Whether a statement failed for what it was to read: it can be run over empty tables.
+fn may_be_damage(error: &QueryError, sql: &str) -> bool {
+    match error {
+        QueryError::Other(_) => true,
+        QueryError::Sql { .. } => {
+            let tables = schema::tables().iter().filter(|table| mentions(sql, table.name));
+            let empty = |table: &&schema::Table| {
+                (table.name.to_owned(), empty_frame(&table.columns.iter().collect::<Vec<_>>()).lazy())
+            };
+            let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: false, windows: &[] };
+            executed(tables.map(empty).collect(), sql, &way, &nothing).is_ok()
+        }
+        _ => false,
+    }
+}
+
+fn run_statement_once(trace: &Trace, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError> {
     let (sql, grouped) = without_groupings(trace, sql)?.unwrap_or_else(|| (sql.to_owned(), Vec::new()));
     let request = mentioned(&sql);
     let frames = if way.with_sums { trace.frames_with_sums(&request)? } else { trace.frames(&request)? };
@@ -192,7 +309,7 @@ pub fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> PolarsResul
     let steps = Steps::with_tables(sql, names).ok_or_else(wrong)?;
     let run = |frames: &Frames| {
         caught(|| {
-            let mut context = context(frames, sql)?;
+            let mut context = context(frames, sql, &[])?;
             let taken = RefCell::new(BTreeMap::new());
             let take = |step: &str, rows: &DataFrame| {
                 if names.iter().any(|name| name == step) {
@@ -236,13 +353,18 @@ fn answer(frames: Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> Re
 
 fn execute(frames: &Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
     let steps = if way.in_steps { Steps::of(sql) } else { None };
+    let mut reason = None;
     if let Some(steps) = &steps {
         match execute_in(frames, sql, way, Some((steps, after))) {
-            Err(error) if !wants_text(&error.to_string()) => {}
+            Err(error) if !wants_text(&error.to_string()) => reason = Some(error),
             executed => return executed,
         }
     }
-    execute_in(frames, sql, way, None)
+    match (execute_in(frames, sql, way, None), reason) {
+        // polars knows our functions in steps alone.
+        (Err(error), Some(reason)) if error.to_string().contains("unsupported function") => Err(reason),
+        (executed, _) => executed,
+    }
 }
 
 /// Runs a statement, in steps if these are given.
@@ -253,7 +375,7 @@ fn execute_in(
     steps: Option<(&Steps, &AfterStep<'_>)>,
 ) -> PolarsResult<DataFrame> {
     caught(|| {
-        let mut context = context(frames, sql)?;
+        let mut context = context(frames, sql, way.windows)?;
         let mut plan = match steps {
             Some((steps, after)) => {
                 let after = |step: &str, rows: &DataFrame| {
@@ -272,43 +394,44 @@ fn execute_in(
             Err(error) if error.to_string().contains("UInt128") => {
                 collected(plan.with_projection_pushdown(false), Engine::InMemory)
             }
+            // What is computed once for several columns may come out as one row of many.
+            Err(error) if error.to_string().contains("__POLARS_CSER") => {
+                let others = plan.get_current_optimizations().difference(OptFlags::COMM_SUBEXPR_ELIM);
+                collected(plan.with_optimizations(others), way.engine)
+            }
             collected => collected,
         }
     })
 }
 
 /// A context with the tables that a statement reads.
-fn context(frames: &Frames, sql: &str) -> PolarsResult<SQLContext> {
-    let context = SQLContext::new();
+fn context(frames: &Frames, sql: &str, windows: &[WindowCall]) -> PolarsResult<SQLContext> {
+    let context = SQLContext::new().with_function_registry(Arc::new(Functions::new(windows)));
     for (name, frame) in frames {
         context.register(name, frame.clone());
     }
-    if mentions(sql, NUMBERS) {
+    if mentions(sql, NUMBERS) && !has_own_numbers(sql) {
         context.register(NUMBERS, numbers()?);
     }
     Ok(context)
 }
 
 fn collected(plan: LazyFrame, engine: Engine) -> PolarsResult<DataFrame> {
-    caught(|| Ok(plan.collect_with_engine(engine)?.unwrap_single()))
-}
-
-/// Runs with nothing said about panics, which [`caught`] turns into errors.
-fn quietly<T>(run: impl FnOnce() -> T) -> T {
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let result = panic::catch_unwind(AssertUnwindSafe(run));
-    panic::set_hook(hook);
-    result.unwrap_or_else(|cause| panic::resume_unwind(cause))
+    caught(|| {
+        if engine != Engine::Streaming {
+            return plan._collect_post_opt(|root, plans, expressions, _| with_exact_sums(root, plans, expressions));
+        }
+        let mut plan = plan.with_streaming(true).to_alp_optimized()?;
+        with_exact_sums(plan.lp_top, &mut plan.lp_arena, &mut plan.expr_arena)?;
+        plan.ensure_root_node_is_sink();
+        Ok(polars_stream::run_query(plan.lp_top, &mut plan.lp_arena, &mut plan.expr_arena)?.unwrap_single())
+    })
 }
 
 /// Turns a panic of the engine, as over functions called without arguments, into an error.
 fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> PolarsResult<T> {
-    panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|cause| {
-        let text = cause.downcast_ref::<String>().map(String::as_str).or(cause.downcast_ref::<&str>().copied());
-        let text = text.unwrap_or("for an unknown reason").lines().next().unwrap_or_default();
-        Err(PolarsError::ComputeError(format!("the engine gave up on it: {text}").into()))
-    })
+    panics::caught(run)
+        .unwrap_or_else(|cause| Err(PolarsError::ComputeError(format!("the engine gave up on it: {cause}").into())))
 }
 
 fn wants_text(message: &str) -> bool {
@@ -331,7 +454,7 @@ fn reason_of(message: &str) -> String {
     message.lines().next().unwrap_or_default().trim_end_matches('.').to_owned()
 }
 
-/// Rounds floats and widens integers, so that every way out sees the same values.
+/// Widens numbers and takes the sign from zeros, so that every way out sees the same values.
 fn presentable(mut frame: DataFrame) -> Result<DataFrame, QueryError> {
     let names: Vec<PlSmallStr> = frame.get_column_names_owned();
     for name in names {
@@ -339,12 +462,12 @@ fn presentable(mut frame: DataFrame) -> Result<DataFrame, QueryError> {
         let replaced = match column.dtype() {
             DataType::Float64 => {
                 let values = column.f64().context("internal: a float column of another type")?;
-                Some(values.apply_values(round_significant).into_series())
+                Some(values.apply_values(unsigned_zero).into_series())
             }
             DataType::Float32 => {
                 let values = column.cast(&DataType::Float64).context("cannot widen a float column")?;
                 let values = values.f64().context("internal: a float column of another type")?;
-                Some(values.apply_values(round_significant).into_series())
+                Some(values.apply_values(unsigned_zero).into_series())
             }
             other if other.is_integer() && *other != DataType::Int64 => {
                 let wide = column.cast(&DataType::Int64).context("cannot widen an integer column")?;
@@ -357,6 +480,11 @@ fn presentable(mut frame: DataFrame) -> Result<DataFrame, QueryError> {
         }
     }
     Ok(frame)
+}
+
+/// Negative zero prints as -0 although it equals zero.
+fn unsigned_zero(value: f64) -> f64 {
+    value + 0.0
 }
 
 #[cfg(test)]
@@ -377,7 +505,10 @@ mod tests {
             for name in [NameForm::Short, NameForm::Full] {
                 let options = QueryOptions { name, ..QueryOptions::default() };
                 let statements: Vec<String> = queries.iter().map(|query| render(query, &options).unwrap()).collect();
-                let told = statements.iter().zip(&queries).map(|(sql, query)| Told::of(sql, &query.declaration));
+                let told = statements
+                    .iter()
+                    .zip(&queries)
+                    .map(|(sql, query)| Told::of(sql, &query.declaration, View::WholeRun));
                 let several = Several::read(&trace, &told.collect::<Vec<_>>()).unwrap();
                 for ((sql, rest), query) in statements.iter().zip(&several.statements).zip(&queries) {
                     // Otherwise it would be run alone, and this would compare nothing.
@@ -386,7 +517,8 @@ mod tests {
                         assert!(rest.steps.iter().any(|(name, _)| name == step), "{} has no {step}", query.name);
                     }
                     let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
-                    let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: true };
+                    let way =
+                        Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: true, windows: &[] };
                     let told = answer(several.frames_of(rest), &rest.sql, &way, &after).unwrap().with_texts().unwrap();
                     let alone = run_statement(&trace, sql, &way).unwrap().with_texts().unwrap();
                     assert!(told.frame.equals_missing(&alone.frame), "{} of {fixture}", query.name);

@@ -10,14 +10,22 @@ use crate::trace::schema;
 /// The first common table expression, at any depth, that has the name of a table: the engine would read the table where
 /// the expression is meant.
 pub fn hidden_table(sql: &str) -> Option<String> {
+    expression_named(sql, &|name| schema::table(name).is_some())
+}
+
+/// Whether a statement has its own numbers, as those that are shown have.
+pub fn has_own_numbers(sql: &str) -> bool {
+    expression_named(sql, &|name| name == NUMBERS).is_some()
+}
+
+fn expression_named(sql: &str, is_meant: &dyn Fn(&str) -> bool) -> Option<String> {
     let tokens = tokens(sql)?;
     let mut ends = tokens.iter().enumerate().filter(|(_, token)| keyword(token) == Some(Keyword::AS));
     ends.find_map(|(at, _)| {
         let (before, after) = (tokens.get(..at)?, tokens.get(at + 1..)?);
         let body = after.iter().find(|token| !is_hint(token))?;
         let Token::Word(name) = before.get(name_at(before)?)? else { return None };
-        let is_table = schema::table(&name.value).is_some() || name.value == NUMBERS;
-        (*body == Token::LParen && is_table).then(|| name.value.clone())
+        (*body == Token::LParen && is_meant(&name.value)).then(|| name.value.clone())
     })
 }
 
@@ -73,7 +81,7 @@ mod tests {
         for sql in [
             "WITH kernels AS (SELECT 1) SELECT * FROM kernels",
             "WITH a AS (SELECT 1), \"regions\" AS NOT MATERIALIZED (SELECT 2) SELECT * FROM a",
-            "SELECT * FROM (WITH numbers(n) as (SELECT 3) SELECT n FROM numbers)",
+            "SELECT * FROM (WITH agents(n) as (SELECT 3) SELECT n FROM agents)",
         ] {
             assert!(hidden_table(sql).is_some(), "{sql}");
         }

@@ -11,7 +11,6 @@ use sqlparser::ast::{GroupByExpr, Query, Select, SetExpr, Statement};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use super::numbers::NUMBERS;
 use crate::trace::schema;
 
 /// A common table expression.
@@ -46,7 +45,7 @@ impl Steps {
         let with = query.with.take().filter(|with| !with.recursive)?;
         let is_bare = |name: &str| name.chars().all(|letter| matches!(letter, 'a'..='z' | '0'..='9' | '_'));
         let names: BTreeSet<&str> = with.cte_tables.iter().map(|cte| cte.alias.name.value.as_str()).collect();
-        let is_table = |name: &str| schema::table(name).is_some() || name == NUMBERS;
+        let is_table = |name: &str| schema::table(name).is_some();
         if names.len() < with.cte_tables.len() || names.iter().any(|name| !is_bare(name) || is_table(name)) {
             return None;
         }
@@ -161,7 +160,6 @@ mod tests {
         for sql in [
             "SELECT 1 AS a",
             "WITH kernels AS (SELECT 1 AS a) SELECT a FROM kernels",
-            "WITH numbers AS (SELECT 1 AS n) SELECT n FROM numbers",
             "WITH a AS (SELECT 1 AS n), a AS (SELECT 2 AS n) SELECT n FROM a",
             "WITH \"A\" AS (SELECT 1 AS n) SELECT n FROM \"A\"",
             "WITH a(m) AS (SELECT 1 AS n) SELECT m FROM a",

@@ -1,47 +1,79 @@
 //! Files that appear whole or not at all.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use tempfile::{Builder, TempDir};
 
-use crate::input::{UNFINISHED, is_unfinished};
+use super::stream::write_stream;
+use super::target::{Target, again, as_others, own_cause, parent, temporary_for, through_links};
+use crate::input::{AtInterruption, UNFINISHED, is_unfinished};
 
-/// Writes a file through a temporary one beside it, which takes its name when everything is written.
+/// Writes a file through a temporary one beside it, which takes its name when everything is written; into a FIFO or a device
+/// as it is. [`Target`] has the rule.
 ///
 /// # Errors
-/// When the directory cannot be written to, or `write` fails; then nothing is left behind.
+/// When the path cannot be written, or `write` fails; then nothing is left behind.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let directory = parent(path);
-    let file = Builder::new().prefix(UNFINISHED).tempfile_in(directory);
-    let mut file =
-        file.map_err(own_cause).with_context(|| format!("cannot create a file in {}", directory.display()))?;
-    write(&mut file).with_context(|| format!("cannot write {}", path.display()))?;
-    file.flush().with_context(|| format!("cannot write {}", path.display()))?;
-    let file = file
-        .persist(path)
-        .map_err(|failed| failed.error)
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    set_usual_mode(&file);
+    let failed = || format!("cannot write {}", path.display());
+    let place = match Target::of(path)? {
+        Target::File(place) => place,
+        Target::Stream(place) => {
+            let out = OpenOptions::new().write(true).open(place).with_context(failed)?;
+            return write_stream(out, write).with_context(failed);
+        }
+        Target::Open(number) => return write_stream(again(number).with_context(failed)?, write).with_context(failed),
+    };
+    let file = temporary_for(&place, fs::metadata(&place).ok().as_ref())?;
+    let _removed = removed_at_interruption(file.path());
+    write_stream(file.as_file(), write).with_context(failed)?;
+    file.persist(&place).map_err(|failed| failed.error).with_context(failed)?;
     Ok(())
 }
 
-/// A temporary file is readable by its owner only; an output should be as readable as any other new file.
-#[cfg(unix)]
-fn set_usual_mode(file: &fs::File) {
-    use std::os::unix::fs::PermissionsExt;
-    // Failure leaves a stricter mode, which harms nothing.
-    let _ = file.set_permissions(fs::Permissions::from_mode(0o644));
+/// Makes a directory and those above it. A link is followed to where one is to be. What is made stays if something is in it when
+/// what is given is dropped.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn make_directory(path: &Path) -> Result<MadeDirectories> {
+    let failed = || format!("cannot create {}", path.display());
+    let place = through_links(path).with_context(failed)?;
+    let missing = place.ancestors().take_while(|ancestor| !ancestor.as_os_str().is_empty() && !ancestor.exists());
+    let made = MadeDirectories(missing.map(Path::to_owned).collect());
+    fs::create_dir_all(&place).with_context(failed)?;
+    Ok(made)
 }
 
-#[cfg(not(unix))]
-fn set_usual_mode(_file: &fs::File) {}
+/// Directories that were made to be written into, the innermost first: without anything in them they are removed.
+#[derive(Debug)]
+pub struct MadeDirectories(Vec<PathBuf>);
+
+impl Drop for MadeDirectories {
+    fn drop(&mut self) {
+        // Only an empty one goes away.
+        self.0.iter().for_each(|directory| drop(fs::remove_dir(directory)));
+    }
+}
+
+/// Removes a file or a directory when a signal ends the program, as long as what is given is kept.
+pub fn removed_at_interruption(path: &Path) -> AtInterruption {
+    let path = path.to_owned();
+    AtInterruption::new(move || {
+        // Others still write into a directory.
+        let mut attempts = 0..100;
+        while path.symlink_metadata().is_ok() && attempts.next().is_some() {
+            let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        }
+    })
+}
 
 /// Fills a directory under a temporary name, which it loses when everything is written. One that is there is filled through a
-/// directory in it, so that it keeps its owner and rights and what is beside it need not be writable.
+/// directory in it, so that it keeps its owner and rights and what is beside it need not be writable. Links are followed, also
+/// to where there is nothing yet.
 ///
 /// # Errors
 /// When the directory exists and is not empty, cannot be created, or `fill` fails; then nothing is left behind.
@@ -51,16 +83,18 @@ pub fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) ->
         ensure!(!is_occupied, "cannot replace {}, it is not empty", path.display());
         return replace_directory(path, fill);
     }
-    let directory = parent(path);
-    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
-    let temporary = temporary_directory(directory)?;
+    let place = through_links(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let directory = parent(&place);
+    let _made = make_directory(directory)?;
+    let mut builder = Builder::new();
+    as_others(&mut builder, 0o777);
+    let temporary = temporary_directory(&mut builder, directory)?;
+    let removed = removed_at_interruption(temporary.path());
     let result = fill(temporary.path())?;
-    let written = temporary.keep();
-    if let Err(error) = fs::rename(&written, path) {
-        let _ = fs::remove_dir_all(&written);
-        return Err(error).with_context(|| format!("cannot write {}", path.display()));
-    }
-    set_directory_mode(path);
+    fs::rename(temporary.path(), &place).with_context(|| format!("cannot write {}", path.display()))?;
+    // It has another name now.
+    let _ = temporary.keep();
+    drop(removed);
     Ok(result)
 }
 
@@ -69,25 +103,30 @@ pub fn write_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) ->
 /// # Errors
 /// When the directory cannot be written to, or `fill` fails; then it holds what it did before.
 pub fn replace_directory<T>(path: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
-    let temporary = temporary_directory(path)?;
+    let temporary = temporary_directory(&mut Builder::new(), path)?;
+    let removed = removed_at_interruption(temporary.path());
     let (old, new) = (temporary.path().join("old"), temporary.path().join("new"));
     for directory in [&old, &new] {
         fs::create_dir(directory).with_context(|| format!("cannot create a directory in {}", path.display()))?;
     }
     let result = fill(&new)?;
-    let moved = move_all(path, &old, &names(path)?).and_then(|()| {
-        move_all(&new, path, &names(&new)?).inspect_err(|_| {
-            // What was there before is put back as far as that is possible; the error is the first.
-            let _ = names(&old).and_then(|names| move_all(&old, path, &names));
-        })
-    });
-    moved.with_context(|| format!("cannot write {}", path.display()))?;
+    // What was there before lies in it from now on.
+    drop(removed);
+    let moved = move_all(path, &old, &names(path)?).and_then(|()| move_all(&new, path, &names(&new)?));
+    if let Err(error) = moved {
+        let failed = Err(error).with_context(|| format!("cannot write {}", path.display()));
+        if names(&old).and_then(|names| move_all(&old, path, &names)).is_err() {
+            let kept = temporary.keep();
+            return failed.with_context(|| format!("what was there before is in {}", kept.join("old").display()));
+        }
+        return failed;
+    }
     temporary.close().with_context(|| format!("cannot remove what was in {} before", path.display()))?;
     Ok(result)
 }
 
-fn temporary_directory(directory: &Path) -> Result<TempDir> {
-    let temporary = Builder::new().prefix(UNFINISHED).tempdir_in(directory);
+fn temporary_directory(builder: &mut Builder<'_, '_>, directory: &Path) -> Result<TempDir> {
+    let temporary = builder.prefix(UNFINISHED).tempdir_in(directory);
     temporary.map_err(own_cause).with_context(|| format!("cannot create a directory in {}", directory.display()))
 }
 
@@ -113,32 +152,8 @@ fn move_all(from: &Path, to: &Path, names: &[OsString]) -> Result<()> {
     Ok(())
 }
 
-/// The error without the path of the temporary file, which means nothing to anybody.
-fn own_cause(error: io::Error) -> io::Error {
-    let text = error.to_string();
-    match text.split_once(" at path ") {
-        Some((cause, _)) => io::Error::new(error.kind(), cause.to_owned()),
-        None => error,
-    }
-}
-
-#[cfg(unix)]
-fn set_directory_mode(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
-    let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o755));
-}
-
-#[cfg(not(unix))]
-fn set_directory_mode(_path: &Path) {}
-
-fn parent(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     fn listed(directory: &Path) -> Vec<OsString> {

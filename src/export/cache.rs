@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use tempfile::Builder;
 
+use super::atomic::{make_directory, removed_at_interruption};
 use super::conversion::Recording;
 use super::convert::{Observer, TableFormat};
 use super::convert_process::write_process;
@@ -87,7 +88,7 @@ fn write_entry(
     observer: &dyn Observer,
 ) -> Result<Option<Vec<CachedProcess>>> {
     let directory = miss.entry.parent().context("internal: an entry without a cache")?;
-    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let _made = make_directory(directory)?;
     let tag = directory.join(TAG.0);
     if !tag.exists() {
         fs::write(&tag, TAG.1).with_context(|| format!("cannot write {}", tag.display()))?;
@@ -96,6 +97,7 @@ fn write_entry(
         .prefix(UNFINISHED)
         .tempdir_in(directory)
         .with_context(|| format!("cannot create a directory in {}", directory.display()))?;
+    let _removed = removed_at_interruption(temporary.path());
     let mut entry = Entry {
         processes: Vec::new(),
         notes: miss.notes.iter().cloned().map(Into::into).collect(),

@@ -46,14 +46,15 @@ pub fn write_process(
     }
     member.source.release();
     let mut written = Written::default();
-    let mut rows = BTreeMap::new();
+    let (mut rows, mut bytes) = (BTreeMap::new(), BTreeMap::new());
     let mut gpu_times = Vec::new();
     for part in parts {
         written.add(&part.written);
         gpu_times.extend(part.gpu_times);
         rows.insert(part.table.name.to_owned(), part.written.rows);
+        bytes.insert(part.table.name.to_owned(), part.written.bytes);
     }
-    let mut process = writer.stored(rows, gpu_times);
+    let mut process = writer.stored(rows, bytes, gpu_times);
     if trace.choice().chooses_rows() {
         // The table of processes is made of these again when the dataset is read.
         let times = writer.chosen(table("processes").context("internal: no table of processes")?)?;
@@ -91,7 +92,7 @@ impl ProcessWriter<'_> {
     /// Writes all rows, one source table after the other. While a table is read, one that was read before is checked and
     /// written, or one is built and written that is derived from those; then its columns are dropped.
     fn write_whole(&self, parts: &mut Vec<Part>) -> Result<()> {
-        let checks = Mutex::new(Checks::new(&self.member.process));
+        let checks = Mutex::new(self.trace.checks(self.member));
         let checks_now = || checks.lock().unwrap_or_else(PoisonError::into_inner);
         let mut kept = Kept::new(self)?;
         let mut waiting: VecDeque<Work> = VecDeque::new();
@@ -122,7 +123,7 @@ impl ProcessWriter<'_> {
                 let frame = frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?;
                 parts.push(self.put(table, frame)?);
             } else if table.name == ANOMALIES {
-                let checks = std::mem::replace(&mut checks, Checks::new(&self.member.process));
+                let checks = std::mem::replace(&mut checks, self.trace.checks(self.member));
                 parts.push(self.put(table, checks.finish(self.trace.notes())?)?);
             }
         }
@@ -195,7 +196,12 @@ impl ProcessWriter<'_> {
         frame.select(columns).collect().with_context(|| format!("cannot read the rows of {}", table.name))
     }
 
-    fn stored(&self, rows: BTreeMap<String, u64>, gpu_times: Vec<GpuTime>) -> StoredProcess {
+    fn stored(
+        &self,
+        rows: BTreeMap<String, u64>,
+        bytes: BTreeMap<String, u64>,
+        gpu_times: Vec<GpuTime>,
+    ) -> StoredProcess {
         let process = &self.member.process;
         StoredProcess {
             process: process.process,
@@ -203,6 +209,7 @@ impl ProcessWriter<'_> {
             role: process.role,
             pass: process.pass,
             rows,
+            bytes,
             devices: process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect(),
             gpu_times: Some(gpu_times),
             facts: process.facts.clone(),

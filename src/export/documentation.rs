@@ -2,33 +2,61 @@
 
 use std::fmt::Write as _;
 
-use crate::engine::{ParameterType, Registry};
+use crate::engine::{Kind, ParameterType, Registry, calls};
 use crate::trace::metrics::Definitions;
-use crate::trace::schema::{self, Origin, Unit};
+use crate::trace::schema::{self, Origin, Table, Unit};
 
 /// `docs/tables.md`.
 pub fn tables() -> String {
     let mut page = String::from(include_str!("../../templates/docs/tables.md"));
-    for table in schema::tables() {
-        let origin = match table.origin {
-            Origin::Source => "",
-            Origin::Derived => " Derived from the whole trace.",
-            Origin::OnDemand => " Derived from the whole trace when a query needs it; `convert --with` keeps it.",
-        };
-        let key = if table.key.is_empty() { "none".to_owned() } else { table.key.join(", ") };
-        // Writing to a String cannot fail.
-        let _ = write!(page, "\n## {}\n\n{}{origin} Key within a process: {key}.\n\n", table.name, table.about);
-        page.push_str("| column | type | unit | meaning |\n| --- | --- | --- | --- |\n");
-        for column in table.columns {
-            let optional = if column.nullable { "?" } else { "" };
-            let unit = if column.unit == Unit::None { "" } else { column.unit.name() };
-            let _ = writeln!(
-                page,
-                "| {} | {}{optional} | {unit} | {} |",
-                column.name,
-                column.column_type.name(),
-                column.doc.replace('|', "\\|")
-            );
+    schema::tables().iter().for_each(|table| describe(&mut page, table));
+    page
+}
+
+/// The part of a table in `docs/tables.md`; `None` where there is none of that name.
+pub fn table(name: &str) -> Option<String> {
+    let mut page = String::new();
+    describe(&mut page, schema::table(name)?);
+    Some(page.trim_start().to_owned())
+}
+
+fn describe(page: &mut String, table: &Table) {
+    let origin = match table.origin {
+        Origin::Source => "",
+        Origin::Derived => " Derived from the whole trace.",
+        Origin::OnDemand => " Derived from the whole trace when a query needs it; `convert --with` keeps it.",
+    };
+    let key = if table.key.is_empty() { "none".to_owned() } else { table.key.join(", ") };
+    // Writing to a String cannot fail.
+    let _ = write!(page, "\n## {}\n\n{}{origin} Key within a process: {key}.\n\n", table.name, table.about);
+    page.push_str("| column | type | unit | meaning |\n| --- | --- | --- | --- |\n");
+    for column in table.columns {
+        let optional = if column.nullable { "?" } else { "" };
+        let unit = if column.unit == Unit::None { "" } else { column.unit.name() };
+        let _ = writeln!(
+            page,
+            "| {} | {}{optional} | {unit} | {} |",
+            column.name,
+            column.column_type.name(),
+            column.doc.replace('|', "\\|")
+        );
+    }
+}
+
+/// `docs/sql.md`.
+pub fn functions() -> String {
+    let mut page = String::from(include_str!("../../templates/docs/sql.md"));
+    let kinds = [
+        (Kind::Aggregate, "Aggregates"),
+        (Kind::Window, "Windows"),
+        (Kind::Number, "Numbers"),
+        (Kind::Text, "Texts"),
+        (Kind::Choice, "Choices and missing values"),
+    ];
+    for (kind, title) in kinds {
+        let _ = write!(page, "\n## {title}\n\n| expression | gives |\n| --- | --- |\n");
+        for call in calls().iter().filter(|call| call.kind == kind) {
+            let _ = writeln!(page, "| `{}` | {} |", call.call.replace('|', "\\|"), call.about.replace('|', "\\|"));
         }
     }
     page

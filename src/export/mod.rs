@@ -13,5 +13,7 @@ pub mod json;
 pub mod markdown;
 pub mod parquet;
 mod row_order;
+pub mod stream;
+pub mod target;
 pub mod terminal;
 pub mod unit;

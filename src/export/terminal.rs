@@ -15,8 +15,8 @@ use crate::trace::visible::visible;
 const NARROWEST_NAME: usize = 16;
 /// Narrowest a sentence is made.
 const NARROWEST_SENTENCE: usize = 30;
-/// Longest sentence that is written out.
-const LONGEST_SENTENCE: usize = 1000;
+/// Longest sentence that reports write out.
+pub const LONGEST_SENTENCE: usize = 1000;
 const GAP: usize = 2;
 
 /// Size and looks of a table.
@@ -28,8 +28,8 @@ pub struct Style {
     pub color: bool,
     /// Rows shown at most; `None` for all.
     pub rows: Option<usize>,
-    /// Whether sentences that are too long go on in further lines; else they are shortened as names are.
-    pub wraps: bool,
+    /// Longest sentence that goes on in further lines where it does not fit; sentences are shortened as names are if there is none.
+    pub wraps: Option<usize>,
 }
 
 /// A table as text: what is written for each column.
@@ -38,7 +38,7 @@ struct Grid {
     cells: Vec<Vec<String>>,
     widths: Vec<usize>,
     right: Vec<bool>,
-    wraps: Vec<bool>,
+    wraps: Vec<Option<usize>>,
     rows: usize,
 }
 
@@ -78,7 +78,7 @@ pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn
         }
     }
     let right = frame.columns().iter().map(is_number).collect();
-    let wraps = display.iter().map(|display| style.wraps && display.wraps).collect();
+    let wraps = display.iter().map(|display| style.wraps.filter(|_| display.wraps)).collect();
     let grid = Grid { headers, cells, widths, right, wraps, rows };
     let leading = display.iter().take_while(|display| display.identifies).count();
     for (index, block) in blocks(&grid.widths, leading, style.width).into_iter().enumerate() {
@@ -122,8 +122,9 @@ impl Grid {
     /// A cell in as many lines as it takes: more than one only of sentences.
     fn lines(&self, column: usize, cell: &str) -> Vec<String> {
         let width = self.widths.get(column).copied().unwrap_or(0);
-        if self.wraps.get(column) == Some(&true) && cell.width() > width {
-            return wrapped(&shortened(cell, LONGEST_SENTENCE), width);
+        let wraps = self.wraps.get(column).copied().flatten();
+        if let Some(longest) = wraps.filter(|_| cell.width() > width) {
+            return wrapped(&shortened(cell, longest), width);
         }
         vec![cell.to_owned()]
     }
@@ -220,7 +221,7 @@ fn shrink(widths: &mut [usize], headers: &[String], display: &[Display], style: 
         .zip(headers)
         .zip(display)
         .map(|((width, header), display)| {
-            let narrowest = if style.wraps && display.wraps { NARROWEST_SENTENCE } else { NARROWEST_NAME };
+            let narrowest = if style.wraps.is_some() && display.wraps { NARROWEST_SENTENCE } else { NARROWEST_NAME };
             if display.shortens { header.width().max(narrowest).min(*width) } else { *width }
         })
         .collect();

@@ -3,7 +3,7 @@
 use polars::prelude::{ChunkApply, Column, DataFrame, DataType, IntoSeries};
 
 use super::cell::Cell;
-use crate::engine::{ColumnUnit, OutputColumn, round_significant};
+use crate::engine::{ColumnUnit, OutputColumn};
 
 /// Unit in which times are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -63,7 +63,8 @@ pub fn displays(frame: &DataFrame, columns: &[OutputColumn], unit: TimeUnit) -> 
         .iter()
         .zip(columns)
         .map(|(column, declared)| match declared.unit {
-            ColumnUnit::Nanoseconds => time(column, unit),
+            ColumnUnit::Nanoseconds => time(column, unit, is_point(column.name())),
+            ColumnUnit::Instant => time(column, unit, true),
             ColumnUnit::Bytes => {
                 scaled(column, &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB"), (1.0, "B")], "_bytes")
             }
@@ -122,8 +123,7 @@ fn is_whole(column: &Column) -> bool {
     column.f64().map_or(true, |values| values.iter().flatten().all(|value| value.fract() == 0.0))
 }
 
-fn time(column: &Column, unit: TimeUnit) -> Display {
-    let is_point = is_point(column.name());
+fn time(column: &Column, unit: TimeUnit, is_point: bool) -> Display {
     match unit.scale() {
         Some((1.0, _)) => Display { suffix: "ns", replaces: "_ns", ..PLAIN },
         Some((divisor, suffix)) => Display { divisor, suffix, decimals: 3, replaces: "_ns", ..PLAIN },
@@ -211,13 +211,14 @@ pub fn is_number(column: &Column) -> bool {
 /// Times in another unit than nanoseconds, for files: the columns become floats and their names end in the unit.
 pub fn convert_times(frame: &mut DataFrame, columns: &mut [OutputColumn], unit: TimeUnit) {
     let Some((divisor, suffix)) = unit.scale().filter(|(divisor, _)| *divisor > 1.0) else { return };
-    for declared in columns.iter_mut().filter(|declared| declared.unit == ColumnUnit::Nanoseconds) {
+    let is_time = |declared: &&mut OutputColumn| matches!(declared.unit, ColumnUnit::Nanoseconds | ColumnUnit::Instant);
+    for declared in columns.iter_mut().filter(is_time) {
         let Some(stem) = declared.name.strip_suffix("_ns") else { continue };
         let name = format!("{stem}_{suffix}");
         let converted = frame.column(&declared.name).and_then(|column| column.cast(&DataType::Float64));
         let Ok(converted) = converted else { continue };
         let Ok(values) = converted.f64() else { continue };
-        let values = values.apply_values(|value| round_significant(value / divisor));
+        let values = values.apply_values(|value| value / divisor);
         let position = frame.get_column_index(&declared.name);
         if let Some(position) = position {
             let column = values.into_series().with_name(name.as_str().into());

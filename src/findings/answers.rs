@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::question::Question;
 use crate::engine::{
-    Answer, NameForm, Query, QueryError, QueryOptions, Registry, applicable, recorded, run_queries, subject,
+    Answer, Asked, NameForm, QueryError, Registry, applicable, recorded, run_queries_of_views, subject,
 };
 use crate::trace::Trace;
 
@@ -73,20 +73,24 @@ pub fn ask(
     let recorded = recorded(trace)?;
     let applicable: BTreeSet<&str> = applicable(registry, &recorded).map(|query| query.name.as_str()).collect();
     let mut given = BTreeMap::new();
-    let mut asked: Vec<(&Question, (&Query, QueryOptions))> = Vec::new();
+    let mut asked: Vec<(&Question, Asked<'_>)> = Vec::new();
     for question in questions {
         let query = registry.get(&question.query)?;
         if applicable.contains(query.name.as_str()) {
-            asked.push((question, (query, question.options(name))));
+            asked.push((question, Asked { query, options: question.options(name), view: question.view }));
         } else {
             let subject = subject(query).unwrap_or_default().to_owned();
             given.insert(question.clone(), Err(Unanswered::NothingOf(subject)));
         }
     }
-    let (questions, queries): (Vec<&Question>, Vec<(&Query, QueryOptions)>) = asked.into_iter().unzip();
-    let answers = run_queries(trace, &queries, |_, answer| answer.with_texts())?;
+    let (questions, queries): (Vec<&Question>, Vec<Asked<'_>>) = asked.into_iter().unzip();
+    let answers = run_queries_of_views(trace, &queries, |_, answer| answer.with_texts())?;
     for (question, answer) in questions.into_iter().zip(answers) {
-        given.insert(question.clone(), answer.map_err(|error| Unanswered::Failed(error.to_string())));
+        let unanswered = |error: QueryError| match error {
+            QueryError::NoSteadyPart => Unanswered::NothingOf("run_parts".to_owned()),
+            error => Unanswered::Failed(error.to_string()),
+        };
+        given.insert(question.clone(), answer.map_err(unanswered));
     }
     Ok(Answers { given, recorded })
 }

@@ -13,6 +13,7 @@ use super::question::Question;
 use super::rule_book::RuleText;
 use super::spans::Spans;
 use crate::engine::{Answer, Registry};
+use crate::trace::views::View;
 
 /// Rows of evidence that are shown.
 const MOST_EVIDENCE: usize = 5;
@@ -31,6 +32,12 @@ pub struct Case<'a> {
     pub spans: &'a Spans,
     /// What the trace holds.
     pub collected: &'a Collected,
+    /// What of the run the rule looks at.
+    pub view: View,
+    /// What of it the figures are about.
+    pub headline: View,
+    /// In how many iterations of each rank that is, where it is in as many of all.
+    pub iterations: Option<i64>,
 }
 
 /// What a rule says; the texts and the confidence are those of its rule book.
@@ -113,7 +120,7 @@ impl Observation {
 impl Case<'_> {
     /// The rows of an answer; none where it was not asked or has none.
     pub fn rows(&self, question: &Question) -> Rows<'_> {
-        Rows::over(self.answers.get(question))
+        Rows::over(self.answers.get(&question.clone().of_view(self.view)))
     }
 
     /// A threshold of the rule; not a number where the rule book lacks it, so that nothing exceeds it.
@@ -145,12 +152,18 @@ impl Case<'_> {
     /// What a saving of GPU time amounts to; never more than the spans.
     pub fn saving(&self, gpu_time_ns: i64) -> Saving {
         let gpu_time_ns = gpu_time_ns.clamp(0, self.spans.total_ns().max(0));
-        Saving { gpu_time_ns, pct_of_span: self.pct_of_spans(gpu_time_ns) }
+        Saving {
+            gpu_time_ns,
+            pct_of_span: self.pct_of_spans(gpu_time_ns),
+            view: self.view,
+            iterations: self.iterations,
+        }
     }
 
     /// Rows of an answer as evidence: the first of the given ones, with these columns.
     pub fn evidence(&self, question: &Question, rows: &[usize], columns: &[&str]) -> Option<Evidence> {
-        let answer = self.answers.get(question)?;
+        let question = question.clone().of_view(self.view);
+        let answer = self.answers.get(&question)?;
         let title = self.registry.get(&question.query).ok()?.declaration.title.clone();
         let places = rows.iter().take(MOST_EVIDENCE).filter_map(|row| IdxSize::try_from(*row).ok());
         let places = IdxCa::from_vec("rows".into(), places.collect());
@@ -158,7 +171,7 @@ impl Case<'_> {
         let frame = answer.frame.select(names.iter().copied()).ok()?.take(&places).ok()?;
         let declared = |name: &&str| answer.columns.iter().find(|column| column.name == **name).cloned();
         let columns = names.iter().filter_map(declared).collect();
-        Some(Evidence { question: question.clone(), title, columns, frame, rows: rows.len() })
+        Some(Evidence { question, title, columns, frame, rows: rows.len() })
     }
 }
 

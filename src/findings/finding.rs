@@ -5,7 +5,9 @@ use polars::prelude::DataFrame;
 use super::command::Command;
 use super::priority::Priority;
 use super::question::Question;
+use super::texts::{duration, thousands};
 use crate::engine::OutputColumn;
+use crate::trace::views::View;
 
 /// What a rule found, ready to be shown.
 #[derive(Clone, Debug)]
@@ -26,6 +28,8 @@ pub struct Finding {
     pub confidence: f64,
     /// Kernel, range, rank or whatever it is about; `None` where it is the whole trace.
     pub subject: Option<String>,
+    /// What of the run it is about.
+    pub view: View,
     /// What getting rid of it could save at most.
     pub saving: Option<Saving>,
     /// The rows that show it.
@@ -43,6 +47,33 @@ pub struct Saving {
     pub gpu_time_ns: i64,
     /// Its share of the spans of the GPUs, in percent.
     pub pct_of_span: f64,
+    /// What of the run these spans are.
+    pub view: View,
+    /// In how many iterations it can be saved, where that is in as many of every rank.
+    pub iterations: Option<i64>,
+}
+
+impl Saving {
+    /// What each iteration could save at most, GPU time in nanoseconds.
+    pub fn per_iteration_ns(&self) -> Option<i64> {
+        self.iterations.filter(|iterations| *iterations > 0).map(|iterations| self.gpu_time_ns / iterations)
+    }
+
+    /// Which spans it is a share of.
+    pub fn spans(&self) -> &'static str {
+        match self.view {
+            View::WholeRun => "GPU spans",
+            View::Steady => "steady GPU spans",
+        }
+    }
+
+    /// What that is by iteration, to be put behind a sentence.
+    pub fn by_iteration(&self) -> String {
+        let per_iteration = self.per_iteration_ns().zip(self.iterations);
+        let text =
+            |(ns, iterations)| format!(": {} an iteration × {}", duration(ns as f64), thousands(iterations as f64));
+        per_iteration.map(text).unwrap_or_default()
+    }
 }
 
 /// Rows of an answer that show a finding.

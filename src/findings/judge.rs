@@ -13,39 +13,58 @@ use super::priority::Priority;
 use super::question::Question;
 use super::recommendations::commands;
 use super::rule_book::{RuleBook, RuleText};
-use super::rules::{NOTHING, OF_TRACE, RULES, nothing_stands_out, time_question};
+use super::rules::{NOTHING, OF_TRACE, RULES, kernels, nothing_stands_out, parts_question, time_question};
+use super::run_views::RunViews;
 use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{rendered, shortened};
 use crate::engine::Registry;
+use crate::trace::views::View;
 
 /// Longest subject in an id.
 const LONGEST_SUBJECT: usize = 80;
 
-/// The questions that the rules and their commands ask.
+/// The questions that the rules and their commands ask of all of the run.
 pub fn questions() -> BTreeSet<Question> {
     RULES.iter().flat_map(|rule| (rule.asks)()).chain(Collected::questions()).chain([time_question()]).collect()
 }
 
+/// The questions that rules about what repeats ask of the steady part too, and those that tell which part that is.
+pub fn questions_of_views() -> BTreeSet<Question> {
+    let asked = RULES.iter().filter(|rule| rule.repeats).flat_map(|rule| (rule.asks)());
+    let asked = asked.chain([time_question(), kernels()]).map(|question| question.of_view(View::Steady));
+    asked.chain([parts_question()]).collect()
+}
+
 /// What the rules find in the answers: what matters most first, of equals what could save most, then by id. Commands are for
-/// what is not collected yet.
+/// what is not collected yet. Rules about what repeats judge the view that the figures are about, the others all of the run.
 ///
 /// # Errors
 /// When a text of the rule book is wrong.
-pub fn judge(answers: &Answers, registry: &Registry, book: &RuleBook, collected: &Collected) -> Result<Vec<Finding>> {
-    let spans = Spans::of(answers, book.get(BROKEN_SPAN));
-    let case = |id: &'static str| -> Result<Case<'_>> {
+pub fn judge(
+    answers: &Answers,
+    registry: &Registry,
+    book: &RuleBook,
+    collected: &Collected,
+    views: &RunViews,
+) -> Result<Vec<Finding>> {
+    let headline = views.headline();
+    let spans = [View::WholeRun, headline].map(|view| Spans::of(answers, view, book.get(BROKEN_SPAN)));
+    let case = |id: &'static str, repeats: bool| -> Result<Case<'_>> {
         let rule = book.get(id).with_context(|| format!("internal: rule {id} has no text"))?;
-        Ok(Case { answers, registry, id, rule, spans: &spans, collected })
+        let [whole, repeating] = &spans;
+        let (view, spans) = if repeats { (headline, repeating) } else { (View::WholeRun, whole) };
+        let iterations = if view == View::Steady { views.iterations_of_each() } else { None };
+        Ok(Case { answers, registry, id, rule, spans, collected, view, headline, iterations })
     };
     let mut findings = Vec::new();
     for rule in RULES {
-        let case = case(rule.id)?;
+        let case = case(rule.id, rule.repeats)?;
         for observation in (rule.judge)(&case) {
             findings.extend(finding(&case, observation)?);
         }
     }
     if !findings.iter().any(|finding| finding.priority < Priority::Info) {
-        let case = case(NOTHING)?;
+        let case = case(NOTHING, true)?;
         findings.extend(finding(&case, nothing_stands_out(&case))?);
     }
     let saved = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
@@ -61,6 +80,8 @@ fn finding(case: &Case<'_>, observation: Observation) -> Result<Option<Finding>>
     let Some(priority) = observation.priority.filter(|_| !observation.evidence.is_empty()) else { return Ok(None) };
     let (rule, text): (&str, &RuleText) = (case.id, case.rule);
     let mut values = observation.values;
+    values.insert("has_steady_view".to_owned(), (case.headline == View::Steady).into());
+    values.insert("of_view".to_owned(), if case.view == View::Steady { "steady " } else { "" }.into());
     let saving = observation.saving_ns.filter(|ns| *ns > 0).map(|gpu_time_ns| case.saving(gpu_time_ns));
     if let Some(saving) = &saving {
         values.insert("saving_ns".to_owned(), saving.gpu_time_ns.into());
@@ -82,6 +103,7 @@ fn finding(case: &Case<'_>, observation: Observation) -> Result<Option<Finding>>
         explanation: rendered(&text.explanation, &values)?,
         confidence: observation.confidence.unwrap_or(text.confidence),
         subject: observation.subject,
+        view: case.view,
         saving,
         evidence: observation.evidence,
         // Advice may be for some cases only.

@@ -20,6 +20,8 @@ mod rule_book;
 #[cfg(feature = "tables")]
 mod rules;
 #[cfg(feature = "tables")]
+mod run_views;
+#[cfg(feature = "tables")]
 mod spans;
 #[cfg(feature = "tables")]
 mod texts;
@@ -36,7 +38,7 @@ pub use command::Command;
 #[cfg(feature = "tables")]
 pub use finding::{Evidence, Finding, Saving};
 #[cfg(feature = "tables")]
-pub use judge::{judge, questions};
+pub use judge::{judge, questions, questions_of_views};
 pub use priority::Priority;
 #[cfg(feature = "tables")]
 pub use question::Question;
@@ -45,6 +47,8 @@ pub use recommendations::is_recommendation;
 pub use rule_book::{RuleBook, RuleBookError, RuleText};
 #[cfg(feature = "tables")]
 pub use rules::{NOTHING, RULES, time_question};
+#[cfg(feature = "tables")]
+pub use run_views::{RunView, RunViews, STEADY_VIEW};
 #[cfg(feature = "tables")]
 pub use spans::{BROKEN_SPAN, Spans};
 #[cfg(feature = "tables")]

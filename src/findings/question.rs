@@ -6,6 +6,11 @@ use clap::ValueEnum;
 
 use crate::analysis::quoted;
 use crate::engine::{NameForm, QueryOptions};
+use crate::trace::selection::Window;
+use crate::trace::views::View;
+
+/// Queries whose answers no window changes.
+const WITHOUT_TIMES: [&str; 1] = ["bottlenecks"];
 
 /// A named query with what it is asked. Equal questions have one answer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,12 +23,23 @@ pub struct Question {
     pub parameters: BTreeMap<String, String>,
     /// Form of kernel names, where it is not that of the whole analysis.
     pub name: Option<NameForm>,
+    /// What of the run it is about.
+    pub view: View,
 }
 
 impl Question {
     /// A query as it is asked without options.
     pub fn of(query: &str) -> Self {
-        Self { query: query.to_owned(), by: None, parameters: BTreeMap::new(), name: None }
+        Self { query: query.to_owned(), by: None, parameters: BTreeMap::new(), name: None, view: View::WholeRun }
+    }
+
+    /// The same about another part of the run, where that makes a difference.
+    #[must_use]
+    pub fn of_view(mut self, view: View) -> Self {
+        if !WITHOUT_TIMES.contains(&self.query.as_str()) {
+            self.view = view;
+        }
+        self
     }
 
     /// The same grouped by other columns.
@@ -64,6 +80,9 @@ impl Question {
         }
         if let Some(name) = self.name.and_then(|name| name.to_possible_value()) {
             words.extend(["--name".to_owned(), name.get_name().to_owned()]);
+        }
+        if self.view == View::Steady {
+            words.extend(["--window".to_owned(), Window::steady().to_string()]);
         }
         words.join(" ")
     }

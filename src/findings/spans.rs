@@ -8,6 +8,7 @@ use super::case::Rows;
 use super::question::Question;
 use super::rule_book::RuleText;
 use super::rules::{idle, time_question};
+use crate::trace::views::View;
 
 /// Id of the rule whose thresholds tell which gaps are no idle time.
 pub const BROKEN_SPAN: &str = "broken_span";
@@ -40,28 +41,28 @@ pub fn gpu_of(rows: &Rows<'_>, row: usize) -> GpuKey {
 }
 
 impl Spans {
-    /// The spans by the answers; `rule` has the thresholds of gaps.
-    pub fn of(answers: &Answers, rule: Option<&RuleText>) -> Self {
+    /// The spans by the answers about a view of the run; `rule` has the thresholds of gaps.
+    pub fn of(answers: &Answers, view: View, rule: Option<&RuleText>) -> Self {
         let mut spans = Self::default();
-        let time = time_question();
+        let time = time_question().of_view(view);
         let rows = Rows::over(answers.get(&time));
         for row in rows.places() {
             if let Some(span_ns) = rows.integer(row, "span_ns") {
                 spans.recorded_ns.insert(gpu_of(&rows, row), span_ns);
             }
         }
-        let idle = idle();
+        let idle = idle().of_view(view);
         let rows = Rows::over(answers.get(&idle));
         for row in rows.matching(|rows, row| rows.text(row, "cause") == Some("paused")) {
             spans.paused_ns.insert(gpu_of(&rows, row), rows.integer(row, "total_ns").unwrap_or_default());
         }
-        spans.find_breaks(answers, rule);
+        spans.find_breaks(answers, view, rule);
         spans
     }
 
-    fn find_breaks(&mut self, answers: &Answers, rule: Option<&RuleText>) {
+    fn find_breaks(&mut self, answers: &Answers, view: View, rule: Option<&RuleText>) {
         let threshold = |name: &str| rule.and_then(|rule| rule.thresholds.get(name)).copied().unwrap_or(f64::NAN);
-        let question = gaps_question();
+        let question = gaps_question().of_view(view);
         let rows = Rows::over(answers.get(&question));
         let least_ns = threshold("least_s") * 1e9;
         let mut long: BTreeMap<GpuKey, (i64, Vec<usize>)> = BTreeMap::new();

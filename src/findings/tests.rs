@@ -15,6 +15,7 @@ use super::question::Question;
 use super::recommendations::is_recommendation;
 use super::rule_book::RuleBook;
 use super::rules::RULES;
+use super::run_views::{RunViews, STEADY_VIEW};
 use super::verdict::{SUMMARY, verdict};
 use crate::engine::{Answer, NameForm, Registry};
 
@@ -78,7 +79,9 @@ fn found_with(rows: &[Rows<'_>], collected: &Collected) -> Vec<Finding> {
     let registry = Registry::builtin().unwrap();
     let given: BTreeMap<Question, Answer> = rows.iter().map(|(query, text)| answer(query, text, &registry)).collect();
     let answers = Answers::by_hand(given, BTreeSet::new());
-    judge(&answers, &registry, &RuleBook::builtin().unwrap(), collected).unwrap()
+    let book = RuleBook::builtin().unwrap();
+    let views = RunViews::of(&answers, &book);
+    judge(&answers, &registry, &book, collected, &views).unwrap()
 }
 
 pub fn found(rows: &[Rows<'_>]) -> Vec<Finding> {
@@ -113,7 +116,7 @@ fn the_rule_book_is_complete() {
     let registry = Registry::builtin().unwrap();
     let mut ids: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
     assert_eq!(ids.len(), RULES.len(), "ids are unique");
-    ids.extend([super::rules::NOTHING, SUMMARY]);
+    ids.extend([super::rules::NOTHING, SUMMARY, STEADY_VIEW]);
     assert_eq!(ids, book.iter().map(|(id, _)| id).collect());
     for (id, rule) in book.iter() {
         assert!((0.0..=1.0).contains(&rule.confidence), "{id}");
@@ -245,7 +248,8 @@ fn bottlenecks_are_judged_by_share_of_time() {
             roof,
         ]);
         let answers = Answers::by_hand(given, BTreeSet::new());
-        let findings = judge(&answers, &registry, &RuleBook::builtin().unwrap(), &collected()).unwrap();
+        let findings =
+            judge(&answers, &registry, &RuleBook::builtin().unwrap(), &collected(), &RunViews::default()).unwrap();
         let own: Vec<&Finding> = findings.iter().filter(|one| one.id == format!("kernel_{bottleneck}:gemm")).collect();
         assert!(own.iter().all(|one| one.saving.as_ref().unwrap().gpu_time_ns == (own_saving(share))), "{own:?}");
         own.first().map_or("-", |one| one.priority.word())
@@ -351,7 +355,7 @@ fn stragglers_are_named_with_their_reasons() {
         rows.frame.with_column(Column::new("what".into(), ["compute", "slow_kernels"])).unwrap();
         let given = BTreeMap::from([answer("time_breakdown", spans, &registry), (question, rows)]);
         let answers = Answers::by_hand(given, BTreeSet::new());
-        judge(&answers, &registry, &RuleBook::builtin().unwrap(), &collected()).unwrap()
+        judge(&answers, &registry, &RuleBook::builtin().unwrap(), &collected(), &RunViews::default()).unwrap()
     };
     let of = |pct: f64, spans: &str| among(pct, 3, spans);
     let priority =
@@ -418,6 +422,7 @@ fn variation_is_judged_by_the_gpu_that_is_hit_most() {
     };
     // 630,000 - 60 x 10,000 = 30,000 ns; 60 x 50 % x 2,000 = 60,000 ns.
     assert_eq!(pace("drift", "drifting", 5.0), "low");
+    assert_eq!([pace("drift", "both", 5.0), pace("two_modes", "both", 5.0)], ["low", "low"]);
     assert_eq!(pace("drift", "drifting", -5.0), "-", "it gets faster");
     assert_eq!(pace("drift", "two~modes", 5.0), "-");
     assert_eq!(pace("two_modes", "two~modes", 5.0), "low");

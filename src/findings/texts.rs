@@ -94,7 +94,8 @@ fn with_unit(value: f64, units: &[(f64, &str)]) -> String {
     format!("{scaled:.decimals$} {unit}")
 }
 
-fn thousands(count: f64) -> String {
+/// A whole number with its digits in groups.
+pub fn thousands(count: f64) -> String {
     let digits = format!("{count:.0}");
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
     let mut grouped = String::new();

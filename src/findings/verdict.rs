@@ -9,6 +9,7 @@ use super::rule_book::{RuleBook, RuleText};
 use super::rules::{bottleneck_shares, time_question};
 use super::spans::{BROKEN_SPAN, Spans};
 use crate::engine::Registry;
+use crate::trace::views::View;
 
 /// Id of the thresholds in the rule book.
 pub const SUMMARY: &str = "summary";
@@ -70,12 +71,18 @@ pub struct Shares {
     pub compute: f64,
 }
 
-/// What limits the run: `None` where no GPU worked. Thresholds are those of `summary` in the rule book.
-pub fn verdict(answers: &Answers, registry: &Registry, book: &RuleBook, collected: &Collected) -> Option<Verdict> {
-    let time = time_question();
+/// What limits a view of the run: `None` where no GPU worked. Thresholds are those of `summary` in the rule book.
+pub fn verdict(
+    answers: &Answers,
+    registry: &Registry,
+    book: &RuleBook,
+    collected: &Collected,
+    view: View,
+) -> Option<Verdict> {
+    let time = time_question().of_view(view);
     let rows = Rows::over(answers.get(&time));
     let sum = |column: &str| rows.sum(rows.places(), column);
-    let spans = Spans::of(answers, book.get(BROKEN_SPAN));
+    let spans = Spans::of(answers, view, book.get(BROKEN_SPAN));
     let spans_ns = spans.total_ns();
     if spans_ns <= 0 {
         return None;
@@ -88,7 +95,8 @@ pub fn verdict(answers: &Answers, registry: &Registry, book: &RuleBook, collecte
         compute: share("compute_ns"),
     };
     let rule = book.get(SUMMARY)?;
-    let case = Case { answers, registry, id: SUMMARY, rule, spans: &spans, collected };
+    let case =
+        Case { answers, registry, id: SUMMARY, rule, spans: &spans, collected, view, headline: view, iterations: None };
     let of = bottleneck_shares(&case);
     let sum_of = |ids: &[&str]| ids.iter().filter_map(|id| of.get(*id)).sum::<f64>();
     let kernels = [

@@ -21,7 +21,7 @@ use crate::trace::Request;
 use crate::trace::categories::Categories;
 use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Severity, Source};
+use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
 
 /// Name of the description in an entry.
 const ENTRY: &str = "entry.json";
@@ -138,6 +138,10 @@ impl Source for CachedSource {
 
     fn read_derived(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<Option<LazyFrame>> {
         self.tables.read_derived(context, table)
+    }
+
+    fn damage_of_content(&self) -> &[Damage] {
+        self.tables.damage_of_content()
     }
 
     fn has_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> bool {

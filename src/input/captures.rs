@@ -1,21 +1,20 @@
 //! Which files are traces, or were to be.
 
 use super::discover::Candidate;
-use super::load::{ENDINGS, file_name, is_named_like};
+use super::load::file_name;
+use super::naming::{Promise, promise};
 use super::recognise::{Recognised, recognise};
-use super::rocprofv3_csv;
 
 /// Whether a file or dataset is a trace or a part of one, or was to be: what was named by hand, what is damaged, and what is
 /// named like a trace and holds none.
 pub fn is_capture(candidate: &Candidate) -> bool {
     // A name is enough, and spares looking into compressed databases twice.
-    let is_named_like_one =
-        is_named_like(candidate, &ENDINGS) || rocprofv3_csv::is_named_like_capture(&file_name(candidate));
-    if candidate.named || is_named_like_one {
+    let is_named_like_one = promise(&file_name(candidate)).is_some_and(|promise| promise != Promise::Statistics);
+    if candidate.named || candidate.problem.is_some() || is_named_like_one {
         return true;
     }
     match recognise(&candidate.path) {
-        Recognised::Rocpd(_)
+        Recognised::Rocpd(..)
         | Recognised::RocprofJson
         | Recognised::Rpd(_)
         | Recognised::RocprofCsv
@@ -27,6 +26,7 @@ pub fn is_capture(candidate: &Candidate) -> bool {
         | Recognised::CsvSummary(_)
         | Recognised::Other(_)
         | Recognised::Lost(_)
+        | Recognised::OtherJson(_)
         | Recognised::Foreign(_) => false,
     }
 }

@@ -2,25 +2,28 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anyhow::{Context as _, Result, bail};
 use polars::prelude::{
     DataType, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame, NULL, NewChunkedArray, PlRefPath, ScanArgsParquet,
     StringChunked, col, lit, when,
 };
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Found;
+use super::dataset_parts::{damage_of, damaged_parts, problem, problem_of_content};
 use super::row_groups::{joined, row_groups};
 use crate::trace::Request;
 use crate::trace::categories::Categories as CategoryRules;
 use crate::trace::facts::{ProcessFacts, Role};
-use crate::trace::frames::{data_type, is_identity};
+use crate::trace::frames::{data_type, empty_frame, is_identity};
 use crate::trace::gpu_times::GpuTime;
 use crate::trace::identity::{Gpu, Process};
-use crate::trace::schema::{Column as Declaration, Table};
+use crate::trace::schema::{Column as Declaration, Table, table};
 use crate::trace::source::{Damage, Piece, ReadContext, RowCount, Rows, Source};
 
 /// Name of the manifest in a dataset directory.
@@ -29,6 +32,8 @@ pub const MANIFEST: &str = "manifest.json";
 pub const DATASET_FORMAT: &str = "wavesieve-dataset";
 /// Layout version this program writes and reads.
 const LAYOUT_VERSION: u32 = 1;
+/// The derived table whose sums are in the manifest.
+const GPU_SEGMENTS: &str = "gpu_segments";
 /// Memory that a row takes while all columns of its table are read, sorted and written.
 const MEMORY_BYTES_OF_ROW: u64 = 400;
 
@@ -68,6 +73,9 @@ pub struct StoredProcess {
     pub pass: i64,
     /// Number of rows by table.
     pub rows: BTreeMap<String, u64>,
+    /// Bytes of the parts by table; unknown in datasets of older versions.
+    #[serde(default)]
+    pub bytes: BTreeMap<String, u64>,
     /// Device number in the dataset by GPU index.
     pub devices: BTreeMap<i64, i64>,
     /// Sums of `gpu_segments`; unknown in datasets of older versions.
@@ -117,12 +125,31 @@ pub fn is_dataset(directory: &Path) -> bool {
     fs::read_to_string(directory.join(MANIFEST)).is_ok_and(|text| text.contains(DATASET_FORMAT))
 }
 
+/// What is wrong with a directory that holds the parts of a dataset, but no manifest that can be read.
+pub fn without_manifest(directory: &Path, entries: &[PathBuf]) -> Option<String> {
+    let below = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_part = |path: PathBuf| path.extension().is_some_and(|extension| extension == "parquet");
+    let is_of_rank = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("rank="));
+    let is_table = |path: &&PathBuf| path.file_name().and_then(|name| table(name.to_str()?)).is_some();
+    let holds_parts = |path: &PathBuf| below(path).filter(is_of_rank).any(|rank| below(&rank).any(is_part));
+    if !entries.iter().filter(is_table).any(holds_parts) {
+        return None;
+    }
+    let advice = "copy it again or convert again";
+    Some(match fs::read(directory.join(MANIFEST)) {
+        Ok(_) => format!("a dataset whose {MANIFEST} is damaged; {advice}"),
+        Err(error) if error.kind() == ErrorKind::NotFound => format!("a dataset without its {MANIFEST}; {advice}"),
+        Err(error) => format!("a dataset whose {MANIFEST} cannot be read: {error}"),
+    })
+}
+
 /// Path of the file that holds a table of a process, below the dataset directory.
 pub fn part_path(table: &str, rank: i64, process: i64) -> PathBuf {
     PathBuf::from(table).join(format!("rank={rank}")).join(format!("process-{process}.parquet"))
 }
 
-/// The processes of a dataset, what could not be read when it was written, and the filters that were in force then.
+/// The processes of a dataset, what could not be read when it was written or is missing now, and the filters that were in force
+/// when it was written.
 ///
 /// # Errors
 /// When the manifest cannot be read.
@@ -130,11 +157,12 @@ pub fn find(directory: &Path, categories: &CategoryRules) -> Result<(Vec<Found>,
     let manifest = Manifest::read(directory)?;
     let same_categories = manifest.categories_hash == categories.hash();
     let processes = manifest.processes;
-    let damage = manifest.damage;
-    let found = processes.into_iter().map(|stored| {
+    let damaged: Vec<_> = processes.par_iter().map(|stored| damaged_parts(directory, stored)).collect();
+    let damage = manifest.damage.into_iter().chain(damaged.iter().flat_map(|parts| parts.values().cloned())).collect();
+    let found = processes.into_iter().zip(damaged).map(|(stored, damaged)| {
         let facts =
             ProcessFacts { stored_rank: Some(stored.rank), stored_role: Some(stored.role), ..stored.facts.clone() };
-        let source = DatasetSource::new(directory, stored, same_categories);
+        let source = DatasetSource::new(directory, stored, same_categories).without(damaged);
         Found { facts, source: Arc::new(source) }
     });
     Ok((found.collect(), damage, manifest.selection))
@@ -145,12 +173,42 @@ pub struct DatasetSource {
     directory: PathBuf,
     stored: StoredProcess,
     same_categories: bool,
+    /// What is known of the parts that were looked at: damage, or none.
+    looked_at: Mutex<BTreeMap<&'static str, Option<Damage>>>,
+    /// Whether the content of any part turned out to be damaged.
+    content: OnceLock<Vec<Damage>>,
 }
 
 impl DatasetSource {
     /// Reads from below `directory`; `same_categories` tells whether the rules in force are those of the writing.
     pub fn new(directory: &Path, stored: StoredProcess, same_categories: bool) -> Self {
-        Self { directory: directory.to_owned(), stored, same_categories }
+        let (directory, looked_at, content) = (directory.to_owned(), Mutex::default(), OnceLock::new());
+        Self { directory, stored, same_categories, looked_at, content }
+    }
+
+    /// The same without the parts of tables that are damaged.
+    fn without(self, damaged: BTreeMap<&'static str, Damage>) -> Self {
+        self.looked_at_now().extend(damaged.into_iter().map(|(table, damage)| (table, Some(damage))));
+        self
+    }
+
+    fn looked_at_now(&self) -> MutexGuard<'_, BTreeMap<&'static str, Option<Damage>>> {
+        self.looked_at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is wrong with the part of a table, as far as it was looked at.
+    fn known_damage(&self, table: &Table) -> Option<Damage> {
+        self.looked_at_now().get(table.name).cloned().flatten()
+    }
+
+    /// What is wrong with the part of a table, before it is opened.
+    fn damage(&self, table: &'static Table) -> Option<Damage> {
+        if let Some(known) = self.looked_at_now().get(table.name) {
+            return known.clone();
+        }
+        let found = problem(&self.directory, &self.stored, table);
+        self.looked_at_now().insert(table.name, found.clone());
+        found
     }
 
     fn scan(&self, process: &Process, table: &'static Table, columns: &[&'static Declaration]) -> Result<LazyFrame> {
@@ -175,11 +233,12 @@ impl DatasetSource {
         Ok(frame.select(selection))
     }
 
-    /// Whether a derived table is there and is what would be derived. One that was deleted is derived again.
-    fn holds(&self, table: &str) -> bool {
-        self.stored.rows.contains_key(table)
-            && (self.same_categories || table != "gpu_segments")
-            && self.path(table).exists()
+    /// Whether a derived table is there and is what would be derived. One that was deleted or is damaged is derived again.
+    fn holds(&self, table: &'static Table) -> bool {
+        self.stored.rows.contains_key(table.name)
+            && (self.same_categories || table.name != GPU_SEGMENTS)
+            && self.path(table.name).exists()
+            && self.damage(table).is_none()
     }
 
     fn path(&self, table: &str) -> PathBuf {
@@ -233,11 +292,21 @@ fn renumbered_by_agent(process: &Process) -> Expr {
 
 impl Source for DatasetSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Declaration]) -> Result<Rows> {
+        if let Some(damage) = self.damage(table) {
+            return Ok(Rows { damage: vec![damage], ..Rows::clean(empty_frame(columns).lazy()) });
+        }
         let categorised = table.column("kernel_name").is_some() && columns.iter().any(|c| c.name == "category");
         if context.at_once
             && let Some(pieces) = self.pieces(context, table, columns)?
         {
-            return Ok(Rows::clean(joined(&pieces, context.keep)?.lazy()));
+            return Ok(match joined(&pieces, context.keep) {
+                Ok(frame) => Rows::clean(frame.lazy()),
+                Err(error) => {
+                    let damage = damage_of(&self.path(table.name), &self.stored, table, &error);
+                    self.looked_at_now().insert(table.name, Some(damage.clone()));
+                    Rows { damage: vec![damage], ..Rows::clean(empty_frame(columns).lazy()) }
+                }
+            });
         }
         if self.same_categories || !categorised {
             return Ok(Rows::clean(self.scan(context.process, table, columns)?));
@@ -263,7 +332,7 @@ impl Source for DatasetSource {
             "pass" => context.process.pass != self.stored.pass,
             _ => false,
         };
-        let missing = table.origin.is_derived() && !self.holds(table.name);
+        let missing = if table.origin.is_derived() { !self.holds(table) } else { self.damage(table).is_some() };
         if missing || columns.is_empty() || columns.iter().any(|column| changed(column.name)) {
             return Ok(None);
         }
@@ -272,7 +341,7 @@ impl Source for DatasetSource {
     }
 
     fn read_derived(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<Option<LazyFrame>> {
-        if !self.holds(table.name) {
+        if !self.holds(table) {
             return Ok(None);
         }
         let columns: Vec<&'static Declaration> =
@@ -281,10 +350,26 @@ impl Source for DatasetSource {
     }
 
     fn gpu_times(&self) -> Option<&[GpuTime]> {
-        self.stored.gpu_times.as_deref().filter(|_| self.holds("gpu_segments"))
+        self.stored.gpu_times.as_deref().filter(|_| table(GPU_SEGMENTS).is_some_and(|table| self.holds(table)))
+    }
+
+    fn damage_of_content(&self) -> &[Damage] {
+        self.content.get_or_init(|| {
+            let tables = self.stored.rows.keys().filter_map(|name| table(name));
+            let whole = tables.filter(|table| self.path(table.name).exists() && self.damage(table).is_none());
+            let damage = whole.filter_map(|table| {
+                let damage = problem_of_content(&self.directory, &self.stored, table)?;
+                self.looked_at_now().insert(table.name, Some(damage.clone()));
+                Some(damage)
+            });
+            damage.collect()
+        })
     }
 
     fn count_rows(&self, _context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {
+        if let Some(damage) = self.known_damage(table) {
+            return Ok(RowCount { rows: 0, damage: vec![damage] });
+        }
         Ok(RowCount::whole(self.stored.rows.get(table.name).copied().unwrap_or(0)))
     }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::dataset::MANIFEST;
+use crate::trace::jobs::READING_BYTES;
 
 /// How much is looked at of the begin and of the end of a file.
 const END_BYTES: u64 = 1 << 20;
@@ -82,7 +83,7 @@ pub fn memory_bytes(format: &str, files: &[PathBuf], bytes: u64) -> u64 {
         "rocpd" | "rpd" => 4,
         _ => 2,
     };
-    (unpacked / 4).saturating_mul(quarters).saturating_add(64 << 20)
+    (unpacked / 4).saturating_mul(quarters).saturating_add(READING_BYTES)
 }
 
 #[cfg(test)]

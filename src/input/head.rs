@@ -61,12 +61,19 @@ pub enum Head {
     Other(String),
     /// A file without the content that it was to have; the text says what and what to do.
     Lost(String),
-    /// Nothing that has to do with traces.
+    /// JSON of another program, which can be read.
+    OtherJson(String),
+    /// Nothing that has to do with traces, or a trace whose first bytes are damaged.
     Foreign(String),
+    /// A trace whose first bytes are damaged.
+    Damaged(String),
 }
 
-/// What a file is that is neither a database nor compressed.
-pub fn by_head(head: &[u8]) -> Head {
+/// Keys that only rocprofv3 writes near the begin of its JSON.
+const METADATA_KEYS: [&str; 2] = ["\"init_time\"", "\"fini_time\""];
+
+/// What a file is that is neither a database nor compressed; `is_whole` tells that these are all of its bytes.
+pub fn by_head(head: &[u8], is_whole: bool) -> Head {
     let text = String::from_utf8_lossy(head);
     let trimmed = text.trim_start();
     let other = |what: &str| Head::Other(what.to_owned());
@@ -87,12 +94,8 @@ pub fn by_head(head: &[u8]) -> Head {
         lost("a truncated SQLite file without content; collect again")
     } else if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
         Head::Foreign(format!("a file compressed with {what}, which is not read; decompress it, or use `gzip`"))
-    } else if trimmed.starts_with(['{', '[']) && text.contains("\"traceEvents\"") {
-        let reason = "a Chrome or PyTorch trace, not one of rocprofv3; name the rocprofv3 output of the run";
-        Head::Foreign(reason.to_owned())
-    } else if trimmed.starts_with(['{', '[']) {
-        let reason = format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"");
-        Head::Foreign(reason)
+    } else if let Some(json) = json(&text, is_whole) {
+        json
     } else {
         let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor counters of rocprofiler-compute, nor a dataset";
         csv(head).or_else(|| table(&text)).unwrap_or_else(|| Head::Foreign(reason.to_owned()))
@@ -120,6 +123,39 @@ fn compute(head: &[u8]) -> Option<Head> {
         }
         rocprof_compute::HeadOf::Other => att::is_header(head).then_some(Head::AttStatistics),
     }
+}
+
+/// What JSON is that does not begin as that of rocprofv3 does.
+pub fn json(text: &str, is_whole: bool) -> Option<Head> {
+    let trimmed = text.trim_start();
+    if METADATA_KEYS.iter().all(|key| text.contains(key)) {
+        let reason = format!("rocprofv3 JSON whose first key \"{ROOT_KEY}\" is damaged; copy the file again");
+        return Some(Head::Damaged(reason));
+    }
+    if !trimmed.starts_with(['{', '[']) {
+        return None;
+    }
+    if is_whole && trimmed.split_whitespace().collect::<String>().len() == 2 {
+        return Some(Head::Lost(
+            "JSON without content; the profiler was stopped before it wrote anything, collect again".to_owned(),
+        ));
+    }
+    if let Some(error) = syntax_error(trimmed, is_whole) {
+        return Some(Head::Foreign(format!("JSON whose first bytes are damaged: {error}; copy the file again")));
+    }
+    Some(Head::OtherJson(if text.contains("\"traceEvents\"") {
+        "a Chrome or PyTorch trace, not one of rocprofv3; name the rocprofv3 output of the run".to_owned()
+    } else {
+        format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"")
+    }))
+}
+
+/// What is wrong with the begin of a text of JSON values, if it is not only that it ends too early.
+fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
+    // Python writes these, and most programs read them.
+    let text = text.replace("NaN", "0").replace("Infinity", "0");
+    let values = serde_json::Deserializer::from_str(&text).into_iter::<serde::de::IgnoredAny>();
+    values.filter_map(Result::err).next().filter(|error| is_whole || !error.is_eof())
 }
 
 /// Whether a text begins as rocprofv3 JSON does.

@@ -14,6 +14,7 @@ use super::dataset;
 use super::discover::{Candidate, discover};
 use super::error::InputError;
 use super::files::{files_of, memory_bytes};
+use super::naming::{Promise, promise};
 use super::recognise::{Recognised, recognise};
 use super::twins::read_twice;
 use super::{att, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
@@ -22,14 +23,12 @@ use crate::trace::causes::with_causes;
 use crate::trace::facts::{ProcessFacts, Role};
 use crate::trace::identity::assign;
 use crate::trace::jobs::Jobs;
+use crate::trace::observer::{Observer, watched};
 use crate::trace::source::{Anomaly, Damage, Severity, Source};
 use crate::trace::{Member, Request, Trace};
 
 /// Format of rocpd databases in [`ProcessFacts`].
 const ROCPD: &str = "rocpd";
-
-/// How files of traces are named that are one capture by themselves.
-pub(super) const ENDINGS: [&str; 6] = [".db", ".db.gz", ".rpd", ".rpd.gz", "_results.json", "_results.json.gz"];
 
 /// What is said of a directory in which nothing was found.
 const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \
@@ -72,6 +71,8 @@ pub struct LoadOptions {
     pub jobs: Jobs,
     /// Where files are looked for that were converted before.
     pub cache: Option<Cache>,
+    /// Is told how many files and processes were read.
+    pub observer: Option<Arc<dyn Observer>>,
     /// A directory that is no input though it lies in one, as an output does that is written again.
     pub exclude: Option<PathBuf>,
 }
@@ -186,17 +187,22 @@ type Spools = Mutex<Vec<rocprofv3_json::Spool>>;
 fn look(candidate: &Candidate, options: &LoadOptions, spools: &Spools, events: &Arc<rocpd::EventCache>) -> Looked {
     let (path, name) = (&candidate.path, file_name(candidate));
     let shown = shown(candidate);
-    let recognised = recognise(path);
+    let recognised = match &candidate.problem {
+        Some(problem) => Recognised::Damaged(problem.clone()),
+        None => recognise(path),
+    };
     let is_file = matches!(
         recognised,
-        Recognised::Rocpd(_) | Recognised::RocprofJson | Recognised::Rpd(_) | Recognised::AttStatistics
+        Recognised::Rocpd(..) | Recognised::RocprofJson | Recognised::Rpd(_) | Recognised::AttStatistics
     );
     let (opened, kept) = if is_file { cached(options, &shown, &files_of(path)) } else { (None, Kept::Never) };
     if let Some(opened) = opened {
         return Looked { recognised, opened: Some(Ok(opened)), kept };
     }
     let opened = match &recognised {
-        Recognised::Rocpd(file) => Some(rocpd::find(file, &shown, &name, options.reader, events)),
+        Recognised::Rocpd(file, partitions) => {
+            Some(rocpd::find(file, partitions, &shown, &name, options.reader, events))
+        }
         Recognised::RocprofJson => {
             let lock = || spools.lock().unwrap_or_else(PoisonError::into_inner);
             let mut spool = lock().pop().unwrap_or_default();
@@ -255,7 +261,10 @@ pub fn load_candidates(
     let mut compute_files: Vec<CsvFile> = Vec::new();
     let mut systems: Vec<(PathBuf, String, String)> = Vec::new();
     let (spools, events) = (Spools::default(), Arc::<rocpd::EventCache>::default());
-    let looked: Vec<Looked> = options.jobs.run(
+    let looked: Vec<Looked> = watched(
+        options.observer.as_deref(),
+        "files",
+        options.jobs,
         &candidates,
         |_| 0,
         |candidate| Ok::<_, InputError>(look(candidate, &options, &spools, &events)),
@@ -263,7 +272,7 @@ pub fn load_candidates(
     for (candidate, looked) in candidates.into_iter().zip(looked) {
         let shown = shown(&candidate);
         match looked.recognised {
-            Recognised::Rocpd(_)
+            Recognised::Rocpd(..)
             | Recognised::RocprofJson
             | Recognised::Rpd(_)
             | Recognised::AttStatistics
@@ -279,25 +288,25 @@ pub fn load_candidates(
             Recognised::CsvSummary(reason) => summaries.push((shown.clone(), reason)),
             Recognised::Other(reason) if candidate.named => others.push((shown.clone(), reason)),
             Recognised::Other(reason) => unnamed.push((shown.clone(), reason)),
-            Recognised::Lost(reason) | Recognised::Foreign(reason) if candidate.named => {
+            Recognised::Lost(reason) | Recognised::Foreign(reason) | Recognised::OtherJson(reason)
+                if candidate.named =>
+            {
                 others.push((shown.clone(), reason))
             }
-            Recognised::Lost(reason) => {
-                if is_named_like(&candidate, &ENDINGS) || rocprofv3_csv::is_named_like_capture(&file_name(&candidate)) {
-                    lost.push((shown.clone(), reason));
-                }
+            // Other programs write JSON too, and many files of it.
+            Recognised::OtherJson(_) => {}
+            Recognised::Foreign(_) if promise(&file_name(&candidate)) == Some(Promise::Csv) => {
+                let reason = "its name is one of a trace, but its header is not known; copy it again or rename it";
+                lost.push((shown.clone(), reason.to_owned()));
             }
-            Recognised::Foreign(reason) => {
-                // Other programs write JSON too, and many files of it.
-                if is_named_like(&candidate, &[".db", ".db.gz"]) || is_packed_trace(&candidate) {
-                    lost.push((shown.clone(), reason));
-                } else if rocprofv3_csv::is_named_like_capture(&file_name(&candidate)) {
-                    unnamed.push((shown.clone(), "named like rocprofv3 CSV, but its header is not known".to_owned()));
-                } else if att::is_named_like_statistics(&file_name(&candidate)) {
+            Recognised::Lost(reason) | Recognised::Foreign(reason) => match promise(&file_name(&candidate)) {
+                Some(Promise::Database | Promise::Json | Promise::Csv) => lost.push((shown.clone(), reason)),
+                Some(Promise::Statistics) => {
                     let reason = "named like the statistics of `rocprofv3 --att`, but its header is not known";
                     unnamed.push((shown.clone(), reason.to_owned()));
                 }
-            }
+                None => {}
+            },
             Recognised::Damaged(reason) => damaged.push((shown.clone(), reason)),
         }
         match looked.opened {
@@ -342,10 +351,9 @@ pub fn load_candidates(
             let directories = inputs.iter().filter(|input| Path::new(input).is_dir());
             others.extend(directories.map(|path| (path.clone(), NO_TRACES.to_owned())));
         }
-        return Err(match (damaged.is_empty(), others.is_empty() && unnamed.is_empty() && lost.is_empty()) {
-            (false, true) => InputError::Damaged { reasons: damaged },
-            _ => InputError::NoTrace { reasons: [damaged, others, lost, unnamed].concat() },
-        });
+        let is_damaged = !damaged.is_empty();
+        let reasons = [damaged, others, lost, unnamed].concat();
+        return Err(if is_damaged { InputError::Damaged { reasons } } else { InputError::NoTrace { reasons } });
     }
     notes.extend(summaries.into_iter().map(|(path, reason)| Anomaly {
         check_id: "derived_summary",
@@ -419,20 +427,6 @@ fn note_selection(path: &str, selection: &[String]) -> Option<Anomaly> {
         first_key: Some(path.to_owned()),
         detail: format!("the dataset holds what {} chose, not the whole trace", selection.join(" ")),
     })
-}
-
-/// Whether a file in a directory was meant to be a trace: one that holds none may be a rank that was lost.
-pub(super) fn is_named_like(candidate: &Candidate, endings: &[&str]) -> bool {
-    let name = file_name(candidate);
-    endings.iter().any(|ending| name.ends_with(ending))
-}
-
-/// Whether a file in a directory is named like a trace in an archive that is not read.
-fn is_packed_trace(candidate: &Candidate) -> bool {
-    let name = file_name(candidate);
-    let packed =
-        ["zst", "xz", "bz2", "zip"].into_iter().filter_map(|ending| name.strip_suffix(ending)?.strip_suffix('.'));
-    packed.into_iter().any(|name| [".db", ".rpd", "_results.json"].iter().any(|ending| name.ends_with(ending)))
 }
 
 pub(super) fn file_name(candidate: &Candidate) -> String {
@@ -524,9 +518,11 @@ fn assemble(
     }
     let mut found: Vec<Option<Located>> = found.into_iter().map(Some).collect();
     let assignment = assign(facts, options.rank_from.as_ref());
-    notes.extend(assignment.warnings.into_iter().map(|detail| Anomaly {
+    let warnings = assignment.warnings.into_iter().map(|detail| (Severity::Warning, detail));
+    let about_ranks = warnings.chain(assignment.notes.into_iter().map(|detail| (Severity::Info, detail)));
+    notes.extend(about_ranks.map(|(severity, detail)| Anomaly {
         check_id: "rank_assignment",
-        severity: Severity::Warning,
+        severity,
         table_name: "processes".to_owned(),
         count: 1,
         first_key: None,
@@ -544,7 +540,8 @@ fn assemble(
         })
         .collect();
     notes.extend(read_twice(&members, &options));
-    let trace = Trace::new(members, options.categories, options.threads, options.jobs, notes);
+    let trace =
+        Trace::new(members, options.categories, options.threads, options.jobs, notes).with_observer(options.observer);
     trace.report_damage(unreadable.into_iter().map(|(path, cause)| Damage { path, part: String::new(), cause }));
     trace
 }

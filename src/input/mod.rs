@@ -9,6 +9,8 @@ mod common;
 #[cfg(feature = "tables")]
 mod dataset;
 #[cfg(feature = "tables")]
+mod dataset_parts;
+#[cfg(feature = "tables")]
 mod discover;
 #[cfg(feature = "tables")]
 mod error;
@@ -19,6 +21,8 @@ mod head;
 mod load;
 #[cfg(feature = "tables")]
 mod machine_memory;
+#[cfg(feature = "tables")]
+mod naming;
 #[cfg(feature = "tables")]
 mod open;
 #[cfg(any(test, feature = "properties"))]
@@ -42,6 +46,8 @@ pub use att::thread_traces_below;
 pub use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
 #[cfg(feature = "tables")]
 pub use captures::is_capture;
+#[cfg(feature = "tables")]
+pub use common::interruption::AtInterruption;
 #[cfg(feature = "tables")]
 pub use common::sqlite::Reader;
 #[cfg(feature = "tables")]

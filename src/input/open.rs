@@ -23,6 +23,7 @@ impl LoadOptions {
             reader: Reader::Auto,
             jobs: Jobs::for_threads(threads, available_bytes().map_or(u64::MAX, |all| all / 2)),
             cache: None::<Cache>,
+            observer: None,
             exclude: None,
         }
     }

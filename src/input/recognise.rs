@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::common::sqlite::{DatabaseFile, open, table_names};
 use super::dataset::is_dataset;
-use super::head::{Head, SQLITE_MAGIC, by_head, csv, is_rocprof_json};
-use super::rocpd::{self, Probe};
+use super::head::{Head, SQLITE_MAGIC, by_head, csv, is_rocprof_json, json};
+use super::rocpd::{self, Partition, Probe};
 use super::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
 use super::rpd;
 use crate::trace::causes::with_causes;
@@ -16,8 +16,8 @@ use crate::trace::causes::with_causes;
 /// What was found.
 #[derive(Clone, Debug)]
 pub enum Recognised {
-    /// A rocpd database of a dialect that can be read, or the copy that is read instead.
-    Rocpd(Arc<DatabaseFile>),
+    /// A rocpd database of a dialect that can be read, or the copy that is read instead, with what its tables are.
+    Rocpd(Arc<DatabaseFile>, Vec<Partition>),
     /// A rocprofv3 JSON file, plain or compressed, or a list of samples out of one.
     RocprofJson,
     /// An RPD database, or the copy that is read instead.
@@ -38,9 +38,11 @@ pub enum Recognised {
     Other(String),
     /// A file without the content that it was to have; the text says what and what to do.
     Lost(String),
-    /// Nothing that has to do with traces.
+    /// JSON of another program, which can be read.
+    OtherJson(String),
+    /// Nothing that has to do with traces, or a trace whose first bytes are damaged.
     Foreign(String),
-    /// A database whose list of tables cannot be read.
+    /// A trace whose begin cannot be read.
     Damaged(String),
 }
 
@@ -55,7 +57,9 @@ impl From<Head> for Recognised {
             Head::CsvSummary(reason) => Self::CsvSummary(reason),
             Head::Other(reason) => Self::Other(reason),
             Head::Lost(reason) => Self::Lost(reason),
+            Head::OtherJson(reason) => Self::OtherJson(reason),
             Head::Foreign(reason) => Self::Foreign(reason),
+            Head::Damaged(reason) => Self::Damaged(reason),
         }
     }
 }
@@ -84,8 +88,13 @@ pub fn recognise(path: &Path) -> Recognised {
     } else if head.starts_with(GZIP_MAGIC) {
         compressed(path, &decompressed_head(path, HEAD_BYTES))
     } else {
-        by_head(&head).into()
+        by_head(&head, is_whole(&head)).into()
     }
+}
+
+/// Whether the first bytes are all that there is.
+fn is_whole(head: &[u8]) -> bool {
+    (head.len() as u64) < HEAD_BYTES
 }
 
 /// What is in a gzip file, by the first bytes of its content.
@@ -93,27 +102,31 @@ fn compressed(path: &Path, head: &[u8]) -> Recognised {
     let text = String::from_utf8_lossy(head);
     if is_rocprof_json(&text) {
         Recognised::RocprofJson
+    } else if head.is_empty() {
+        Recognised::Foreign("a gzip file that cannot be decompressed; copy it again".to_owned())
     } else if head.starts_with(SQLITE_MAGIC) {
         // What is in it is only known when all of it is there.
         DatabaseFile::decompressed(path).map_or_else(|error| Recognised::Damaged(format!("{error:#}")), sqlite)
     } else {
         let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";
-        csv(head).map_or_else(|| Recognised::Foreign(reason.to_owned()), Into::into)
+        let known = csv(head).or_else(|| json(&text, is_whole(head)));
+        known.map_or_else(|| Recognised::Foreign(reason.to_owned()), Into::into)
     }
 }
 
 fn sqlite(file: DatabaseFile) -> Recognised {
     let other = |what: &str| Recognised::Other(what.to_owned());
     let lost = |what: &str| Recognised::Lost(what.to_owned());
-    let in_place = open(file.path()).and_then(|connection| table_names(&connection));
-    if in_place.is_ok_and(|names| rpd::is_rpd(&names)) {
+    // Opened once: what SQLite does then takes longer than all that is asked of a small database.
+    let opened = open(file.path()).and_then(|connection| Ok((table_names(&connection)?, connection)));
+    if opened.as_ref().is_ok_and(|(names, _)| rpd::is_rpd(names)) {
         if rpd::holds_nothing(&file) {
             return other("an RPD database in which nothing was recorded; collect again while the GPU works");
         }
         return Recognised::Rpd(Arc::new(file));
     }
-    let names = match rocpd::probe(file.path()) {
-        Ok(Probe::Readable) => return Recognised::Rocpd(Arc::new(file)),
+    let names = match opened.and_then(|(names, connection)| rocpd::probe(&connection, names)) {
+        Ok(Probe::Readable(partitions)) => return Recognised::Rocpd(Arc::new(file), partitions),
         Ok(Probe::Unsupported(reason)) => return Recognised::Other(reason),
         Ok(Probe::Other(names)) => names,
         Err(error) => {

@@ -1,6 +1,7 @@
 //! The row groups of a Parquet file, each read by itself: dictionaries stay dictionaries.
 
 use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -97,23 +98,36 @@ impl Piece for RowGroup {
 impl RowGroup {
     fn read_by(&self, rows: usize, visit: &mut Visit<'_>) -> Result<()> {
         let shown = self.path.display();
-        // Every reader needs a file of its own: a copied handle would share its position.
-        let file = File::open(&self.path).with_context(|| format!("cannot open {shown}"))?;
-        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
-            .with_row_groups(vec![self.number])
-            .with_projection(self.mask.clone())
-            .with_batch_size(rows)
-            .build()?;
-        for batch in reader {
-            let batch = batch.with_context(|| format!("cannot read {shown}"))?;
-            let columns = self.columns.iter().map(|declared| {
-                let array = batch.column_by_name(declared.name).with_context(|| format!("{shown} changed"))?;
-                column(declared, array)
-            });
-            let columns: Vec<Column> = columns.collect::<Result<_>>()?;
-            visit(&DataFrame::new(batch.num_rows(), columns)?)?;
+        let open = || {
+            // Every reader needs a file of its own: a copied handle would share its position.
+            let file = File::open(&self.path).with_context(|| format!("cannot open {shown}"))?;
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone())
+                .with_row_groups(vec![self.number])
+                .with_projection(self.mask.clone())
+                .with_batch_size(rows);
+            reader.build().with_context(|| format!("cannot read {shown}"))
+        };
+        let mut reader = self.caught(open)?;
+        loop {
+            let next = || -> Result<Option<DataFrame>> {
+                let Some(batch) = reader.next() else { return Ok(None) };
+                let batch = batch.with_context(|| format!("cannot read {shown}"))?;
+                let columns = self.columns.iter().map(|declared| {
+                    let array = batch.column_by_name(declared.name).with_context(|| format!("{shown} changed"))?;
+                    column(declared, array)
+                });
+                let columns: Vec<Column> = columns.collect::<Result<_>>()?;
+                Ok(Some(DataFrame::new(batch.num_rows(), columns)?))
+            };
+            let Some(frame) = self.caught(next)? else { return Ok(()) };
+            visit(&frame)?;
         }
-        Ok(())
+    }
+
+    /// Turns a panic into an error: over damaged pages the reader may give up by one.
+    fn caught<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        panic::catch_unwind(AssertUnwindSafe(read))
+            .unwrap_or_else(|_| anyhow::bail!("cannot read {}: its content is damaged", self.path.display()))
     }
 }
 

@@ -5,7 +5,8 @@ use anyhow::Result;
 use super::document::{Document, Layout, Sources, document, ranks};
 use crate::engine::{NameForm, Registry};
 use crate::findings::{
-    Answers, BROKEN_SPAN, Collected, Question, RuleBook, Spans, Verdict, ask, judge, questions, verdict,
+    Answers, BROKEN_SPAN, Collected, Question, RuleBook, RunViews, Spans, Verdict, ask, judge, questions,
+    questions_of_views, verdict,
 };
 use crate::source::scan::TreeScan;
 use crate::trace::Trace;
@@ -30,6 +31,8 @@ pub struct AnalysisOptions {
     pub prompt: Option<String>,
     /// Heading of the document, where it is not the usual one.
     pub title: Option<String>,
+    /// Whether figures and findings are about all of the run even where a part of it repeats evenly.
+    pub whole_run: bool,
 }
 
 /// A trace with what was found in it.
@@ -67,12 +70,14 @@ impl AnalysisOptions {
             questions: Vec::new(),
             prompt: None,
             title: None,
+            whole_run: false,
         })
     }
 }
 
 impl Trace {
-    /// Analyses the trace: asks the questions of all rules and sections, and makes a document of findings and tables.
+    /// Analyses the trace: asks the questions of all rules and sections, and makes a document of findings and tables. Figures and
+    /// findings are about the part of the run that repeats evenly, where there is one; tables show all of the run.
     ///
     /// ```
     /// use wavesieve::report::analysis::AnalysisOptions;
@@ -96,10 +101,17 @@ impl Trace {
         let ranks = ranks(self);
         asked.extend(options.layout.questions(ranks.len()));
         asked.extend(options.questions.iter().cloned());
+        // Who chose a stretch of time wants to know about all of it.
+        if !options.whole_run && !self.choice().is_windowed() {
+            asked.extend(questions_of_views());
+        }
         let answers = ask(self, &options.registry, &asked, options.name)?;
         let collected = Collected::of(self, &answers, options.name);
-        let findings = judge(&answers, &options.registry, &options.rules, &collected)?;
-        let spans = Spans::of(&answers, options.rules.get(BROKEN_SPAN));
+        let views = RunViews::of(&answers, &options.rules);
+        let views = if self.choice().is_windowed() { views.of_window() } else { views };
+        let findings = judge(&answers, &options.registry, &options.rules, &collected, &views)?;
+        let headline = views.headline();
+        let spans = Spans::of(&answers, headline, options.rules.get(BROKEN_SPAN));
         let (is_empty, unmatched) = self.unmatched(&answers)?;
         let mut document = document(Sources {
             trace: self,
@@ -107,6 +119,7 @@ impl Trace {
             answers: &answers,
             findings,
             spans: &spans,
+            views,
             layout: &options.layout,
             ranks: ranks.len(),
             unmatched: &unmatched,
@@ -115,7 +128,7 @@ impl Trace {
         if let Some(title) = &options.title {
             document.title.clone_from(title);
         }
-        let verdict = verdict(&answers, &options.registry, &options.rules, &collected);
+        let verdict = verdict(&answers, &options.registry, &options.rules, &collected, headline);
         Ok(Analysis {
             document,
             answers,

@@ -70,8 +70,7 @@ pub fn findings_table(document: &Document) -> Result<FullTable> {
         commands.collect::<Vec<String>>().join("\n")
     };
     let subjects: Vec<Option<&str>> = findings.iter().map(|finding| finding.subject.as_deref()).collect();
-    let confidence_pct: Vec<f64> =
-        findings.iter().map(|finding| crate::engine::round_significant(finding.confidence * 100.0)).collect();
+    let confidence_pct: Vec<f64> = findings.iter().map(|finding| (finding.confidence * 1e4).round() / 100.0).collect();
     let savings = || findings.iter().map(|finding| finding.saving.as_ref());
     let gpu_time_ns: Vec<Option<i64>> = savings().map(|saving| saving.map(|saving| saving.gpu_time_ns)).collect();
     let pct_of_span: Vec<Option<f64>> = savings().map(|saving| saving.map(|saving| saving.pct_of_span)).collect();

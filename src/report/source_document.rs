@@ -9,8 +9,9 @@ use polars::prelude::{Column, DataFrame, IntoColumn, NamedFrom, PlSmallStr, Seri
 use super::document::{Block, Document, Figure, Note, Provenance, Section, Status, Table};
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
-use crate::findings::{Command, Finding, Priority};
+use crate::findings::{Command, Finding, Priority, RunViews};
 use crate::source::scan::{self, DetectedKernel, DetectedPattern, Recommendation, SourceScan, TreeScan};
+use crate::trace::views::View;
 
 /// Places that a row names.
 const SHOWN_PLACES: usize = 3;
@@ -33,6 +34,7 @@ pub fn source_document(tree: &TreeScan, rows: usize) -> Result<Document> {
     Ok(Document {
         title: "GPU source code".to_owned(),
         summary: scan_summary(scan),
+        views: RunViews::default(),
         notes: Vec::new(),
         tier: 0,
         figures: figures(scan),
@@ -114,6 +116,7 @@ pub(super) fn finding(advice: &Recommendation, scan: &SourceScan) -> Finding {
         explanation: format!("{}. {}.{}", advice.suggestion, advice.estimated_impact, found_at(advice, scan)),
         confidence: advice.confidence,
         subject: None,
+        view: View::WholeRun,
         saving: None,
         evidence: Vec::new(),
         advice: advice.actions.clone(),

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, ensure};
-use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, PolarsResult, col};
+use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult};
 
 use super::derived::{self, Needs};
-use super::frames::is_identity;
+use super::frames::{collected, is_identity, selected};
 use super::jobs::Jobs;
 use super::looks::Look;
 use super::progress::{Progress, Task};
@@ -218,13 +218,13 @@ where
     fn built(&self, names: &[&'static str], sources: &Request) -> Result<Vec<(&'static str, LazyFrame)>> {
         let tables = self.tables_of(sources);
         let chosen = sources.iter().filter_map(|(source, columns)| {
-            let columns = columns.iter().filter(|column| !is_identity(column)).map(|column| col(*column));
-            let rows = tables.get(source)?.clone().select(columns.collect::<Vec<Expr>>());
-            Some((*source, (self.prepared)(names, source, rows)))
+            let rows = selected(tables.get(source)?, columns.iter().copied().filter(|column| !is_identity(column)));
+            Some(rows.map(|rows| (*source, (self.prepared)(names, source, rows))))
         });
         // Once for all columns in turn: who builds from them would hold the pieces and a copy of each.
-        let whole = |(name, frame): (&'static str, LazyFrame)| -> PolarsResult<(&'static str, DataFrame)> {
-            Ok((name, std::mem::take(frame.collect()?.rechunk_mut())))
+        let whole = |chosen: PolarsResult<(&'static str, LazyFrame)>| -> PolarsResult<(&'static str, DataFrame)> {
+            let (name, frame) = chosen?;
+            Ok((name, std::mem::take(collected(&frame)?.rechunk_mut())))
         };
         let needed = chosen.map(whole).collect::<PolarsResult<derived::Frames>>()?.wanting(&self.wanted);
         drop(tables);
@@ -264,7 +264,7 @@ fn keep_used(tables: &mut ProcessTables, name: &'static str, used: &Request) -> 
         return Ok(());
     };
     if let Some(frame) = tables.get_mut(name) {
-        let rows = std::mem::take(frame).collect()?;
+        let rows = collected(frame)?;
         *frame = only_requested(rows, Some(columns))?.lazy();
     }
     Ok(())
@@ -276,9 +276,9 @@ mod tests {
     use std::time::Duration;
 
     use anyhow::bail;
-    use polars::prelude::df;
 
     use super::*;
+    use crate::trace::frames::{empty_frame, own_columns};
     use crate::trace::looks::with_looks;
 
     const LONG: Duration = Duration::from_secs(60);
@@ -288,7 +288,8 @@ mod tests {
     }
 
     fn rows() -> SourceRows {
-        SourceRows { frame: df!("dispatch_id" => [1_i64]).unwrap().lazy(), has_more: false }
+        let columns = own_columns(schema::table("kernels").unwrap());
+        SourceRows { frame: empty_frame(&columns).lazy(), has_more: false }
     }
 
     /// Reads kernels and regions, builds `iterations`, which is made of kernels, and takes looks; of the tables `kept` ones are left.

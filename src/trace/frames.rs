@@ -37,6 +37,84 @@ pub fn empty_frame(columns: &[&Declaration]) -> DataFrame {
     DataFrame::new_infer_height(columns).unwrap_or_default()
 }
 
+/// A frame with fewer rows is small: what is planned for it takes longer than what is done with it.
+pub const FEW_ROWS: usize = 1 << 13;
+
+/// The rows of a frame that are in memory as they are.
+fn rows_in_memory(frame: &LazyFrame) -> Option<&DataFrame> {
+    match &frame.logical_plan {
+        DslPlan::DataFrameScan { df, .. } => Some(df),
+        _ => None,
+    }
+}
+
+/// The rows of a frame. Nothing is planned for those that are in memory.
+///
+/// # Errors
+/// When polars cannot give them.
+pub fn collected(frame: &LazyFrame) -> PolarsResult<DataFrame> {
+    rows_in_memory(frame).map_or_else(|| frame.clone().collect(), |rows| Ok(rows.clone()))
+}
+
+/// Some columns of a frame, at once where its rows are in memory.
+///
+/// # Errors
+/// When a column of such a frame is missing.
+pub fn selected<'a>(frame: &LazyFrame, names: impl Iterator<Item = &'a str>) -> PolarsResult<LazyFrame> {
+    let names: Vec<&str> = names.collect();
+    match rows_in_memory(frame).filter(|_| !names.is_empty()) {
+        Some(rows) => Ok(rows.select(names)?.lazy()),
+        None => Ok(frame.clone().select(names.into_iter().map(col).collect::<Vec<Expr>>())),
+    }
+}
+
+/// Frames as one, or as they are where they do not fit together.
+pub fn stacked(frames: Vec<DataFrame>) -> Vec<DataFrame> {
+    let [first, others @ ..] = frames.as_slice() else { return frames };
+    let mut all = first.clone();
+    match others.iter().try_for_each(|frame| all.vstack_mut(frame).map(drop)) {
+        Ok(()) => vec![std::mem::take(all.rechunk_mut())],
+        Err(_) => frames,
+    }
+}
+
+/// Frames whose rows follow one another, neighbours with few rows in memory as one.
+pub fn with_few_stacked(frames: Vec<LazyFrame>) -> Vec<LazyFrame> {
+    let mut all: Vec<LazyFrame> = Vec::new();
+    let mut few: Vec<DataFrame> = Vec::new();
+    let put_down = |few: &mut Vec<DataFrame>| stacked(std::mem::take(few)).into_iter().map(IntoLazy::lazy);
+    for frame in frames {
+        match rows_in_memory(&frame).filter(|rows| rows.height() <= FEW_ROWS) {
+            Some(rows) => few.push(rows.clone()),
+            None => {
+                all.extend(put_down(&mut few));
+                all.push(frame);
+            }
+        }
+    }
+    all.extend(put_down(&mut few));
+    all
+}
+
+/// A frame in memory with other columns before its own, of which it keeps those that are named, in the order of `names`; `None`
+/// where it is not in memory.
+///
+/// # Errors
+/// When a column is missing.
+pub fn with_constants<'a>(
+    frame: &LazyFrame,
+    names: impl Iterator<Item = &'a str>,
+    constants: &[(&str, i64)],
+) -> PolarsResult<Option<LazyFrame>> {
+    let Some(rows) = rows_in_memory(frame) else { return Ok(None) };
+    let column = |name: &str| match constants.iter().find(|(constant, _)| *constant == name) {
+        Some((_, value)) => Ok(Column::new_scalar(name.into(), Scalar::from(*value), rows.height())),
+        None => rows.column(name).cloned(),
+    };
+    let columns = names.map(column).collect::<PolarsResult<Vec<Column>>>()?;
+    Ok(Some(DataFrame::new(rows.height(), columns)?.lazy()))
+}
+
 /// All columns of a table without `process` and `rank`, which the trace adds.
 pub fn own_columns(table: &'static Table) -> Vec<&'static Declaration> {
     table.columns.iter().filter(|column| !is_identity(column.name)).collect()

@@ -8,6 +8,7 @@ use regex::Regex;
 use super::clocks::Clock;
 use super::facts::{ProcessFacts, Role};
 use super::natural_order::natural_key;
+use super::path_ranks::rank_in_names;
 
 /// A process with its place in the logical trace.
 #[derive(Clone, Debug)]
@@ -45,15 +46,18 @@ pub struct Assignment {
     pub processes: Vec<(usize, Process)>,
     /// Things the user should know, such as an environment that could not be trusted.
     pub warnings: Vec<String>,
+    /// Where ranks come from that no trace records.
+    pub notes: Vec<String>,
 }
 
 /// Numbers the processes of a trace.
 ///
 /// Ranks come from `rank_from` applied to the path (its first group, else the whole match), else from a dataset, else
 /// from the recorded environment unless two processes that are no counter passes of one another claim the same rank,
-/// else from the natural order of the paths. The result does not depend on the order of `facts`.
+/// else from the word `rank` in the names of files and folders under the same condition, else from the natural order of the
+/// paths. The result does not depend on the order of `facts`.
 pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment {
-    let mut warnings = Vec::new();
+    let (mut warnings, mut notes) = (Vec::new(), Vec::new());
     let mut order: Vec<(usize, ProcessFacts)> = facts.into_iter().enumerate().collect();
     order.sort_by_cached_key(|(_, facts)| {
         // Rows that name no process come after those of the known ones.
@@ -72,7 +76,8 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
         }
         claims
     } else {
-        recorded_claims(&order, &mut warnings)
+        let recorded = recorded_claims(&order, &mut warnings);
+        claims_of_names(&order, recorded, &mut warnings, &mut notes)
     };
 
     let unranked = |counters: bool| {
@@ -85,6 +90,15 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
             "{} of the processes without a known rank carry counters: each counts as a rank of its own, kernels included; if \
              they are counter passes of the others, name the ranks with --rank-from REGEX",
             unranked(true)
+        ));
+    }
+    let unclaimed = order.iter().zip(&claims).filter(|((_, facts), claim)| claim.is_none() && !facts.is_thread_trace);
+    let unclaimed: BTreeSet<&str> = unclaimed.map(|((_, facts), _)| facts.path.as_str()).collect();
+    // Warnings name the option already.
+    if unclaimed.len() > 1 && warnings.is_empty() {
+        notes.push(format!(
+            "{} traces record no rank: their ranks follow the order of the paths; name them with --rank-from REGEX",
+            unclaimed.len()
         ));
     }
     let ranks = fill_ranks(&order, &claims);
@@ -125,7 +139,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
         let clock = Clock { number: node, ..Clock::default() };
         processes.push((position, Process { process: number as i64, rank, node, role, pass, clock, gpus, facts }));
     }
-    Assignment { processes, warnings }
+    Assignment { processes, warnings, notes }
 }
 
 fn carries_counters(facts: &ProcessFacts) -> bool {
@@ -139,23 +153,62 @@ fn rank_in_path(regex: &Regex, path: &str) -> Option<i64> {
 
 /// Ranks that datasets and recorded environments claim, with untrustworthy environments left out.
 fn recorded_claims(order: &[(usize, ProcessFacts)], warnings: &mut Vec<String>) -> Vec<Option<i64>> {
-    let mut plain: BTreeMap<i64, usize> = BTreeMap::new();
-    for (_, facts) in order {
-        if let (None, Some(rank), false) = (facts.stored_rank, facts.environment_rank, facts.has_counters) {
-            *plain.entry(rank).or_insert(0) += 1;
-        }
-    }
-    let disputed = plain.iter().find(|(_, count)| **count > 1).map(|(rank, count)| (*rank, *count));
+    let of_environment = |facts: &ProcessFacts| if facts.stored_rank.is_some() { None } else { facts.environment_rank };
+    let claims: Vec<Option<i64>> = order.iter().map(|(_, facts)| of_environment(facts)).collect();
+    let disputed = claimed_again(order, &claims).pop_first();
     if let Some((rank, count)) = disputed {
         warnings.push(format!(
             "{count} processes claim rank {rank} by their recorded environment, so that no environment is used and ranks \
-             follow the natural order of the paths; name them with --rank-from REGEX"
+             follow the paths; name them with --rank-from REGEX"
         ));
     }
-    order
+    let trusted = |claim: Option<i64>| claim.filter(|_| disputed.is_none());
+    order.iter().zip(claims).map(|((_, facts), claim)| facts.stored_rank.or(trusted(claim))).collect()
+}
+
+/// The claims, with those of the names of files and folders where nothing else is known of a process: if every such process has one,
+/// and no rank is claimed twice.
+fn claims_of_names(
+    order: &[(usize, ProcessFacts)],
+    claims: Vec<Option<i64>>,
+    warnings: &mut Vec<String>,
+    notes: &mut Vec<String>,
+) -> Vec<Option<i64>> {
+    let named: Vec<Option<i64>> = order
         .iter()
-        .map(|(_, facts)| facts.stored_rank.or(if disputed.is_some() { None } else { facts.environment_rank }))
-        .collect()
+        .zip(&claims)
+        .map(|((_, facts), claim)| if claim.is_none() { rank_in_names(&facts.path) } else { None })
+        .collect();
+    let of_processes = || order.iter().zip(claims.iter().zip(&named)).filter(|((_, facts), _)| !facts.is_thread_trace);
+    let count = of_processes().filter(|(_, (_, named))| named.is_some()).count();
+    if count == 0 || of_processes().any(|(_, (claim, named))| claim.is_none() && named.is_none()) {
+        return claims;
+    }
+    let all: Vec<Option<i64>> = claims.iter().zip(&named).map(|(claim, named)| claim.or(*named)).collect();
+    if let Some((rank, claimed)) = claimed_again(order, &all).into_iter().find(|(rank, _)| named.contains(&Some(*rank)))
+    {
+        warnings.push(format!(
+            "{claimed} processes claim rank {rank} by the names of their files and folders, so that these are not used and \
+             ranks follow the order of the paths; name them with --rank-from REGEX"
+        ));
+        return claims;
+    }
+    let ranks = if count == 1 { "the rank of 1 process is" } else { &format!("the ranks of {count} processes are") };
+    notes.push(format!("{ranks} taken from the names of files and folders; --rank-from REGEX names others"));
+    all
+}
+
+/// The ranks that several processes claim which are no counter passes, and how many do.
+fn claimed_again(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> BTreeMap<i64, usize> {
+    let mut plain: BTreeMap<i64, usize> = BTreeMap::new();
+    let is_plain = |facts: &ProcessFacts| !facts.has_counters && !facts.is_thread_trace;
+    for (_, claim) in order.iter().zip(claims).filter(|((_, facts), _)| is_plain(facts)) {
+        if let Some(rank) = claim {
+            *plain.entry(*rank).or_insert(0) += 1;
+        }
+    }
+    plain.retain(|_, count| *count > 1);
+    plain
 }
 
 /// Gives every process a rank: its claim, else the next number after the highest claim in the order given. Processes
@@ -316,6 +369,44 @@ mod tests {
         let nodes: Vec<i64> =
             assign(vec![thread_trace, database], None).processes.iter().map(|(_, p)| p.node).collect();
         assert_eq!(nodes, [0, 0]);
+    }
+
+    #[test]
+    fn names_of_files_and_folders_tell_ranks() {
+        let (four, five) = (facts("rank4_81.db", None, false), facts("rank5_80.db", None, false));
+        let assignment = assign(vec![five.clone(), four.clone()], None);
+        assert_eq!(ranks(&assignment), [(1, 4), (0, 5)]);
+        assert!(assignment.warnings.is_empty());
+        assert!(assignment.notes[0].starts_with("the ranks of 2 processes are"), "{:?}", assignment.notes);
+        // A counter pass has the rank of its trace.
+        let pass = facts("rank4_pmc.db", None, true);
+        assert_eq!(ranks(&assign(vec![four.clone(), pass], None)), [(0, 4), (1, 4)]);
+        // What is recorded, or named by hand, comes before.
+        assert_eq!(ranks(&assign(vec![facts("rank4.db", Some(7), false)], None)), [(0, 7)]);
+        let stored = ProcessFacts { stored_rank: Some(6), ..four.clone() };
+        assert_eq!(ranks(&assign(vec![stored], None)), [(0, 6)]);
+        let regex = Regex::new(r"_(\d+)").unwrap();
+        let assignment = assign(vec![four.clone(), five], Some(&regex));
+        assert_eq!((ranks(&assignment), assignment.notes.len()), (vec![(1, 80), (0, 81)], 0));
+        // An environment that cannot be trusted leaves it to the names.
+        let inherited = vec![facts("rank4.db", Some(0), false), facts("rank5.db", Some(0), false)];
+        assert_eq!(ranks(&assign(inherited, None)), [(0, 4), (1, 5)]);
+        let mixed = vec![facts("rank4.db", Some(4), false), facts("rank9.db", None, false)];
+        assert_eq!(ranks(&assign(mixed, None)), [(0, 4), (1, 9)]);
+    }
+
+    #[test]
+    fn names_that_collide_or_lack_a_rank_are_not_used() {
+        let twice = assign(vec![facts("rank4/a.db", None, false), facts("rank4/b.db", None, false)], None);
+        assert_eq!((ranks(&twice), twice.notes.len()), (vec![(0, 0), (1, 1)], 0));
+        assert!(twice.warnings[0].starts_with("2 processes claim rank 4 by the names"), "{:?}", twice.warnings);
+        let recorded = assign(vec![facts("a.db", Some(4), false), facts("rank4.db", None, false)], None);
+        assert_eq!((ranks(&recorded), recorded.warnings.len()), (vec![(0, 4), (1, 5)], 1));
+        let partly = assign(vec![facts("rank4.db", None, false), facts("other.db", None, false)], None);
+        assert_eq!((ranks(&partly), partly.warnings.len()), (vec![(1, 0), (0, 1)], 0));
+        assert!(partly.notes[0].contains("ranks follow the order of the paths"), "{:?}", partly.notes);
+        // Of one path there is nothing to order.
+        assert!(assign(vec![facts("a.rpd", None, false), facts("a.rpd", None, false)], None).notes.is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The logical trace: all processes of all inputs, as lazy tables over all ranks.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,14 +13,16 @@ use super::causes::with_causes;
 use super::clocks::Clock;
 use super::derivation::{Derivation, SourceRows, Steps};
 use super::derived;
-use super::frames::{empty_frame, own_columns};
+use super::frames::{collected, empty_frame, own_columns, with_few_stacked};
 use super::health;
 use super::identity::Process;
 use super::info_tables;
-use super::jobs::Jobs;
+use super::jobs::{Jobs, READING_BYTES};
 use super::joint_tables::JointTables;
+use super::left_out::Counted;
 use super::looks::{Look, with_looks};
 use super::metrics::Definitions;
+use super::observer::{Observer, watched};
 pub use super::requests::{ProcessTables, Request, all_columns, columns_of, source_request};
 use super::requests::{known_table, only_requested, wanted, with_identity};
 use super::schema::{Column as Declaration, Origin, Table};
@@ -47,6 +50,12 @@ impl Member {
     pub fn memory_bytes_of(&self, request: &Request) -> u64 {
         self.source.memory_bytes_of(&source_request(request)).unwrap_or(self.memory_bytes)
     }
+
+    /// As [`Member::memory_bytes_of`], without what any reading takes, however few rows there are.
+    pub fn row_bytes_of(&self, request: &Request) -> u64 {
+        let known = self.source.memory_bytes_of(&source_request(request)).or_else(|| self.source.memory_bytes());
+        known.unwrap_or_else(|| self.memory_bytes.saturating_sub(READING_BYTES))
+    }
 }
 
 /// All processes of all inputs.
@@ -62,6 +71,8 @@ pub struct Trace {
     resolved: BTreeMap<i64, Resolved>,
     all_ranks: BTreeSet<i64>,
     joint: JointTables,
+    observer: Option<Arc<dyn Observer>>,
+    counted: Counted,
 }
 
 impl Trace {
@@ -87,7 +98,44 @@ impl Trace {
             resolved: BTreeMap::new(),
             all_ranks,
             joint: JointTables::default(),
+            observer: None,
+            counted: Counted::default(),
         }
+    }
+
+    /// The same trace, of whose reading someone is told.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Option<Arc<dyn Observer>>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// Works on some processes, as many at a time as may be, and tells whoever wants to know.
+    ///
+    /// # Errors
+    /// The failure of the first that failed.
+    pub fn each<T: Sync, R: Send, E: Send>(
+        &self,
+        members: &[T],
+        cost: impl Fn(&T) -> u64 + Sync,
+        work: impl Fn(&T) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E> {
+        watched(self.observer.as_deref(), "processes", self.jobs, members, cost, work)
+    }
+
+    /// Invalid rows that were counted while tables were read.
+    pub(super) fn counted(&self) -> &Counted {
+        &self.counted
+    }
+
+    /// Nothing checked yet of a process of this trace.
+    pub fn checks<'a>(&self, member: &'a Member) -> health::Checks<'a> {
+        let any = |has: fn(&Process) -> bool| self.members.iter().any(|member| has(&member.process));
+        let others = health::Others {
+            counters: any(|process| process.facts.has_counters),
+            thread_traces: any(|process| process.facts.is_thread_trace),
+        };
+        health::Checks::new(&member.process, others)
     }
 
     /// The same trace with only what was chosen: ranks are left out at once, rows when their tables are asked for.
@@ -101,7 +149,7 @@ impl Trace {
         if choice.chooses_rows() {
             let resolve =
                 |member: &Member| Ok((member.process.process, selection::resolve(&choice, &self.whole(member))?));
-            let resolved: Result<Vec<_>> = self.jobs.run(&self.members, |member| member.memory_bytes, resolve);
+            let resolved: Result<Vec<_>> = self.each(&self.members, |member| member.memory_bytes, resolve);
             self.resolved = resolved?.into_iter().collect();
         }
         self.choice = choice;
@@ -194,6 +242,17 @@ impl Trace {
         self.damage.lock().unwrap_or_else(PoisonError::into_inner).extend(damage);
     }
 
+    /// Looks through all that is stored for content that cannot be read, reports it and tells whether there is any; it is left out
+    /// from then on. For when something failed while it was read.
+    pub fn finds_damaged_content(&self) -> bool {
+        let look = |member: &Member| Ok::<_, Infallible>(member.source.damage_of_content().to_vec());
+        let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);
+        let damage: Vec<Damage> = damage.into_iter().flatten().collect();
+        let is_any = !damage.is_empty();
+        self.report_damage(damage);
+        is_any
+    }
+
     /// The requested columns of the requested tables over all processes, with `process` and `rank` first.
     ///
     /// # Errors
@@ -207,7 +266,7 @@ impl Trace {
         request: &Request,
         read: impl Fn(&Member) -> Result<ProcessTables> + Sync + Send,
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        let per_process = self.jobs.run(
+        let per_process = self.each(
             &self.members,
             |member| member.memory_bytes_of(request),
             |member| Ok::<_, anyhow::Error>(self.identified(member, request, read(member)?)),
@@ -240,7 +299,7 @@ impl Trace {
         let mut frames = BTreeMap::new();
         for (&name, columns) in request {
             let table = known_table(name)?;
-            let frame = match parts.remove(name) {
+            let frame = match parts.remove(name).map(with_few_stacked) {
                 Some(mut parts) if parts.len() == 1 => parts.pop().unwrap_or_default(),
                 Some(parts) => concat(parts, UnionArgs { rechunk: false, ..UnionArgs::default() })
                     .with_context(|| format!("cannot join the rows of {name} over the processes"))?,
@@ -358,20 +417,20 @@ impl Trace {
             if is_checked { health::needs().into_iter().map(|(name, _)| name).collect() } else { BTreeSet::new() };
         derived.retain(|table| table.name != ANOMALIES);
         let derivation = Derivation { request: &asked, kept: request, tables: &derived, read: &base, looks };
-        let mut checks = health::Checks::new(&member.process);
+        let mut checks = self.checks(member);
         let read = |table: &'static Table| -> Result<SourceRows> {
             let name = table.name;
             let columns = base.get(name).cloned().unwrap_or_default();
             // A source may make descriptions, such as queues and symbols, from events: those need all of them.
             let of_events = table.column("duration_ns").is_some() && !whole.contains(name);
             let hint = chosen.filter(|_| of_events).map(|resolved| resolved.hint(&self.choice));
-            let rows = self.read(member, table, &columns, hint.as_ref(), whole.contains(name))?;
+            let is_checked = checked.contains(name);
+            let rows = self.read(member, table, &columns, hint.as_ref(), whole.contains(name) || is_checked)?;
             checks.absorb(rows.anomalies);
             checks.absorb_damage(rows.damage);
             // One table after the other: all columns of all of them take more memory than anything else.
-            let is_checked = checked.contains(name);
             if is_checked {
-                checks.table(name, rows.frame.clone().collect()?.rechunk_mut())?;
+                checks.table(name, collected(&rows.frame)?.rechunk_mut())?;
             }
             Ok(SourceRows { frame: rows.frame, has_more: is_checked })
         };
@@ -426,7 +485,8 @@ impl Trace {
         }
         let declared: Vec<&'static Declaration> =
             own_columns(table).into_iter().filter(|column| columns.contains(column.name)).collect();
-        member.source.pieces(&self.context(member), table, &declared)
+        // What cannot be opened is reported when it is read.
+        Ok(member.source.pieces(&self.context(member), table, &declared).unwrap_or_default())
     }
 
     /// All columns of a source table of one process, without `process` and `rank`.
@@ -434,7 +494,7 @@ impl Trace {
     /// # Errors
     /// When the identity tables cannot be built.
     pub fn read_all(&self, member: &Member, table: &'static Table) -> Result<Rows> {
-        self.read(member, table, &all_columns(table), None, false)
+        self.read(member, table, &all_columns(table), None, true)
     }
 
     /// The rows of a derived table that need not be built from tables of the process: those that came with the input, if
@@ -481,11 +541,11 @@ impl Trace {
             let context = ReadContext { at_once: true, keep, ..self.context(member) };
             let tables = request.iter().map(|(table, columns)| {
                 let rows = self.read_in(&context, member, known_table(table)?, columns)?;
-                Ok((*table, rows.frame.collect()?))
+                Ok((*table, collected(&rows.frame)?))
             });
             derived::extract(name, &member.process, &tables.collect::<Result<_>>()?, &self.whole(member), wanted)
         };
-        let extracted = self.jobs.run(&self.members, |member| member.memory_bytes_of(&request), extract)?;
+        let extracted = self.each(&self.members, |member| member.memory_bytes_of(&request), extract)?;
         let parts: Vec<derived::Part<'_>> = self.members.iter().map(|member| &member.process).zip(extracted).collect();
         let rows = derived::relate(name, &parts, &self.metrics)?;
         Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
@@ -518,7 +578,7 @@ impl Trace {
             let key = table.column_names().nth(2).into_iter().collect();
             let mut tables = self.process_frames(member, &Request::from([(table.name, key)]))?;
             // Not by asking for their number: of a join whose rows are not wanted, polars cannot give it.
-            let rows = tables.remove(table.name).unwrap_or_default().collect()?;
+            let rows = collected(&tables.remove(table.name).unwrap_or_default())?;
             return Ok(rows.height() as u64);
         }
         match table.name {
@@ -574,6 +634,9 @@ impl Trace {
         match member.source.read(context, table, &declared) {
             Ok(rows) => {
                 self.report_damage(rows.damage.iter().cloned());
+                if context.hint.is_none() && context.keep.is_none() {
+                    self.counted.see(member, table, &rows.frame);
+                }
                 Ok(rows)
             }
             Err(error) => {

@@ -15,6 +15,7 @@ pub mod clocks;
 pub mod collective_matching;
 pub mod coverage;
 pub mod critical_path;
+pub mod dense_part;
 #[cfg(feature = "tables")]
 mod derivation;
 #[cfg(feature = "tables")]
@@ -54,6 +55,8 @@ pub mod kinds;
 pub mod lane_numbers;
 pub mod launching_groups;
 #[cfg(feature = "tables")]
+pub mod left_out;
+#[cfg(feature = "tables")]
 pub mod logical;
 #[cfg(feature = "tables")]
 pub mod looks;
@@ -62,7 +65,9 @@ pub mod messages;
 pub mod metrics;
 pub mod natural_order;
 pub mod nesting;
+pub mod observer;
 pub mod occupancy;
+mod path_ranks;
 pub mod profiler_pauses;
 #[cfg(feature = "tables")]
 mod progress;
@@ -92,6 +97,8 @@ pub mod validity;
 pub mod value_order;
 #[cfg(feature = "tables")]
 pub mod values;
+#[cfg(feature = "tables")]
+pub mod views;
 pub mod visible;
 #[cfg(feature = "tables")]
 mod whole_tables;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
-use polars::prelude::{DataFrame, Expr, LazyFrame, PolarsResult, col, lit};
+use polars::prelude::{DataFrame, DataType, Expr, LazyFrame, PolarsResult, col, lit};
 
 use super::derived;
-use super::frames::is_identity;
+use super::frames::{is_identity, with_constants};
 use super::identity::Process;
 use super::schema::{self, Table};
 
@@ -78,13 +78,22 @@ pub(super) fn with_identity(
     columns: &BTreeSet<&'static str>,
 ) -> LazyFrame {
     let Some(table) = schema::table(name) else { return frame };
+    let names: Vec<&str> = columns_of(table, columns).collect();
+    let identity = [("process", process.process), ("rank", process.rank)];
+    // A column that is missing is reported when the plan is carried out.
+    if names.len() > identity.len()
+        && let Ok(Some(frame)) = with_constants(&frame, names.into_iter(), &identity)
+    {
+        return frame;
+    }
     let selection: Vec<Expr> = table
         .columns
         .iter()
         .filter(|column| wanted(column.name, columns))
         .map(|column| match column.name {
-            "process" => lit(process.process).alias("process"),
-            "rank" => lit(process.rank).alias("rank"),
+            // Without the cast the literal has the smallest type that it fits into, and other processes may have another.
+            "process" => lit(process.process).cast(DataType::Int64).alias("process"),
+            "rank" => lit(process.rank).cast(DataType::Int64).alias("rank"),
             name => col(name),
         })
         .collect();

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use polars::prelude::{Expr, IntoLazy, LazyFrame, col};
+use polars::prelude::{IntoLazy, LazyFrame};
 
-use super::frames::is_identity;
+use super::frames::{collected, is_identity, selected};
 use super::logical::{Member, Trace};
 use super::looks::{Look, with_looks};
 use super::requests::{ProcessTables, Request, columns_of, known_table};
@@ -24,8 +24,8 @@ impl Trace {
         let narrow = |(name, frame): (&&'static str, &LazyFrame)| {
             let columns = request.get(name)?;
             let narrow = |table| {
-                let own = columns_of(table, columns).filter(|name| !is_identity(name)).map(col);
-                Ok((*name, frame.clone().select(own.collect::<Vec<Expr>>()).collect()?.lazy()))
+                let own = columns_of(table, columns).filter(|name| !is_identity(name));
+                Ok((*name, collected(&selected(frame, own)?)?.lazy()))
             };
             Some(known_table(name).and_then(narrow))
         };
@@ -52,13 +52,13 @@ impl Trace {
                 let (Some(columns), Some(read)) = (request.get(name), wider.get(name)) else { continue };
                 if columns != read {
                     let kept = columns_of(known_table(name)?, columns).filter(|name| !is_identity(name));
-                    *frame = frame.clone().select(kept.map(col).collect::<Vec<Expr>>()).collect()?.lazy();
+                    *frame = collected(&selected(frame, kept)?)?.lazy();
                 }
             }
             Ok(self.identified(member, request, tables))
         };
         let cost = |member: &Member| member.memory_bytes_of(&with_looks(request, &looks_at(member)));
-        let per_process = self.jobs().run(self.members(), cost, read)?;
+        let per_process = self.each(self.members(), cost, read)?;
         if per_process.len() <= MOST_PARTS {
             return self.united(request, per_process);
         }
@@ -68,7 +68,7 @@ impl Trace {
         while left.peek().is_some() {
             let block = left.by_ref().take(BLOCK).collect();
             let united = self.united(request, block)?;
-            let rows = |(name, frame): (&'static str, LazyFrame)| Ok((name, frame.collect()?.lazy()));
+            let rows = |(name, frame): (&'static str, LazyFrame)| Ok((name, collected(&frame)?.lazy()));
             blocks.push(united.into_iter().map(rows).collect::<Result<ProcessTables>>()?);
         }
         self.united(request, blocks)

@@ -135,6 +135,12 @@ pub trait Source: Send + Sync {
         None
     }
 
+    /// Parts whose content cannot be read, found by reading all of it: for when something failed that was to be read later. What was
+    /// found is left out from then on.
+    fn damage_of_content(&self) -> &[Damage] {
+        &[]
+    }
+
     /// Number of rows of a source table, without reading them where that is possible.
     ///
     /// # Errors

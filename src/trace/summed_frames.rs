@@ -6,6 +6,7 @@ use anyhow::Result;
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame};
 
 use super::derived::{self, Shared};
+use super::frames::collected;
 use super::gpu_activities;
 use super::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times, summed_segments};
 use super::kernel_order::KernelOrder;
@@ -88,8 +89,8 @@ impl Trace {
             return Ok(None);
         }
         let Some(kernels) = self.pieces(member, kernels, &columns("kernels"))? else { return Ok(None) };
-        let copies = self.read(member, copies, &columns("memory_copies"), None, true)?.frame.collect()?;
-        gpu_activities::summed_in_pieces(&kernels, &copies)
+        let copies = self.read(member, copies, &columns("memory_copies"), None, true)?.frame;
+        gpu_activities::summed_in_pieces(&kernels, &collected(&copies)?)
     }
 
     /// The requested tables of a process but `gpu_segments`, and their sums, with what both are made from read once.
@@ -105,7 +106,7 @@ impl Trace {
             let mut wider = request.clone();
             wider.entry(GPU_SEGMENTS).or_default().extend(SUMMED_COLUMNS);
             let mut tables = self.process_frames(member, &wider)?;
-            let segments = tables.remove(GPU_SEGMENTS).unwrap_or_default().collect()?;
+            let segments = collected(&tables.remove(GPU_SEGMENTS).unwrap_or_default())?;
             return Ok((gpu_times(&segments)?, tables));
         }
         let mut wider = others.clone();
@@ -130,7 +131,7 @@ pub fn activities() -> Request {
 /// # Errors
 /// When a column is missing or has another type.
 pub fn gpu_times_of_activities(tables: &ProcessTables, shared: &Shared) -> Result<Vec<GpuTime>> {
-    let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).cloned().unwrap_or_default().collect()?) };
+    let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).map_or_else(|| Ok(DataFrame::empty()), collected)?) };
     let kernels = whole("kernels")?;
     let is_identified = kernels.column("dispatch_id").is_ok();
     let order = if is_identified { shared.kernel_order(&kernels) } else { KernelOrder::of(&kernels) };

@@ -24,7 +24,7 @@ fn a_place_that_cannot_be_written_is_refused_before_anything_is_read() {
             &["-o", &at("a.pdf")],
             "a.pdf ends in no format of documents (.txt, .json, .md, .html, .xlsx); name one of them",
         ),
-        (&["-o", &at("nothing"), "-f", "csv"], "nothing is a file or a link to nothing, and the document a folder"),
+        (&["-o", &at("taken"), "-f", "csv"], "taken is no folder, and the document is one; name another with -o"),
     ];
     for (options, reason) in cases {
         let run = run(&[&["analyze", "no such input"], options].concat());
@@ -60,16 +60,20 @@ fn a_directory_is_made_and_the_format_names_the_file() {
 }
 
 #[test]
-fn a_folder_of_the_same_name_is_no_obstacle_and_a_device_is_no_file() {
+fn a_folder_of_the_same_name_is_no_obstacle_and_a_device_needs_no_extension() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("analysis")).unwrap();
     let directory = folder.path().display().to_string();
     let beside = run(&["analyze", "fixtures/merged", "-f", "json", "-d", &directory]);
     assert_eq!(beside.code, 0, "{}", beside.stderr);
     assert!(folder.path().join("analysis.json").is_file());
-    let device = run(&["analyze", "no such input", "-o", "/dev/null"]);
-    assert_eq!(device.code, 2, "{}", device.stderr);
-    assert!(device.stderr.contains("/dev/null is no regular file; name one, or - for standard output"));
+    for format in ["text", "json", "html", "xlsx"] {
+        let device = run(&["analyze", "fixtures/merged", "--sections", "time", "-f", format, "-o", "/dev/null"]);
+        assert_eq!((device.code, device.stderr.as_str()), (0, "wrote /dev/null\n"), "{format}");
+    }
+    let folder = run(&["analyze", "no such input", "-f", "csv", "-o", "/dev/null"]);
+    assert_eq!(folder.code, 2, "{}", folder.stderr);
+    assert!(folder.stderr.contains("/dev/null is no folder, and the document is one"), "{}", folder.stderr);
 }
 
 /// A folder that is there is filled from within: it keeps its rights, nothing beside it is written, links are followed.

@@ -16,6 +16,11 @@ fn tables() {
 }
 
 #[test]
+fn sql() {
+    assert_fresh("sql", "docs/sql.md");
+}
+
+#[test]
 fn queries() {
     assert_fresh("queries", "docs/queries.md");
 }

@@ -7,8 +7,9 @@ fn count(table: &str, input: &str) -> i64 {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn the_real_database() {
-    let Some(input) = real("rocpd-real/146104_results.db") else { return };
+    let input = real("rocpd-real/146104_results.db");
     for (table, rows) in [
         ("kernels", 5),
         ("kernel_symbols", 179),
@@ -25,8 +26,9 @@ fn the_real_database() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn four_ranks() {
-    let Some(input) = real("rocpd-ranks") else { return };
+    let input = real("rocpd-ranks");
     for (table, each) in [("kernels", 5_128), ("memory_copies", 284), ("regions", 9_753), ("args", 28)] {
         let rows =
             records(&["sql", &format!("SELECT rank, COUNT(*) AS n FROM {table} GROUP BY rank ORDER BY rank"), &input]);
@@ -40,8 +42,9 @@ fn four_ranks() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn markers() {
-    let Some(input) = real("rocpd-markers/rank2_1560_results.db") else { return };
+    let input = real("rocpd-markers/rank2_1560_results.db");
     assert_eq!(count("kernels", &input), 8_948);
     assert_eq!(count("memory_copies", &input), 1_176);
     assert_eq!(count("regions", &input), 14_736);
@@ -50,8 +53,9 @@ fn markers() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn counters() {
-    let Some(input) = real("rocpd-pmc") else { return };
+    let input = real("rocpd-pmc");
     assert_eq!(count("kernels", &input), 3);
     assert_eq!(count("counter_dispatches", &input), 3);
     assert_eq!(count("counter_instances", &input), 6_027);

@@ -3,28 +3,108 @@
 use crate::common::{records, run, succeed};
 use crate::dialects::databases::schema_3;
 
+/// Queries that have no rows of what the two nodes did, or not all of their columns, and the fixtures that fill them.
+const FILLED: [(&str, &str); 14] = [
+    ("bottlenecks", "fixtures/profile"),
+    ("memory_chart", "fixtures/profile"),
+    ("occupancy", "fixtures/profile"),
+    ("roofline", "fixtures/profile"),
+    ("speed_of_light", "fixtures/profile"),
+    ("critical_path_by_iteration", "fixtures/planted"),
+    ("iteration_ranges", "fixtures/planted"),
+    ("iteration_summary", "fixtures/planted"),
+    ("iterations", "fixtures/planted"),
+    ("kernel_sequences", "fixtures/planted"),
+    ("run_parts", "fixtures/planted"),
+    ("stragglers", "fixtures/planted"),
+    ("trace_health", "fixtures/hostile"),
+    ("kernel_pace", "fixtures/planted"),
+];
+
 #[test]
-fn every_query_on_the_two_nodes() {
+fn every_query_has_a_golden_with_rows() {
     let sampled = schema_3("3.0.0", &[include_str!("quality/clocks.sql")]);
     for query in records(&["table", "--list"]) {
         let name = query["name"].as_str().unwrap().to_owned();
-        // Three steps of few kernels are no period; tests of ranges have one.
-        if query["needs"].as_str().unwrap().starts_with("iterations") {
-            continue;
-        }
         // The two nodes have neither counters nor telemetry.
         let input = match query["needs"].as_str().unwrap() {
+            _ if FILLED.iter().any(|(filled, _)| *filled == name) => {
+                FILLED.iter().find(|(filled, _)| *filled == name).unwrap().1
+            }
             needs if needs.starts_with("counters") => "fixtures/counters",
-            needs if needs.starts_with("metric_sums") || needs.starts_with("kernel_bottlenecks") => "fixtures/compute",
+            needs if needs.starts_with("metric_sums") => "fixtures/compute",
             needs if needs.starts_with("kernel_clocks") => sampled.path.as_str(),
             needs if needs.starts_with("att_") || needs.starts_with("pc_samples") => "fixtures/thread_trace",
             _ => "fixtures/two_nodes",
         };
         let answer = succeed(&["table", &name, input, "-f", "csv"]);
+        assert!(answer.lines().count() > 1, "{name} has no rows in {input}");
         insta::assert_snapshot!(format!("{name}_csv"), answer);
         let table = succeed(&["table", &name, input, "--rows", "6"]);
         insta::assert_snapshot!(format!("{name}_table"), table);
     }
+}
+
+/// Collectives on one clock with sizes of messages, which those of the two nodes lack.
+#[test]
+fn collectives_of_a_node() {
+    for query in ["collectives", "collective_summary"] {
+        let answer = succeed(&["table", query, "fixtures/planted", "-f", "csv"]);
+        insta::assert_snapshot!(format!("{query}_of_a_node_csv"), answer);
+    }
+}
+
+/// Columns that stay empty in all inputs of the test below, and why.
+const EMPTY: [(&str, &str, &str); 0] = [];
+
+/// Every column of every query has a value somewhere in the inputs that tests are made of, and `unknown` is none.
+#[test]
+fn every_column_has_a_value_somewhere() {
+    let sampled = schema_3("3.0.0", &[include_str!("quality/clocks.sql")]);
+    let graphs = schema_3("3.0.2", &[include_str!("dialects/schema_3_0_2.sql")]);
+    let inputs = [
+        "fixtures/planted",
+        "fixtures/two_nodes",
+        "fixtures/profile",
+        "fixtures/compute",
+        "fixtures/thread_trace",
+        "fixtures/hostile",
+        "fixtures/counters",
+        sampled.path.as_str(),
+        graphs.path.as_str(),
+    ];
+    let is_filled = |value: &serde_json::Value| !value.is_null() && *value != "unknown" && *value != "";
+    let mut empty = Vec::new();
+    for query in records(&["table", "--list"]) {
+        let name = query["name"].as_str().unwrap();
+        // What is shown on demand only.
+        let more: &[&str] = if name == "metrics" { &["--missing", "show"] } else { &[] };
+        let mut lacking: Option<std::collections::BTreeSet<String>> = None;
+        for input in inputs {
+            let run = run(&[&["table", name, input, "-f", "json", "-q"], more].concat());
+            if run.code == 3 {
+                continue;
+            }
+            assert!(matches!(run.code, 0 | 5), "{name} {input}: {}", run.stderr);
+            let rows: Vec<serde_json::Value> = serde_json::from_str(&run.stdout).unwrap();
+            let Some(first) = rows.first().and_then(serde_json::Value::as_object) else { continue };
+            let lacking = lacking.get_or_insert_with(|| first.keys().cloned().collect());
+            lacking.retain(|column| !rows.iter().any(|row| is_filled(&row[column])));
+            if lacking.is_empty() {
+                break;
+            }
+        }
+        match lacking {
+            None => empty.push(format!("{name} has no rows")),
+            Some(lacking) => empty.extend(
+                lacking
+                    .iter()
+                    .filter(|column| !EMPTY.iter().any(|(query, empty, _)| *query == name && empty == column))
+                    .map(|column| format!("{name}: {column} has no value")),
+            ),
+        }
+    }
+    assert_eq!(empty, Vec::<String>::new());
 }
 
 #[test]

@@ -154,8 +154,9 @@ fn figures_come_from_the_record_first() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn the_real_mi350() {
-    let Some(input) = real("rocprofv3-json/908_results.json.gz") else { return };
+    let input = real("rocprofv3-json/908_results.json.gz");
     let sql = "SELECT vgpr, allocated_vgpr, waves_per_simd, limited_by FROM kernel_resources \
         WHERE short_name = 'ncclDevKernel_Generic_1' ORDER BY first_dispatch_id LIMIT 1";
     // Of its counts some are no multiples of 8 and none has accumulation registers: 92 was 184, of which two fit.

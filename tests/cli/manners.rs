@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::common::{finish, program, run, succeed};
+use crate::verbs::{WRITERS, Writer, with};
 
 const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "elvish", "powershell"];
 
@@ -38,11 +39,22 @@ const COMMANDS: &[&[&str]] = &[
 ];
 
 #[test]
-fn a_reader_that_is_gone_before_the_first_byte_is_no_failure_for_any_verb() {
-    for arguments in COMMANDS {
+fn a_reader_that_is_gone_before_the_first_byte_is_no_failure_for_any_verb_and_format() {
+    let to_stdout = |writer: &Writer| {
+        let (lines, is_report) = (writer.lines("fixtures/merged"), writer.verb == ["report"]);
+        let named: &[&str] = if is_report { &["-o", "-"] } else { &[] };
+        lines
+            .into_iter()
+            .map(|line| with(&line, named).into_iter().map(str::to_owned).collect())
+            .collect::<Vec<Vec<String>>>()
+    };
+    let written = WRITERS.iter().flat_map(to_stdout);
+    let compatible = ["analyze", "fixtures/merged", "--json-compat", "rocinsight"].map(str::to_owned).to_vec();
+    let other = COMMANDS.iter().map(|line| line.iter().map(|word| (*word).to_owned()).collect());
+    for arguments in written.chain([compatible]).chain(other) {
         let (reader, writer) = pipe().unwrap();
         drop(reader);
-        let mut command = program(arguments);
+        let mut command = program(&with(&arguments, &[]));
         let output = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         // What is said about the input is none of the pipe's business.

@@ -8,8 +8,9 @@ use tempfile::TempDir;
 use crate::common::{listing, real, run};
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn files_that_are_no_traces_are_named_for_what_they_are() {
-    let Some(directory) = real("negative") else { return };
+    let directory = real("negative");
     let before = listing(Path::new(&directory));
     for (file, what) in [
         ("duckdb_file.db", "a DuckDB database"),
@@ -28,8 +29,9 @@ fn files_that_are_no_traces_are_named_for_what_they_are() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn a_truncated_database_gives_what_can_be_read() {
-    let Some(directory) = real("negative") else { return };
+    let directory = real("negative");
     let before = listing(Path::new(&directory));
     let file = format!("{directory}/truncated.db");
     let run_info = run(&["info", &file]);
@@ -58,8 +60,9 @@ fn a_cause_is_said_once() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn a_damaged_rank_does_not_lose_the_others() {
-    let (Some(damaged), Some(ranks)) = (real("negative/truncated.db"), real("rocpd-ranks")) else { return };
+    let (damaged, ranks) = (real("negative/truncated.db"), real("rocpd-ranks"));
     let rank = format!("{ranks}/rank3_81684_results.db");
     let run = run(&["sql", "SELECT COUNT(*) AS n FROM kernels", &rank, &damaged, "-f", "csv"]);
     assert_eq!((run.code, run.stdout.as_str()), (5, "n\n5128\n"), "{}", run.stderr);
@@ -119,7 +122,7 @@ fn wrong_usage() {
         (vec!["info", "fixtures/merged", "--rank-from", "("], "no regular expression"),
         (vec!["tabel"], "table"),
         (vec!["sql", "DROP TABLE kernels", "fixtures/merged"], "no SELECT"),
-        (vec!["info", "fixtures/merged", "-o", "fixtures/merged/merged.db"], "never written"),
+        (vec!["info", "fixtures/merged", "-f", "csv", "-o", "fixtures/merged/merged.db"], "never written"),
         (vec!["info", "fixtures/merged", "-o", "no/such/file.csv"], "does not exist"),
         (vec!["convert", "fixtures/merged", "-o", "src"], "is not empty"),
     ] {
@@ -150,7 +153,7 @@ fn files_of_other_tools_are_named() {
         (b"\x28\xb5\x2f\xfd\x00", "compressed with zstd"),
         (b"PAR1", "a single Parquet file"),
         (b"SQLite form", "a truncated SQLite file"),
-        (b"\x1f\x8b\x08", "a gzip file without"),
+        (b"\x1f\x8b\x08", "a gzip file that cannot be decompressed"),
         (b"\xff\xfe\x00", "no trace"),
     ] {
         let path = directory.path().join("a_results.db");
@@ -176,8 +179,9 @@ fn a_packed_trace_in_a_directory_is_a_rank_that_was_lost() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn a_dataset_remembers_what_could_not_be_read() {
-    let Some(file) = real("negative/truncated.db") else { return };
+    let file = real("negative/truncated.db");
     let directory = tempfile::tempdir().unwrap();
     let dataset = directory.path().join("dataset");
     let dataset = dataset.to_str().unwrap();

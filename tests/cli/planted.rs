@@ -9,7 +9,8 @@ use tempfile::TempDir;
 
 use crate::common::records;
 
-pub const PLANTS: [&str; 7] = ["none", "straggler", "host-bound", "exposed-collective", "leak", "outliers", "drift"];
+pub const PLANTS: [&str; 9] =
+    ["none", "straggler", "host-bound", "exposed-collective", "leak", "outliers", "drift", "small-drift", "late-rank"];
 const RANKS: usize = 4;
 const STEPS: i64 = 60;
 
@@ -179,6 +180,11 @@ fn a_kernel_that_drifts_is_found() {
             assert!(odd.iter().all(|row| row["verdict"] == "two modes" && rank_of(row) == 3), "{odd:?}");
             continue;
         }
+        if plant == "small-drift" {
+            assert_eq!((odd.len(), rank_of(odd[0]), odd[0]["verdict"].as_str()), (1, 1, Some("drifting")), "{odd:?}");
+            assert!((number(odd[0], "run_drift_pct") - 36.0).abs() < 2.0, "{}", odd[0]);
+            continue;
+        }
         if plant != "drift" {
             assert!(odd.is_empty(), "{plant}: {odd:?}");
             continue;
@@ -221,6 +227,16 @@ fn the_rank_that_holds_the_others_up_is_found() {
             assert_near(number(row, "wait_ns"), run.truth(rank, "waiting_ns"), 0.0, &format!("{plant}: {row}"));
             assert_near(number(row, "total_ns"), run.truth(rank, "collective_ns"), 0.0, &format!("{plant}: {row}"));
         }
+    }
+}
+
+/// A rank that is late by less than the others compute holds nobody up, and comes last all the same.
+#[test]
+fn the_rank_that_comes_last_is_counted() {
+    let run = Planted::new("late-rank");
+    for row in run.table(&["collective_summary", "--by", "rank"]) {
+        let last = if rank_of(&row) == 3 { STEPS as f64 } else { 0.0 };
+        assert_eq!(number(&row, "last_calls"), last, "{row}");
     }
 }
 

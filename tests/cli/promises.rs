@@ -1,28 +1,13 @@
 //! What is promised of every output.
 
 use std::io::Read;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-use crate::common::{listing, records, succeed};
+use rusqlite::Connection;
 
-#[test]
-fn the_recorded_environment_does_not_leave_the_trace() {
-    let directory = tempfile::tempdir().unwrap();
-    let dataset = directory.path().join("dataset");
-    succeed(&["convert", "fixtures/two_nodes", "-o", dataset.to_str().unwrap()]);
-    let mut outputs = vec![
-        succeed(&["sql", "SELECT * FROM processes", "fixtures/two_nodes", "-f", "json"]).into_bytes(),
-        succeed(&["info", "fixtures/two_nodes", "-f", "json"]).into_bytes(),
-    ];
-    outputs.extend(listing(&dataset).iter().map(|(path, _)| std::fs::read(path).unwrap()));
-    let secret = b"fake-secret-token";
-    for output in outputs {
-        assert!(!output.windows(secret.len()).any(|window| window == secret));
-    }
-    let source = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/two_nodes/node0/4100_results.db"));
-    assert!(source.unwrap().windows(secret.len()).any(|window| window == secret), "the fixture holds a secret");
-}
+use crate::common::{listing, program, records, run};
+use crate::verbs::{WRITERS, with};
 
 #[test]
 fn times_reconcile_to_the_nanosecond() {
@@ -71,4 +56,64 @@ fn a_reader_that_goes_away_is_no_failure() {
     stdout.read_exact(&mut first).unwrap();
     drop(stdout);
     assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// What reads databases, and by which reader.
+const READERS: [&[&str]; 3] = [&["--reader", "auto"], &["--reader", "pages"], &["--reader", "sqlite"]];
+
+fn copied_database() -> (tempfile::TempDir, std::path::PathBuf) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("merged.db");
+    std::fs::copy("fixtures/merged/merged.db", &path).unwrap();
+    (place, path)
+}
+
+#[test]
+fn an_input_that_another_program_has_locked_is_read_all_the_same() {
+    let (place, path) = copied_database();
+    let input = path.to_str().unwrap();
+    let lines: Vec<Vec<String>> = WRITERS.iter().map(|writer| writer.words(input)).collect();
+    let lines = || lines.iter().filter(|line| line.iter().any(|word| word == input) && line[0] != "report");
+    let of = |line: &[String], reader: &[&str]| run(&with(line, &[reader, &["-q"]].concat()));
+    let free: Vec<(i32, String)> = lines().map(|line| of(line, READERS[0])).map(|run| (run.code, run.stdout)).collect();
+    assert!(free.iter().all(|(code, text)| *code == 0 && !text.is_empty()));
+    let owner = Connection::open(&path).unwrap();
+    owner.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let other = Connection::open(&path).unwrap();
+    assert!(other.query_row("SELECT COUNT(*) FROM sqlite_master", [], |_| Ok(())).is_err(), "it is locked");
+    let before = listing(place.path());
+    for reader in READERS {
+        for (line, (code, text)) in lines().zip(&free) {
+            let locked = of(line, reader);
+            assert_eq!((locked.code, &locked.stdout), (*code, text), "{line:?} {reader:?}: {}", locked.stderr);
+        }
+    }
+    assert_eq!(listing(place.path()), before, "nothing is beside it");
+}
+
+/// Another program takes the lock that lets nobody else read, again and again while the input is read: it never has to wait.
+#[test]
+fn an_input_that_is_read_is_locked_by_nobody() {
+    let (place, path) = copied_database();
+    let before = (listing(place.path()), std::fs::read(&path).unwrap());
+    let owner = Connection::open(&path).unwrap();
+    owner.busy_timeout(Duration::ZERO).unwrap();
+    let input = path.to_str().unwrap();
+    let mut locks = 0;
+    for reader in READERS {
+        for query in ["busy", "trace_health", "kernel_summary"] {
+            let mut command = program(&[&["table", query, input, "-q"], reader].concat());
+            let mut child: Child = command.stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap();
+            let status = loop {
+                owner.execute_batch("BEGIN EXCLUSIVE; ROLLBACK").expect("nobody holds a lock");
+                locks += 1;
+                if let Some(status) = child.try_wait().unwrap() {
+                    break status;
+                }
+            };
+            assert_eq!(status.code(), Some(0), "{query} {reader:?}");
+        }
+    }
+    assert!(locks > 100, "{locks} locks");
+    assert_eq!((listing(place.path()), std::fs::read(&path).unwrap()), before);
 }

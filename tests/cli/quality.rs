@@ -170,6 +170,8 @@ fn drift_and_modes_are_found() {
         // `b` takes 1000 or 1500 ns in turns, `c` between 1000 and 1090.
         trace.add("b", 640, 10, 1000 + 500 * (call % 2));
         trace.add("c", 640, 10, 1000 + (call * 7 % 10) * 10);
+        // `d` goes from 100 to 159 ns, and takes three times as long every fifth time.
+        trace.add("d", 640, 10, (100 + call) * if call % 5 == 4 { 3 } else { 1 });
     }
     let found = trace.ask(&["kernel_pace"]);
     let columns = ["kernel_name", "early_median_ns", "late_median_ns", "verdict"];
@@ -179,11 +181,12 @@ fn drift_and_modes_are_found() {
             json!(["a", 1095.0, 1495.0, "drifting"]),
             json!(["b", 1250.0, 1250.0, "two modes"]),
             json!(["c", 1045.0, 1045.0, "steady"]),
+            json!(["d", 111.5, 151.5, "both"]),
         ]
     );
     let columns = ["low_mode_ns", "high_mode_ns", "high_mode_pct", "mode_gap_pct", "jitter_pct"];
     assert_eq!(picked(&found, &columns)[1], json!([1000.0, 1500.0, 50.0, 100.0, 40.0]));
-    assert_eq!(found[0]["drift_pct"].as_f64().unwrap(), 36.5296803653);
+    assert_eq!(found[0]["drift_pct"].as_f64().unwrap(), 36.529680365296805);
 }
 
 /// 90 calls from 10000 to 10890 ns: the medians of the thirds are 10145 and 10745, and 600 / 10145 is 5.914 %. The middles of
@@ -246,8 +249,8 @@ fn copies_by_size_time_call_and_link() {
         [
             json!(["D2D", 4096, 8192, 1, 8000, 8000.0, 100.0]),
             json!(["D2H", 2048, 4096, 1, 2048, 2000.0, 100.0]),
-            json!(["H2D", 4096, 8192, 1, 4096, 6000.0, 33.3333333333]),
-            json!(["H2D", 8192, 16384, 1, 8192, 2000.0, 66.6666666667]),
+            json!(["H2D", 4096, 8192, 1, 4096, 6000.0, 33.333333333333336]),
+            json!(["H2D", 8192, 16384, 1, 8192, 2000.0, 66.66666666666667]),
         ]
     );
     // The activity goes from 1100012000 to 1500004000, its middle is at 1300008000: half of the D2D copy, 4000 bytes in

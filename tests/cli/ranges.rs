@@ -126,8 +126,8 @@ fn what_is_said_of_ranges() {
     // All work is 31,400 ns, of which 7,400 ns were launched in ranges.
     assert_eq!(
         succeed(&["table", "range_coverage", &input, "-f", "csv", "--columns", "launch,kernels,copies,gpu_ns,pct"]),
-        "launch,kernels,copies,gpu_ns,pct\nunknown,1,0,16000,50.9554140127\noutside,1,0,8000,25.4777070064\n\
-         range,3,1,7400,23.5668789809\n"
+        "launch,kernels,copies,gpu_ns,pct\nunknown,1,0,16000,50.955414012738856\noutside,1,0,8000,25.477707006369428\n\
+         range,3,1,7400,23.56687898089172\n"
     );
     let columns = "path,kind,calls,total_ns,self_ns,kernels,gpu_ns,self_kernels,self_gpu_ns";
     assert_eq!(

@@ -1,6 +1,8 @@
 //! Conversions that are brought up to date or gone on with: as good as new ones, byte for byte.
 
 use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime};
@@ -163,6 +165,42 @@ fn an_interrupted_conversion_is_gone_on_with() {
     fs::write(partial.join("tables/kernels/rank=7/process-7.parquet"), "half").unwrap();
     let finished = fs::read_dir(partial.join("done")).unwrap().count();
     work.expect_as_new(&format!("; {finished} unchanged and taken over, {} converted", 4 - finished), &[]);
+}
+
+/// A signal ends the program as its convention is, after it said how to go on; what is not worth going on with is removed.
+#[test]
+fn a_signal_is_answered_with_how_to_resume() {
+    for (signal, number) in [("INT", 2), ("TERM", 15)] {
+        for finished in [0, 1] {
+            let work = Work::ranks();
+            let (traces, dataset) = (work.path("traces"), work.path("dataset"));
+            let partial = work.path(".wavesieve-partial-dataset");
+            let arguments = ["convert", traces.to_str().unwrap(), "-o", dataset.to_str().unwrap(), "--jobs", "1", "-q"];
+            let awaited = if finished == 0 { partial.join("tables") } else { partial.join("done/0.json") };
+            let mut child = program(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+            let begun = Instant::now();
+            while !awaited.exists() && begun.elapsed() < Duration::from_secs(60) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            let id = child.id().to_string();
+            assert!(std::process::Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+            let mut said = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            assert_eq!(child.wait().unwrap().signal(), Some(number), "{said}");
+            assert!(!dataset.exists());
+            let kept = fs::read_dir(partial.join("done")).map_or(0, |notes| notes.flatten().count());
+            assert_eq!(partial.exists(), kept > 0, "nothing else is left");
+            assert!(kept >= finished);
+            let expected = match kept {
+                0 => "interrupted before a process was finished; run the same command again to start over\n".to_owned(),
+                1 => "interrupted: 1 finished process is kept; run the same command again to resume\n".to_owned(),
+                _ => format!("interrupted: {kept} finished processes are kept; run the same command again to resume\n"),
+            };
+            assert_eq!(said, expected);
+            let told = if kept == 0 { "wrote ".to_owned() } else { format!("; {kept} unchanged and taken over") };
+            work.expect_as_new(&told, &[]);
+        }
+    }
 }
 
 #[test]

@@ -279,8 +279,9 @@ fn written(path: &str) -> BTreeMap<String, f64> {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn real_wide_workloads() {
-    let Some(root) = real("ubench") else { return };
+    let root = real("ubench");
     assert_eq!(number("SELECT COUNT(*) FROM processes", &root), 4);
     for name in ["coalesced_profile", "conflict_profile", "no_conflict_profile", "uncoalesced_profile"] {
         let folder = format!("{root}/{name}");
@@ -311,11 +312,9 @@ fn real_wide_workloads() {
 }
 
 #[test]
+#[cfg_attr(not(shared_data), ignore = "real traces are absent; set WAVESIEVE_DATA")]
 fn a_real_long_workload_equals_its_database() {
-    let (Some(folder), Some(database)) = (real("rocprof-compute/mi300x-vcopy"), real("rocpd-pmc/vcopy_pmc_results.db"))
-    else {
-        return;
-    };
+    let (folder, database) = (real("rocprof-compute/mi300x-vcopy"), real("rocpd-pmc/vcopy_pmc_results.db"));
     let sql = "SELECT dispatch_id, counter, value FROM counters ORDER BY dispatch_id, counter";
     let (found, wanted) = (rows(sql, &folder), rows(sql, &database));
     assert_eq!(found.len(), 6027);

@@ -168,7 +168,7 @@ fn a_gap_of_days_is_no_idle_time() {
     let place = Place::new();
     let at = |from: i64| (0..20).map(move |number| ("alpha", from + number * 1_000, from + number * 1_000 + 900));
     let kernels: Vec<(&str, i64, i64)> = at(2_000_000).chain(at(2_000_000 + 5 * DAY_NS)).collect();
-    let (_, document) = analyzed(&place.write("1_results.json", &of_kernels(&kernels)), &[]);
+    let (_, document) = analyzed(&place.write("1_results.json", &of_kernels(&kernels)), &["--whole-run"]);
     assert_eq!(document["findings"][0]["rule"], "broken_span", "{:?}", rules(&document));
     assert!(document["summary"].as_str().unwrap().contains("5.00 days without any work"), "{}", document["summary"]);
     // Two times 19 900 ns with 900 of 1 000 busy.

@@ -15,7 +15,7 @@ const FOREIGN: [&str; 5] =
     ["gpu_timeline", "kernel_summary", "kernel_summary_by_category", "short_kernels_summary", "short_kernel_histogram"];
 
 /// The files of a workbook by their names.
-fn unpacked(bytes: &[u8]) -> BTreeMap<String, String> {
+pub fn unpacked(bytes: &[u8]) -> BTreeMap<String, String> {
     let number = |place: usize, width: usize| {
         bytes[place..place + width].iter().rev().fold(0_usize, |all, byte| all << 8 | usize::from(*byte))
     };
@@ -238,7 +238,7 @@ fn only_a_folder_of_an_earlier_analysis_is_replaced() {
     fs::write(&file, "").unwrap();
     let run = run(&["analyze", RANKS, "--format", "csv", "-o", in_text(&file)]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("is a file"), "{}", run.stderr);
+    assert!(run.stderr.contains("is no folder"), "{}", run.stderr);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Validates the documents of `analyze` with an independent validator, and compares what they say across formats.
 
-Of every input: the JSON document by its published schema, that of rocinsight in every version by a schema made from its
-description; every number of the JSON document is in the Markdown and the text; writing twice gives the same bytes.
+Of every input: the JSON document, and what info, check, table and convert write, by their published schemas; that of rocinsight
+in every version by a schema made from its description; every number of the JSON document is in the Markdown and the text; writing twice gives the same bytes.
 """
 
 import argparse
@@ -32,6 +32,55 @@ def problems(schema, document):
     validator = jsonschema.Draft202012Validator(schema)
     for error in sorted(validator.iter_errors(document), key=lambda error: list(map(str, error.path))):
         yield f"{'/'.join(map(str, error.path))}: {error.message[:200]}"
+
+
+def strict(schema):
+    """The schema with no room for keys that it does not name."""
+    if isinstance(schema, dict):
+        return {key: False if key == "additionalProperties" and value is True else strict(value) for key, value in schema.items()}
+    return [strict(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def extended(document):
+    """The document with a key more in every object, which readers must ignore."""
+    if isinstance(document, dict):
+        return {**{key: extended(value) for key, value in document.items()}, "added_later": "later"}
+    return [extended(one) for one in document] if isinstance(document, list) else document
+
+
+def of_json_outputs(binary, schemas, source):
+    """What is wrong with the JSON of info, check, table and a dataset's manifest by their schemas."""
+
+    def printed(*arguments):
+        done = subprocess.run([binary, *arguments, "--quiet"], capture_output=True)
+        if done.returncode not in (0, 3, 4, 5):
+            raise RuntimeError(f"{arguments} exits with {done.returncode}: {done.stderr.decode()[-300:]}")
+        return done.stdout
+
+    info = json.loads(printed("info", *source, "-f", "json"))
+    check = json.loads(printed("check", *source, "-f", "json"))
+    outputs = [("info", info), ("check", check)]
+    for query in ("kernel_summary", "time_breakdown", "trace_health", "device_constants"):
+        table = json.loads(printed("table", query, *source, "-f", "json"))
+        lines = [json.loads(line) for line in printed("table", query, *source, "-f", "jsonl").splitlines()]
+        outputs += [("table", table), ("table", lines)]
+        if table != lines:
+            yield f"{query}: -f json and -f jsonl differ"
+    with tempfile.TemporaryDirectory() as directory:
+        printed("convert", *source, "-o", f"{directory}/dataset")
+        outputs.append(("dataset", json.loads((Path(directory) / "dataset/manifest.json").read_text())))
+    for name, output in outputs:
+        yield from (f"{name}: {problem}" for problem in problems(strict(schemas[name]), output))
+        if name not in ("table", "dataset"):
+            yield from (f"{name} with a key more: {problem}" for problem in problems(schemas[name], extended(output)))
+    # What no program writes must be refused, or the schemas check nothing.
+    for name, output, key in (("info", info, "rank"), ("check", check, "severity"), ("dataset", outputs[-1][1], "format")):
+        torn = json.loads(json.dumps(output))
+        record = torn if isinstance(torn, dict) else torn[0] if torn else None
+        if record is not None:
+            record[key] = [None]
+            if not list(problems(schemas[name], torn)):
+                yield f"{name}: a wrong {key} is not refused"
 
 
 def plain(text):
@@ -103,13 +152,19 @@ def main():
     other = json.loads((HERE / "rocinsight.json").read_text())
     for schema in (own, other):
         jsonschema.Draft202012Validator.check_schema(schema)
+    schemas = {}
+    for topic in ("info", "check", "table", "dataset"):
+        text = subprocess.run([options.binary, "schema", topic], capture_output=True, check=True).stdout
+        schemas[topic] = json.loads(text)
+        jsonschema.Draft202012Validator.check_schema(schemas[topic])
     passed, failed = 0, 0
     with tempfile.TemporaryDirectory() as directory:
         index = json.loads(subprocess.run([options.binary, "schema", "index"], capture_output=True, check=True).stdout)
         jsonschema.Draft202012Validator.check_schema(index)
         batch = ["report", *options.inputs, "--group-by", "input", "--format", "json", "--quiet", "--dir", directory]
         subprocess.run([options.binary, *batch], check=False, stderr=subprocess.DEVNULL)
-        found = list(problems(index, json.loads((Path(directory) / "index.json").read_text())))
+        written_index = json.loads((Path(directory) / "index.json").read_text())
+        found = list(problems(strict(index), written_index))
         passed, failed = passed + (not found), failed + bool(found)
         for problem in found[:20]:
             print(f"index: {problem}", file=sys.stderr)
@@ -121,8 +176,11 @@ def main():
         found = []
         as_json = written(options.binary, source, "--format", "json")
         document = json.loads(as_json)
-        found += problems(own, document)
+        found += problems(strict(own), document)
+        found += (f"with a key more: {problem}" for problem in problems(own, extended(document)))
         found += keys(document)
+        if "--source-dir" not in source:
+            found += of_json_outputs(options.binary, schemas, source)
         markdown = written(options.binary, source, "--format", "markdown").decode()
         text = written(options.binary, source, "--format", "text").decode()
         found += missing(document, markdown, text)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import shutil
 import sqlite3
 
 # Values that nobody expects in a column.
@@ -294,4 +295,24 @@ def line_ends(random, path):
 CSV = [
     truncate, flip_bits, overwrite, cut_out, repeat_stretch, odd_characters, odd_characters, ragged_rows, ragged_rows,
     shuffled_rows, odd_fields, odd_fields, line_ends, compress_and_break,
+]  # fmt: skip
+
+
+def remove(random, path):
+    path.unlink()
+
+
+def other_part(random, path):
+    """The part of another rank or table in the place of this one."""
+    others = [other for other in sorted(path.parent.parent.parent.glob("*/rank=*/*.parquet")) if other.parent != path.parent]
+    shutil.copy(random.choice(others), path)
+
+
+def other_format(random, path):
+    path.write_bytes(random.choice([b"", b"PAR1", b"process,rank\n1,1\n", b"\x1f\x8b\x08", b"{}"]))
+
+
+DATASET = [
+    truncate, truncate, flip_bits, flip_bits, overwrite, overwrite, cut_out, repeat_stretch, remove, other_part, other_part,
+    other_format, compress_and_break,
 ]  # fmt: skip

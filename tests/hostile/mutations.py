@@ -2,9 +2,10 @@
 """Damages captures in a thousand ways each and runs the real program over them.
 
 A run reads one good rank beside several damaged ones and writes all tables. It must end in time with exit code 0 or 5,
-without a panic; it must create nothing beside its inputs and change nothing of them; and what it writes of the good rank
-must be what it writes when that rank is read alone. A part of the damaged files is also read without a good neighbour,
-which may end with 3 too. Everything follows from the numbers of the files, so that a failure repeats itself.
+without a panic; it must create nothing beside its inputs and change nothing of them; what it writes of the good rank must be
+what it writes when that rank is read alone; and a damaged rank of which nothing is written must be named, as must a part of a
+dataset that is missing, cut, or another one. A part of the damaged files is also read without a good neighbour, which may end
+with 3 too. Everything follows from the numbers of the files, so that a failure repeats itself.
 """
 
 import argparse
@@ -13,9 +14,11 @@ import concurrent.futures
 import pathlib
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import csv_of  # noqa: E402
@@ -32,8 +35,8 @@ GENERATE = [
 BY_RANK = ["--rank-from", r"rank(\d+)"]
 
 
-def make_bases(generator, work):
-    """A folder of files for each format and rank."""
+def make_bases(binary, generator, work):
+    """A folder of files for each format and rank; a dataset of all ranks."""
     bases = {}
     for form, options in [("rocpd", ["--format", "rocpd"]), ("json", ["--format", "json"])]:
         made = work / f"made_{form}"
@@ -50,7 +53,25 @@ def make_bases(generator, work):
         folder.mkdir(parents=True)
         csv_of.write(next((work / "rocpd" / f"rank{rank}").iterdir()), folder)
     bases["csv"] = work / "csv"
+    queries = pathlib.Path(__file__).parent.parent / "cli/rpd_sql"
+    for rank in range(NEIGHBOURS + 1):
+        folder = work / "rpd" / f"rank{rank}"
+        folder.mkdir(parents=True)
+        make_rpd(queries, folder / "trace.rpd", rank)
+    bases["rpd"] = work / "rpd"
+    bases["dataset"] = work / "dataset"
+    subprocess.run([binary, "convert", bases["rocpd"], *BY_RANK, "-o", bases["dataset"]], check=True, capture_output=True)
     return bases
+
+
+def make_rpd(queries, path, rank):
+    """An RPD database of processes that no other rank has."""
+    connection = sqlite3.connect(path)
+    for name in ["schema2.sql", "two_processes.sql"]:
+        connection.executescript((queries / name).read_text())
+    connection.execute("UPDATE rocpd_api SET pid = pid + ?", (1000 * rank,))
+    connection.commit()
+    connection.close()
 
 
 def listing(folder):
@@ -73,30 +94,39 @@ class Tester:
     def __init__(self, binary, base, form, work):
         self.binary, self.base, self.form, self.work = binary, base, form, work
         self.codes = collections.Counter()
-        self.ways = {"rocpd": damage.DATABASE, "json": damage.JSON, "csv": damage.CSV}[form]
-        output = work / f"reference_{form}"
-        finished = self.run(["convert", base / "rank0", *BY_RANK, "--to", "csv", "-o", output, "-q"])
-        assert finished.returncode == 0, finished.stderr.decode()
-        self.reference = good_rows(output)
+        self.ways = {
+            "rocpd": damage.DATABASE, "rpd": damage.DATABASE, "json": damage.JSON, "csv": damage.CSV, "dataset": damage.DATASET,
+        }[form]  # fmt: skip
+        with tempfile.TemporaryDirectory(dir=work) as scratch:
+            inputs, output = pathlib.Path(scratch, "inputs"), pathlib.Path(scratch, "output")
+            self.set_up(inputs)
+            finished = self.run(["convert", inputs, *BY_RANK, "--to", "csv", "-o", output, "-q"])
+            assert finished.returncode == 0, finished.stderr.decode()
+            self.reference = good_rows(output)
         assert len(self.reference) > 10
 
     def run(self, arguments):
         command = [self.binary, *map(str, arguments)]
         return subprocess.run(command, capture_output=True, timeout=LIMIT_SECONDS, check=False)
 
-    def damaged(self, number, folder):
-        """Makes damaged file `number`; gives how."""
+    def set_up(self, inputs):
+        """A folder with a good rank."""
+        shutil.copytree(self.base / "rank0", inputs / "rank0")
+
+    def damaged(self, number, inputs):
+        """Makes damaged file `number` in a folder; gives how, and a text and a folder of which one must be found after."""
         rank = 1 + number % NEIGHBOURS
+        folder = inputs / f"rank{rank}"
         shutil.copytree(self.base / f"rank{rank}", folder)
         own = random.Random(f"{self.form} {number}")
         way = self.ways[number // NEIGHBOURS % len(self.ways)]
         path = own.choice(sorted(folder.iterdir()))
         way(own, path)
-        if own.random() < 0.2:
+        if own.random() < 0.2 and path.exists() and path.stat().st_size > 0:
             own.choice([damage.truncate, damage.flip_bits])(own, path)
-        return f"{self.form} {number}: {way.__name__} of {path.name}"
+        return f"{self.form} {number}: {way.__name__} of {path.name}", f"/rank{rank}/", f"processes/rank={rank}"
 
-    def problem(self, arguments, inputs, allowed):
+    def problem(self, arguments, inputs, allowed, expected=(), output=None):
         """What is wrong with a run, if anything."""
         before = listing(inputs)
         try:
@@ -111,49 +141,87 @@ class Tester:
             return f"a panic: {message[-600:]}"
         if listing(inputs) != before:
             return "inputs were changed, or something was made beside them"
+        for text, folder in expected:
+            found = output is not None and folder is not None and (output / folder).exists()
+            if not found and (text not in message or finished.returncode != 5):
+                return f"exit {finished.returncode}, and no word of {text}: {message[-600:]}"
         return None
 
     def batch(self, numbers):
         """Reads one good rank beside damaged ones; gives the problems."""
         with tempfile.TemporaryDirectory(dir=self.work) as scratch:
             inputs, output = pathlib.Path(scratch, "inputs"), pathlib.Path(scratch, "output")
-            inputs.mkdir()
-            shutil.copytree(self.base / "rank0", inputs / "rank0")
-            ways = [self.damaged(number, inputs / f"rank{1 + number % NEIGHBOURS}") for number in numbers]
-            convert = ["convert", inputs, *BY_RANK, "--to", "csv", "-o", output, "-q"]
-            found = self.problem(convert, inputs, (0, 5))
+            self.set_up(inputs)
+            damaged = [self.damaged(number, inputs) for number in numbers]
+            ways, expected = [way for way, *_ in damaged], [(text, folder) for _, text, folder in damaged if text]
+            convert = ["convert", inputs, *BY_RANK, "--to", "csv", "-o", output, "-v"]
+            found = self.problem(convert, inputs, (0, 5), expected, output)
             if found is None and good_rows(output) != self.reference:
                 rows = good_rows(output)
                 differ = [name for name in self.reference if rows.get(name) != self.reference[name]]
                 found = f"the good rank is not whole: {differ}"
             if found is None:
-                found = self.problem(["check", inputs, *BY_RANK], inputs, (0, 4, 5))
+                named = [(text, None) for text, folder in expected if folder is None]
+                found = self.problem(["check", inputs, *BY_RANK, "-v"], inputs, (0, 4, 5), named)
             problems = [] if found is None else [(ways, found)]
             if found is not None and len(numbers) > 1:
                 one_by_one = [problem for number in numbers for problem in self.batch([number])]
                 problems = one_by_one or problems
             if len(numbers) > 1:
-                rank = 1 + numbers[len(ways) // 2] % NEIGHBOURS
-                alone = self.problem(["info", inputs / f"rank{rank}"], inputs, (0, 3, 5))
-                problems += [] if alone is None else [([ways[len(ways) // 2]], f"alone: {alone}")]
+                problems += self.alone(numbers[len(ways) // 2], inputs, ways[len(ways) // 2])
         return problems
+
+    def alone(self, number, inputs, way):
+        """Reads damaged file `number` without a good neighbour; gives the problems."""
+        found = self.problem(["info", inputs / f"rank{1 + number % NEIGHBOURS}"], inputs, (0, 3, 5))
+        return [] if found is None else [([way], f"alone: {found}")]
+
+
+class DatasetTester(Tester):
+    """Runs the program over a dataset of which parts are damaged."""
+
+    def set_up(self, inputs):
+        shutil.copytree(self.base, inputs)
+
+    def damaged(self, number, inputs):
+        rank = 1 + number % NEIGHBOURS
+        own = random.Random(f"{self.form} {number}")
+        way = self.ways[number // NEIGHBOURS % len(self.ways)]
+        path = own.choice(sorted(inputs.glob(f"*/rank={rank}/*")))
+        length = path.stat().st_size
+        way(own, path)
+        part = str(path.relative_to(inputs))
+        # Bytes that change to others may still be read.
+        is_told = not path.exists() or path.stat().st_size != length
+        return f"{self.form} {number}: {way.__name__} of {part}", part if is_told else None, None
+
+    def alone(self, number, inputs, way):
+        """A damaged manifest."""
+        own = random.Random(f"manifest {number}")
+        manifest = own.choice([damage.truncate, damage.flip_bits, damage.odd_json_values, damage.drop_json_keys])
+        manifest(own, inputs / "manifest.json")
+        verb = own.choice([["info"], ["check"], ["table", "kernel_summary"]])
+        found = self.problem([*verb, inputs], inputs, (0, 3, 4, 5))
+        return [] if found is None else [([way], f"with {manifest.__name__} of the manifest, {verb}: {found}")]
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--binary", required=True)
     arguments.add_argument("--generator", required=True, help="the built example generate_trace")
-    arguments.add_argument("--count", type=int, default=1000, help="damaged files of each format")
+    arguments.add_argument("--count", type=int, default=1000, help="damaged files of each format; of RPD and datasets a fifth")
     arguments.add_argument("--only", type=int, nargs="*", help="numbers of damaged files, to repeat a failure")
-    arguments.add_argument("--format", nargs="*", default=["rocpd", "json", "csv"])
+    arguments.add_argument("--format", nargs="*", default=["rocpd", "json", "csv", "rpd", "dataset"])
     options = arguments.parse_args()
     problems, runs = [], 0
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
-        bases = make_bases(pathlib.Path(options.generator).resolve(), work)
+        binary = pathlib.Path(options.binary).resolve()
+        bases = make_bases(binary, pathlib.Path(options.generator).resolve(), work)
         for form in options.format:
-            tester = Tester(pathlib.Path(options.binary).resolve(), bases[form], form, work)
-            numbers = list(range(options.count))
+            begin = time.monotonic()
+            tester = (DatasetTester if form == "dataset" else Tester)(binary, bases[form], form, work)
+            numbers = list(range(options.count // 5 if form in ("rpd", "dataset") else options.count))
             batches = [numbers[start : start + NEIGHBOURS] for start in range(0, len(numbers), NEIGHBOURS)]
             if options.only:
                 batches = [[number] for number in options.only]
@@ -166,7 +234,8 @@ def main():
             # Damage that nobody notices proves nothing.
             if tester.codes[5] == 0 and not options.only:
                 problems.append(([form], "no damage was noticed"))
-            print(form, "exit codes:", ", ".join(f"{code}: {count}" for code, count in sorted(tester.codes.items())))
+            codes = ", ".join(f"{code}: {count}" for code, count in sorted(tester.codes.items()))
+            print(f"{form}: {time.monotonic() - begin:.0f} s, exit codes: {codes}")
     print(f"{runs} damaged captures, {len(problems)} problems")
     return 1 if problems or runs == 0 else 0
 

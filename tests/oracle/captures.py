@@ -9,6 +9,7 @@ import re
 import sqlite3
 
 DAY_NS = 86_400 * 10**9
+MOST_BYTES = 2**48
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "MPI_RANKID")
 RANK_VARIABLES += ("SLURM_PROCID", "PALS_RANKID", "FLUX_TASK_RANK", "RANK")
 
@@ -16,6 +17,12 @@ RANK_VARIABLES += ("SLURM_PROCID", "PALS_RANKID", "FLUX_TASK_RANK", "RANK")
 def whole(value):
     """An integer column: SQLite keeps what does not fit as a real, and text is no number."""
     return int(value) if isinstance(value, (int, float)) else None
+
+
+def possible_size(value):
+    """A number of bytes, or nothing where no memory has as many."""
+    size = whole(value)
+    return size if size is not None and 0 <= size <= MOST_BYTES else None
 
 
 class Process:
@@ -183,7 +190,7 @@ class Process:
             between = source is not None and destination is not None and source != destination
             gpu = destination if source is None else source
             direction = copy_direction(strings.get(row["name_id"]) or "", between)
-            found.append((direction, gpu, destination if between else None, whole(row["size"]), *times))
+            found.append((direction, gpu, destination if between else None, possible_size(row["size"]), *times))
         return found
 
 

@@ -70,7 +70,18 @@ def no_work(connection, _):
     delete(connection, "rocpd_kernel_dispatch", "rocpd_memory_copy")
 
 
-CASES = (powers_of_two, enormous, equal, on_the_edges, one_rank_without_work, copies_alone, no_work)
+def copies_without_sizes(connection, number):
+    """Every second copy has no size, runs longer, and begins while another one runs; of the last capture all have none."""
+    table = table_named(connection, "rocpd_memory_copy")
+    rows = list(connection.execute(f'SELECT id, "start", "end" FROM "{table}" ORDER BY name_id, "start"'))
+    for place, (row, start, end) in enumerate(rows):
+        if place % 2 == 1 or number == 3:
+            earlier = rows[place - 1][1] if place > 0 else start
+            values = (-1 - place, min(start, earlier + 7), end + 3 * (end - start), row)
+            connection.execute(f'UPDATE "{table}" SET size = ?, "start" = ?, "end" = ? WHERE id = ?', values)
+
+
+CASES = (powers_of_two, enormous, equal, on_the_edges, one_rank_without_work, copies_alone, no_work, copies_without_sizes)
 
 
 def make(work):

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import sqlite3
 import sys
 import tempfile
@@ -13,20 +14,15 @@ from pathlib import Path
 
 import datafusion
 import duckdb
-import pyarrow
-import pyarrow.parquet
 
 from common import REPOSITORY, BinaryError, Tally, default_inputs, difference, read_table, run_binary
 
-
-# The table that the program registers because the engines have no common way to count.
-NUMBERS = range(65_536)
 
 # Thread traces and program counter samples, in a folder without databases.
 THREAD_TRACE = REPOSITORY / "fixtures" / "thread_trace"
 
 # Counters of many blocks, for queries about counters.
-WORKLOADS = [REPOSITORY / "fixtures" / "compute", REPOSITORY.parent / "shared" / "data" / "ubench"]
+WORKLOADS = [REPOSITORY / "fixtures" / "compute", REPOSITORY / "fixtures" / "profile", REPOSITORY.parent / "shared" / "data" / "ubench"]
 OF_COUNTERS = {"counters", "counter_dispatches", "metric_sums", "kernel_bottlenecks", "kernel_resources"}
 
 # Values of parameters to try beside their defaults.
@@ -122,19 +118,22 @@ def table_files(dataset):
     return {table: paths for table, paths in files.items() if paths}
 
 
-def selection(paths):
-    """The columns of a table, dictionaries as plain text."""
-    schema = pyarrow.parquet.read_schema(paths[0])
-    return ", ".join(
-        f'CAST("{field.name}" AS VARCHAR) AS "{field.name}"'
-        if pyarrow.types.is_dictionary(field.type)
-        else f'"{field.name}"'
-        for field in schema
-    )
+NEEDS = re.compile(r"-- reads ([a-z_, ]+): tables of a dataset made with `wavesieve convert INPUT -o DATASET(?: --with ([a-z_,]+))?`")
+
+
+def what_is_missing(sql, default_tables):
+    """What is wrong with what the first line says that a dataset needs, or None."""
+    first = NEEDS.fullmatch(sql.splitlines()[0])
+    if first is None:
+        return f"the first line is {sql.splitlines()[0]!r}"
+    reads, kept = set(first[1].split(", ")), set((first[2] or "").split(",")) - {""}
+    if reads - kept <= default_tables and not kept & default_tables:
+        return None
+    return f"reads {sorted(reads)} with {sorted(kept)}, which a dataset has not"
 
 
 class DuckDb:
-    """A dataset in DuckDB."""
+    """A dataset in DuckDB, loaded as the statements' first lines assume: a view for each folder."""
 
     name = "duckdb"
 
@@ -143,8 +142,7 @@ class DuckDb:
         for table, paths in table_files(dataset).items():
             listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
             source = f"read_parquet([{listed}], hive_partitioning = false)"
-            self.connection.execute(f'CREATE VIEW "{table}" AS SELECT {selection(paths)} FROM {source}')
-        self.connection.execute(f"CREATE TABLE numbers AS SELECT range AS n FROM range({len(NUMBERS)})")
+            self.connection.execute(f'CREATE VIEW "{table}" AS SELECT * FROM {source}')
 
     def records(self, sql):
         result = self.connection.execute(sql)
@@ -153,7 +151,7 @@ class DuckDb:
 
 
 class DataFusion:
-    """A dataset in DataFusion."""
+    """A dataset in DataFusion: a Parquet table for each folder."""
 
     name = "datafusion"
 
@@ -162,11 +160,8 @@ class DataFusion:
             "datafusion.execution.listing_table_ignore_subdirectory", "false"
         )
         self.context = datafusion.SessionContext(configuration)
-        for table, paths in table_files(dataset).items():
-            self.context.register_parquet(f"stored_{table}", str(Path(dataset) / table))
-            self.context.sql(f'CREATE VIEW "{table}" AS SELECT {selection(paths)} FROM "stored_{table}"').collect()
-        numbers = pyarrow.table({"n": pyarrow.array(NUMBERS, pyarrow.int64())})
-        self.context.register_record_batches("numbers", [numbers.to_batches()])
+        for table in table_files(dataset):
+            self.context.register_parquet(table, str(Path(dataset) / table))
 
     def records(self, sql):
         return self.context.sql(sql).to_arrow_table().to_pylist()
@@ -188,7 +183,7 @@ def statement(binary, query, options):
     return run_binary(binary, ["table", query, "--show-sql", *options])
 
 
-def compare_query(tally, binary, source, dataset, engines, query, options):
+def compare_query(tally, binary, source, dataset, engines, query, options, default_tables):
     """All comparisons of one query with one set of options; returns the number of rows."""
     label = f"{source} {query} {' '.join(options)}".strip()
     try:
@@ -198,6 +193,7 @@ def compare_query(tally, binary, source, dataset, engines, query, options):
     except (BinaryError, json.JSONDecodeError) as error:
         tally.check(label, error)
         return 0
+    tally.check(f"{label} needs", what_is_missing(sql, default_tables))
     tally.check(f"{label} dataset", difference(stored, direct, lambda column: 0.0))
     for engine in engines:
         try:
@@ -227,13 +223,17 @@ def compare_input(tally, binary, source, dataset, queries, rows_seen):
     try:
         if run_binary(binary, ["convert", source, "-o", dataset, "--with", "all"]) is None:
             raise BinaryError("convert found no trace")
+        # Without --with a dataset has the other tables.
+        plain = Path(f"{dataset}-plain")
+        run_binary(binary, ["convert", source, "-o", plain])
+        default_tables = {path.name for path in plain.iterdir() if path.is_dir()}
         engines = [DuckDb(dataset), DataFusion(dataset)]
     except Exception as error:
         tally.check(f"{source} convert", error)
         return
     for query in queries:
         for options in option_sets(query):
-            rows_seen[query] += compare_query(tally, binary, source, dataset, engines, query, options)
+            rows_seen[query] += compare_query(tally, binary, source, dataset, engines, query, options, default_tables)
 
 
 def main():

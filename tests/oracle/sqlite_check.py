@@ -4,6 +4,7 @@ Only Python's sqlite3 and the base tables are used, and intervals are united by 
 """
 
 import argparse
+import math
 import statistics
 import sys
 import tempfile
@@ -43,28 +44,96 @@ def kernel_summary(processes):
     return sorted(records, key=lambda record: (-record["total_ns"], record["kernel_name"]))
 
 
-def copy_summary(processes):
+def copies_by_lane(processes):
+    """Copies by process, GPU and direction: those of a lane may overlap, and the time of lanes adds up."""
     copies = [(number, *copy) for number, process in enumerate(processes) for copy in process.copies()]
+    return copies, lambda group: grouped(group, lambda copy: (copy[0], copy[1], copy[2])).values()
+
+
+def covered(lanes, has_size=False):
+    """Time in which at least one copy of each lane runs; only of those with a size, where that is asked for."""
+    chosen = ([copy for copy in lane if not has_size or copy[4] is not None] for lane in lanes)
+    return sum(union_length([(copy[5], copy[6]) for copy in lane]) for lane in chosen)
+
+
+def copy_summary(processes):
+    copies, lanes_of = copies_by_lane(processes)
     records = []
     for direction, group in grouped(copies, lambda copy: copy[1]).items():
         durations = [copy[6] - copy[5] for copy in group]
         sizes = [copy[4] for copy in group if copy[4] is not None]
-        lanes = grouped(group, lambda copy: (copy[0], copy[2])).values()
-        busy = sum(union_length([(copy[5], copy[6]) for copy in lane]) for lane in lanes)
+        # What a copy without a size moved is not known: neither bytes nor time of it are in the bandwidth.
+        sized_busy = covered(lanes_of(group), has_size=True)
         records.append(
             {
                 "direction": direction,
                 "copies": len(group),
+                "copies_without_size": len(group) - len(sizes),
                 "total_bytes": sum(sizes) if sizes else None,
                 "mean_bytes": sum(sizes) / len(sizes) if sizes else None,
                 "total_ns": sum(durations),
-                "busy_ns": busy,
-                "gb_per_s": sum(sizes) / busy if sizes and busy else None,
+                "busy_ns": covered(lanes_of(group)),
+                "sized_busy_ns": sized_busy,
+                "gb_per_s": sum(sizes) / sized_busy if sizes and sized_busy else None,
                 "min_ns": min(durations),
                 "max_ns": max(durations),
             }
         )
     return sorted(records, key=lambda record: (-record["total_ns"], record["direction"]))
+
+
+def bin_edges(process, bins):
+    """Start and end of every bin of the activity of a process: as wide as each other in whole nanoseconds, the last one cut."""
+    times = [times for *_, start, end in [*process.kernels(), *process.copies()] for times in (start, end)]
+    if not times:
+        return []
+    first, last = min(times), max(times)
+    # Spans of more than 2^53 ns, of which some captures are made, are divided as floating point numbers.
+    width = max(1, math.ceil(float(last - first) / bins))
+    starts = range(first, max(last, first + 1), width)
+    return [(start, min(start + width, last)) for start in starts]
+
+
+def copy_bandwidth_over_time(processes, bins):
+    """By process, direction and bin, GPUs together: each copy is cut at the edges, and its bytes go with its time."""
+    records = []
+    for number, process in enumerate(processes):
+        edges = bin_edges(process, bins)
+        for direction, group in grouped(process.copies(), lambda copy: copy[0]).items():
+            for place, (left, right) in enumerate(edges):
+                last = place == len(edges) - 1
+                pieces = []
+                for _, gpu, _, size, start, end in group:
+                    if start == end:
+                        inside = left <= start < right or (last and start == right)
+                        share = 1.0
+                    else:
+                        inside = start < right and end > left
+                        share = (min(end, right) - max(start, left)) / (end - start)
+                    if inside:
+                        moved = None if size is None else size * share
+                        pieces.append((number, direction, gpu, None, moved, max(start, left), min(end, right)))
+                if not pieces:
+                    continue
+                moved = [piece[4] for piece in pieces if piece[4] is not None]
+                lanes = list(grouped(pieces, lambda piece: piece[2]).values())
+                sized_busy = covered(lanes, has_size=True)
+                records.append(
+                    {
+                        "process": number,
+                        "direction": direction,
+                        "bin": place,
+                        "start_ns": left,
+                        "end_ns": right,
+                        "copies": len(pieces),
+                        "copies_without_size": len(pieces) - len(moved),
+                        "bytes": float(sum(moved)) if moved else None,
+                        "busy_ns": covered(lanes),
+                        "sized_busy_ns": sized_busy,
+                        "gb_per_s": sum(moved) / sized_busy if moved and sized_busy else None,
+                    }
+                )
+    return sorted(records, key=lambda record: (record["process"], record["direction"], record["bin"]))
 
 
 def gpu_activity(process):
@@ -378,6 +447,10 @@ def check_input(tally, binary, source, compared):
             None,
         ),
     ]
+    for bins in (1, 7, 50):
+        expected = copy_bandwidth_over_time(processes, bins)
+        options = ("--by", "process", "--stretches", str(bins))
+        answers.append(("copy_bandwidth_over_time", expected, options, None))
     for threshold in (10, 12.34, 100, 1000):
         options = ("--threshold-us", str(threshold))
         answers.append(("short_kernels", short_kernels(processes, threshold), options, None))

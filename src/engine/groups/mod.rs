@@ -2,6 +2,7 @@
 
 mod accumulate;
 mod counted;
+mod few_rows;
 mod grouped;
 mod keys;
 mod recognise;
@@ -13,4 +14,5 @@ mod value;
 
 pub use recognise::{Recognised, recognise, recognise_all};
 pub use run::without_groupings;
-pub use shared::Passes;
+pub use shared::{Passes, Tables};
+pub use statistics::Statistics;

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
-use polars::prelude::{Column, DataFrame, Expr, LazyFrame, Scalar, col};
+use polars::prelude::{Column, DataFrame, LazyFrame, Scalar};
 
+use super::few_rows::{self, FewRows};
 use super::recognise::{Grouping, Recognised, recognise};
 use super::table_pass::TablePass;
 use crate::engine::mentions::mentioned;
-use crate::trace::frames::is_identity;
+use crate::trace::frames::{FEW_ROWS, collected, is_identity, selected};
 use crate::trace::jobs::Jobs;
 use crate::trace::schema::Table;
 use crate::trace::source::Piece;
@@ -70,13 +71,16 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
     };
     trace.jobs().run(&pieces, |_| 0, add_piece)?;
     let request = Request::from([(table.name, columns.clone())]);
+    let few = FewRows::default();
     let add_whole = |member: &&Member| {
         let mut tables = trace.process_frames(member, &request)?;
         let frame = tables.remove(table.name).context("internal: a table was not read")?;
-        add_rows(frame, member, &columns, trace.jobs().shared_by(whole.len()), empty, absorb)
+        add_rows(&frame, member, &columns, trace.jobs().shared_by(whole.len()), &few, empty, absorb)
     };
-    trace.jobs().run(&whole, |member| member.memory_bytes_of(&request), add_whole)?;
-    all.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+    trace.each(&whole, |member| member.memory_bytes_of(&request), add_whole)?;
+    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    few.finish(&mut all)?;
+    all.finish()
 }
 
 /// The columns of a table that a pass over it reads.
@@ -102,21 +106,30 @@ pub fn add_pieces(
     piece.read(&mut |frame| pass.add(&identified(frame, member, columns)?))
 }
 
-/// Adds the rows of a table of a process, in parts that are each added to a pass of their own. The workers are not those of
+/// Adds the rows of a table of a process, in parts that are each added to a pass of their own; few rows wait for others. The workers are not those of
 /// the pool: one that waits for what is computed of its rows would begin the next part, and so on, on the same stack.
 ///
 /// # Errors
 /// When they cannot be read.
 pub fn add_rows<'a>(
-    frame: LazyFrame,
+    frame: &LazyFrame,
     member: &Member,
     columns: &BTreeSet<&'static str>,
     workers: Jobs,
+    few: &FewRows,
     empty: impl Fn() -> TablePass<'a> + Sync,
     absorb: impl Fn(TablePass<'a>) + Sync,
 ) -> Result<()> {
-    let own: Vec<Expr> = columns.iter().filter(|name| !is_identity(name)).map(|name| col(*name)).collect();
-    let frame = frame.select(own).collect()?;
+    let frame = collected(&selected(frame, columns.iter().copied().filter(|name| !is_identity(name)))?)?;
+    if frame.height() <= FEW_ROWS {
+        let together = few.put(identified(&frame, member, columns)?);
+        if !together.is_empty() {
+            let mut pass = empty();
+            few_rows::add(&mut pass, together)?;
+            absorb(pass);
+        }
+        return Ok(());
+    }
     // What is kept of every row for as long as a frame is added up is kept of fewer.
     let slices: Vec<i64> = (0..frame.height()).step_by(ADDED_ROWS).map(|first| first as i64).collect();
     let add = |first: &i64| {

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, LazyFrame};
 use rayon::prelude::*;
 
+use super::few_rows::FewRows;
 use super::recognise::{Grouping, Output};
 use super::run::{add_pieces, add_rows, columns_to_read};
 use super::table_pass::TablePass;
@@ -32,6 +33,7 @@ struct OfRows<'a> {
     groupings: Vec<&'a Grouping>,
     columns: BTreeSet<&'static str>,
     all: Mutex<TablePass<'a>>,
+    few: FewRows,
 }
 
 impl<'a> OfRows<'a> {
@@ -48,7 +50,7 @@ impl<'a> OfRows<'a> {
         let request = Request::from([(self.table.name, self.columns.clone())]);
         Look::new(request, move |member, tables, _| {
             let frame = tables.get(self.table.name).context("internal: a table was not read")?;
-            add_rows(frame.clone(), member, &self.columns, workers, || self.empty(), |pass| self.absorb(pass))
+            add_rows(frame, member, &self.columns, workers, &self.few, || self.empty(), |pass| self.absorb(pass))
         })
     }
 }
@@ -69,7 +71,7 @@ impl<'a> Passes<'a> {
             let Some(table) = groupings.first().map(|grouping| grouping.table) else { continue };
             let pass = TablePass::new(&groupings);
             let columns = columns_to_read(&pass, table);
-            passes.push(OfRows { table, groupings, columns, all: Mutex::new(pass) });
+            passes.push(OfRows { table, groupings, columns, all: Mutex::new(pass), few: FewRows::default() });
         }
         Self(passes)
     }
@@ -81,6 +83,12 @@ impl<'a> Passes<'a> {
             request.entry(rows.table.name).or_default().extend(&rows.columns);
         }
         request
+    }
+
+    /// Adds the rows of each process, of tables that are read as a whole.
+    pub fn looks<'b>(&'b self, trace: &Trace) -> impl Iterator<Item = Look<'b>> {
+        let workers = trace.jobs().shared_by(trace.members().len());
+        self.0.iter().map(move |rows| rows.look(workers))
     }
 
     /// Reads the tables of a request, and of others what the groupings and other looks need.
@@ -135,7 +143,9 @@ impl<'a> Passes<'a> {
     /// When polars cannot build a table.
     pub fn finish(self) -> Result<Tables<'a>> {
         let finish = |rows: OfRows<'a>| {
-            let frames = rows.all.into_inner().unwrap_or_else(PoisonError::into_inner).finish()?;
+            let mut all = rows.all.into_inner().unwrap_or_else(PoisonError::into_inner);
+            rows.few.finish(&mut all)?;
+            let frames = all.finish()?;
             let kinds = rows.groupings.into_iter().map(kind);
             Ok(frames.map(|frames| kinds.zip(frames).collect::<Vec<_>>()).unwrap_or_default())
         };

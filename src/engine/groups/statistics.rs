@@ -71,7 +71,13 @@ impl Statistics {
 
     /// The sample standard deviation of what was added with its square; `None` of fewer than two. The error is a sum of squares out of range.
     pub fn deviation(&self) -> Result<Option<f64>, OutOfRange> {
-        if self.count < 2 {
+        Ok(self.variance(1)?.map(f64::sqrt))
+    }
+
+    /// The variance of what was added with its square, where `degrees` of freedom are lost; `None` of no more than these.
+    /// The error is a sum of squares out of range.
+    pub fn variance(&self, degrees: u8) -> Result<Option<f64>, OutOfRange> {
+        if self.count <= u64::from(degrees) {
             return Ok(None);
         }
         // n Σx² − (Σx)², which is exact in integers where floats would cancel.
@@ -79,7 +85,7 @@ impl Statistics {
         let scaled = count.checked_mul(self.squares).filter(|_| !self.overflow).ok_or(OutOfRange)?;
         let square = self.sum.unsigned_abs().checked_pow(2).ok_or(OutOfRange)?;
         let spread = scaled.checked_sub(square).ok_or(OutOfRange)?;
-        Ok(Some((spread as f64 / (count * (count - 1)) as f64).sqrt()))
+        Ok(Some(spread as f64 / (count * (count - u128::from(degrees))) as f64))
     }
 }
 

@@ -45,6 +45,9 @@ pub fn apart(sql: &str, names: &[String]) -> (Option<LocalSteps>, String) {
     if names.is_empty() { nothing() } else { taken().unwrap_or_else(nothing) }
 }
 
+/// Estimated bytes of the rows of a process; a small one counts for this much, so that its tables are not kept for thousands of others.
+const LEAST_BYTES: u64 = 256 << 10;
+
 /// Rows by step.
 type Rows = BTreeMap<String, DataFrame>;
 
@@ -76,7 +79,7 @@ impl<'a> Sharing<'a> {
                 blocks.push(Block { missing: 0, tables: BTreeMap::new() });
                 left_bytes = BLOCK_BYTES;
             }
-            left_bytes = left_bytes.saturating_sub(member.memory_bytes_of(&request).max(1));
+            left_bytes = left_bytes.saturating_sub(member.row_bytes_of(&request).max(LEAST_BYTES));
             if let Some(block) = blocks.last_mut() {
                 block.missing += 1;
             }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Result;
 use polars::prelude::{Column, DataFrame, DataType, PolarsResult, df};
 
+use crate::trace::frames::collected;
 use crate::trace::gpu_times::SUMMED_COLUMNS;
 use crate::trace::looks::Look;
 use crate::trace::values::Integers;
@@ -95,7 +96,7 @@ impl Merged {
 
     fn see(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
         let Some(segments) = tables.get(GPU_SEGMENTS) else { return Ok(()) };
-        let runs = runs_of(&segments.clone().collect()?)?;
+        let runs = runs_of(&collected(segments)?)?;
         self.processes.lock().unwrap_or_else(PoisonError::into_inner).insert(member.process.process, runs);
         Ok(())
     }

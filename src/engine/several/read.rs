@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::local::{LocalSteps, Locals, apart};
 use super::merged::{GPU_SEGMENTS, Merged};
+use super::steady::{Steady, SteadyTables};
 use super::sums::Sums;
 use crate::engine::front_matter::QueryDeclaration;
 use crate::engine::groups::{Passes, Recognised, recognise, recognise_all};
@@ -16,12 +17,15 @@ use crate::engine::run::united;
 use crate::trace::logical::columns_of;
 use crate::trace::looks::Look;
 use crate::trace::schema;
+use crate::trace::views::{SteadyParts, View};
 use crate::trace::{Request, Trace, derived};
 
 /// A statement, and what its query says of how it may be run.
 pub struct Told<'a> {
     /// The statement.
     pub sql: &'a str,
+    /// What of the run it is about.
+    pub view: View,
     /// Whether sums of segments are enough for it.
     pub is_of_sums: bool,
     /// Steps that may be worked out of some processes at a time.
@@ -32,8 +36,8 @@ pub struct Told<'a> {
 
 impl<'a> Told<'a> {
     /// A statement of a query.
-    pub fn of(sql: &'a str, query: &'a QueryDeclaration) -> Self {
-        Self { sql, is_of_sums: !query.sums.is_empty(), local: &query.local, grid: query.grid.as_deref() }
+    pub fn of(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
+        Self { sql, view, is_of_sums: !query.sums.is_empty(), local: &query.local, grid: query.grid.as_deref() }
     }
 }
 
@@ -49,6 +53,7 @@ pub struct Statement {
     pub is_of_sums: bool,
     /// The step with the stretches of time within which it is given segments put together.
     pub grid: Option<String>,
+    view: View,
 }
 
 /// Statements with what they are run over.
@@ -61,14 +66,22 @@ pub struct Several {
     sums: Option<LazyFrame>,
     /// Segments to be put together.
     merged: Merged,
+    /// The same of the steady part.
+    steady: SteadyTables,
+    /// Whether the steady part of any process tells more than all of its run.
+    pub has_steady: bool,
 }
 
 /// A statement taken apart.
-struct Apart {
-    local: Option<LocalSteps>,
-    recognised: Option<Recognised>,
-    sql: String,
-    request: Request,
+pub struct Apart {
+    /// Steps that are worked out of some processes at a time.
+    pub local: Option<LocalSteps>,
+    /// What it groups.
+    pub recognised: Option<Recognised>,
+    /// What is left of it.
+    pub sql: String,
+    /// What that reads.
+    pub request: Request,
 }
 
 impl Apart {
@@ -93,39 +106,53 @@ impl Several {
     /// When a table cannot be read.
     pub fn read(trace: &Trace, told: &[Told<'_>]) -> Result<Self> {
         let statements: Vec<Apart> = told.par_iter().map(Apart::of).collect();
-        let groupings = || statements.iter().filter_map(|one| one.recognised.as_ref()).flat_map(|one| &one.groupings);
+        let of_view = |view: View| {
+            let both = statements.iter().zip(told);
+            both.filter(move |(_, told)| told.view == view)
+        };
+        let whole = || of_view(View::WholeRun);
+        let groupings = || whole().filter_map(|(one, _)| one.recognised.as_ref()).flat_map(|one| &one.groupings);
         let is_late = |table: &str| derived::is_joint(table);
         let passes = Passes::of(groupings().filter(|grouping| !is_late(grouping.table.name)));
         let late_passes = Passes::of(groupings().filter(|grouping| is_late(grouping.table.name)));
-        let locals = Locals::of(trace, &statements.iter().filter_map(|one| one.local.as_ref()).collect::<Vec<_>>());
+        let locals = Locals::of(trace, &whole().filter_map(|(one, _)| one.local.as_ref()).collect::<Vec<_>>());
         let merged = Merged::default();
         let of_sums = |are: bool| {
-            let requests = statements.iter().zip(told).filter(move |(_, told)| told.is_of_sums == are);
+            let requests = whole().filter(move |(_, told)| told.is_of_sums == are);
             requests.map(|(statement, _)| &statement.request)
         };
+        let parts = SteadyParts::of(trace);
+        let steady = Steady::of(trace, of_view(View::Steady).collect());
         let mut request = united(of_sums(true));
         request.remove(GPU_SEGMENTS);
         let mut request = united([&request].into_iter().chain(of_sums(false)));
         // What depends on all processes comes after what is read of each, out of which it can be taken.
         let late = request.extract_if(.., |table, _| is_late(table)).collect();
-        trace.expect(&united([&late, &late_passes.request()]));
-        let merged_look = told.iter().any(|told| told.grid.is_some()).then(|| merged.look());
-        let others: Vec<Look<'_>> = locals.looks(trace).chain(merged_look).collect();
+        trace.expect(&united([&late, &late_passes.request(), &steady.late_request()]));
+        let merged_look = whole().any(|(_, told)| told.grid.is_some()).then(|| merged.look());
+        let others = locals.looks(trace).chain(merged_look);
+        let others: Vec<Look<'_>> = others.chain(steady.looks(trace, &parts)).collect();
         let grouped = passes.request();
         let read = [&request, &grouped].into_iter().chain(others.iter().map(|look| &look.request));
         let sums = Sums::of(trace, of_sums(true), &united(read))?;
         let looks: Vec<Look<'_>> = others.into_iter().chain(sums.look()).collect();
         let mut frames = passes.read(trace, &request, &looks)?;
         drop(looks);
-        frames.extend(late_passes.read(trace, &late, &[])?);
+        frames.extend(late_passes.read(trace, &late, &steady.late_looks(trace, &parts))?);
         let (tables, late_tables) = (passes.finish()?, late_passes.finish()?);
-        let mut local = locals.finish().into_iter();
+        let (steady, steady_steps) = steady.finish(trace)?;
+        let has_steady = parts.tell_more();
+        let (mut local, mut steady_local) = (locals.finish().into_iter(), steady_steps.local.into_iter());
         let statements = statements.iter().zip(told).map(|(one, told)| {
             let groupings = one.recognised.iter().flat_map(|recognised| &recognised.groupings);
+            let is_whole = told.view == View::WholeRun;
+            let (tables, late_tables) =
+                if is_whole { (&tables, &late_tables) } else { (&steady_steps.tables, &steady_steps.late_tables) };
             let grouped = groupings.map(|grouping| {
                 let rows = tables.get(grouping).or_else(|| late_tables.get(grouping))?;
                 Some((grouping.name.clone(), rows.clone()))
             });
+            let local = if is_whole { &mut local } else { &mut steady_local };
             let local = one.local.as_ref().map(|_| local.next().flatten());
             let mut steps = grouped.collect::<Option<Vec<_>>>();
             if let Some(local) = local {
@@ -134,17 +161,21 @@ impl Several {
             let steps = steps?;
             let grid = told.grid.map(ToOwned::to_owned);
             let (sql, request) = (one.sql.clone(), one.request.clone());
-            Some(Statement { sql, request, steps, is_of_sums: told.is_of_sums, grid })
+            Some(Statement { sql, request, steps, is_of_sums: told.is_of_sums, grid, view: told.view })
         });
         let statements = statements.collect();
-        Ok(Self { statements, frames, sums: sums.finish(trace)?, merged })
+        Ok(Self { statements, frames, sums: sums.finish(trace)?, merged, steady, has_steady })
     }
 
     /// The tables of a statement.
     pub fn frames_of(&self, statement: &Statement) -> BTreeMap<String, LazyFrame> {
+        let (sums, frames) = match statement.view {
+            View::WholeRun => (&self.sums, &self.frames),
+            View::Steady => (&self.steady.sums, &self.steady.frames),
+        };
         let narrow = |(name, columns): (&&'static str, &BTreeSet<&'static str>)| {
-            let summed = self.sums.as_ref().filter(|_| statement.is_of_sums && *name == GPU_SEGMENTS);
-            let frame = summed.or_else(|| self.frames.get(name))?;
+            let summed = sums.as_ref().filter(|_| statement.is_of_sums && *name == GPU_SEGMENTS);
+            let frame = summed.or_else(|| frames.get(name))?;
             let wanted = columns_of(schema::table(name)?, columns).map(col);
             Some(((*name).to_owned(), frame.clone().select(wanted.collect::<Vec<Expr>>())))
         };
@@ -166,6 +197,10 @@ impl Several {
         if statement.grid.as_deref() != Some(step) {
             return Ok(None);
         }
-        Ok(Some((GPU_SEGMENTS.to_owned(), self.merged.by_grid(rows)?.lazy())))
+        let merged = match statement.view {
+            View::WholeRun => &self.merged,
+            View::Steady => &self.steady.merged,
+        };
+        Ok(Some((GPU_SEGMENTS.to_owned(), merged.by_grid(rows)?.lazy())))
     }
 }

@@ -8,6 +8,7 @@ use polars::prelude::LazyFrame;
 
 use super::merged::GPU_SEGMENTS;
 use crate::trace::derived::Shared;
+use crate::trace::frames::collected;
 use crate::trace::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times};
 use crate::trace::looks::Look;
 use crate::trace::summed_frames::{activities, gpu_times_of_activities};
@@ -49,6 +50,12 @@ impl Sums {
         Ok(Self { columns, origin, times: Mutex::default() })
     }
 
+    /// Sums of the segments of the steady part, which are cut for it.
+    pub fn of_segments<'a>(requests: impl Iterator<Item = &'a Request>) -> Self {
+        let columns = requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
+        Self { columns, origin: Origin::Segments, times: Mutex::default() }
+    }
+
     /// Sums up the segments of each process, if anyone wants that and what they are made of is read.
     pub fn look(&self) -> Option<Look<'_>> {
         let request = match self.origin {
@@ -62,7 +69,7 @@ impl Sums {
 
     fn see(&self, member: &Member, tables: &ProcessTables, shared: &Shared) -> Result<()> {
         let times = match (self.origin, tables.get(GPU_SEGMENTS)) {
-            (Origin::Segments, Some(segments)) => gpu_times(&segments.clone().collect()?)?,
+            (Origin::Segments, Some(segments)) => gpu_times(&collected(segments)?)?,
             (Origin::Activities, _) => gpu_times_of_activities(tables, shared)?,
             _ => return Ok(()),
         };

@@ -5,6 +5,7 @@ mod record;
 mod recording;
 mod run;
 
+pub use partial::finished_of;
 pub use record::{CONVERSION, Conversion, Key, Record};
 pub use recording::Recording;
 pub use run::{Outcome, Plan, Refused, convert};

@@ -3,16 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
 use super::record::{Key, Record};
-use crate::input::UNFINISHED;
+use crate::export::target::through_links;
+use crate::input::{AtInterruption, UNFINISHED};
+
+/// Name of the directory of records.
+const DONE: &str = "done";
 
 /// A conversion that is not finished: `tables/` will be the output, `done/` holds a record of every finished process.
 pub struct Partial {
     root: PathBuf,
     output: PathBuf,
+    /// Removes it at an interruption when there is nothing to go on with. `None` when it holds what the output held.
+    removed: Option<AtInterruption>,
     /// Held for as long as this runs, so that two conversions to the same output do not mix.
     _lock: File,
 }
@@ -25,17 +33,30 @@ impl Partial {
     /// When the directory cannot be written, or another conversion to the same output runs.
     pub fn open(output: &Path, key: &Key, afresh: bool) -> Result<Self> {
         // A link to the output stays one.
-        let output = output.canonicalize().unwrap_or_else(|_| output.to_owned());
-        let name = output.file_name().context("the output has no name")?.to_string_lossy().into_owned();
-        let root = output.with_file_name(format!("{UNFINISHED}partial-{name}"));
+        let (output, root) = places(output)?;
         fs::create_dir_all(&root).with_context(|| format!("cannot create {}", root.display()))?;
         let lock = root.join("lock");
-        let lock = File::create(&lock).with_context(|| format!("cannot create {}", lock.display()))?;
+        let lock = File::create(&lock).with_context(|| format!("cannot create {}", lock.display()));
+        // Only an empty one goes away.
+        let lock = lock.inspect_err(|_| drop(fs::remove_dir(&root)))?;
         // Where a file system has no locks, nobody can be kept out.
         if let Err(TryLockError::WouldBlock) = lock.try_lock() {
             bail!("another conversion writes {}; wait for its end or name another directory", output.display());
         }
-        let partial = Self { root, output, _lock: lock };
+        let unfinished = root.clone();
+        let removed = AtInterruption::new(move || {
+            // Others still write into it, and may make it anew right after it went.
+            let mut times_gone = 0;
+            for _ in 0..200 {
+                if times_gone == 3 || count_finished(&unfinished) > 0 {
+                    return;
+                }
+                times_gone = if unfinished.exists() { 0 } else { times_gone + 1 };
+                let _ = fs::remove_dir_all(&unfinished);
+                thread::sleep(Duration::from_millis(2));
+            }
+        });
+        let partial = Self { root, output, removed: Some(removed), _lock: lock };
         let kind = partial.root.join("key.json");
         let wanted = serde_json::to_string(key)?;
         if afresh || fs::read_to_string(&kind).ok().as_ref() != Some(&wanted) {
@@ -61,7 +82,7 @@ impl Partial {
     }
 
     fn done(&self) -> PathBuf {
-        self.root.join("done")
+        self.root.join(DONE)
     }
 
     /// The processes that were finished before, by their numbers.
@@ -122,7 +143,8 @@ impl Partial {
     ///
     /// # Errors
     /// When the output cannot be replaced.
-    pub fn publish(self) -> Result<()> {
+    pub fn publish(mut self) -> Result<()> {
+        drop(self.removed.take());
         let (tables, output) = (self.tables(), &self.output);
         // From here on `tables/` may be what was there before, which the notes say nothing about.
         remove(&self.done())?;
@@ -147,6 +169,36 @@ impl Partial {
     }
 }
 
+impl Drop for Partial {
+    /// What failed before a process was finished leaves nothing.
+    fn drop(&mut self) {
+        if self.removed.is_some() && count_finished(&self.root) == 0 {
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+}
+
+/// Where an output is without links, and the directory in which it grows.
+fn places(output: &Path) -> Result<(PathBuf, PathBuf)> {
+    let output = match output.canonicalize() {
+        Ok(there) => there,
+        Err(_) => through_links(output).with_context(|| format!("cannot write {}", output.display()))?,
+    };
+    let name = output.file_name().context("the output has no name")?.to_string_lossy().into_owned();
+    let root = output.with_file_name(format!("{UNFINISHED}partial-{name}"));
+    Ok((output, root))
+}
+
+/// How many processes of an unfinished conversion to an output are finished.
+pub fn finished_of(output: &Path) -> usize {
+    places(output).map_or(0, |(_, root)| count_finished(&root))
+}
+
+fn count_finished(root: &Path) -> usize {
+    let is_note = |path: &Path| path.extension().is_some_and(|extension| extension == "json");
+    fs::read_dir(root.join(DONE)).map_or(0, |notes| notes.flatten().filter(|note| is_note(&note.path())).count())
+}
+
 /// Lets a directory take the place of another at once, where the system can; the other is left in its place.
 #[cfg(target_os = "linux")]
 fn exchange(new: &Path, output: &Path, aside: &Path) -> Result<()> {
@@ -165,7 +217,8 @@ fn exchange(new: &Path, output: &Path, aside: &Path) -> Result<()> {
 fn exchange_in_steps(new: &Path, output: &Path, aside: &Path) -> Result<()> {
     remove(aside)?;
     fs::rename(output, aside).with_context(|| format!("cannot move {} aside", output.display()))?;
-    fs::rename(new, output).with_context(|| format!("cannot write {}", output.display()))
+    let renamed = fs::rename(new, output).with_context(|| format!("cannot write {}", output.display()));
+    renamed.inspect_err(|_| drop(fs::rename(aside, output)))
 }
 
 /// Removes a file or a directory with all that is in it, if it is there.

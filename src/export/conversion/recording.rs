@@ -9,7 +9,7 @@ use polars::prelude::LazyFrame;
 use crate::trace::Member;
 use crate::trace::Request;
 use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Source};
 
 /// A source that remembers the anomalies of another, and whether anything was damaged.
 pub struct Recording {
@@ -64,6 +64,12 @@ impl Source for Recording {
 
     fn read_derived(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<Option<LazyFrame>> {
         self.inner.read_derived(context, table)
+    }
+
+    fn damage_of_content(&self) -> &[Damage] {
+        let damage = self.inner.damage_of_content();
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).damaged |= !damage.is_empty();
+        damage
     }
 
     fn has_rows(&self, context: &ReadContext<'_>, table: &'static Table) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use thiserror::Error;
@@ -92,8 +92,13 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
         .iter()
         .zip(described)
         .map(|(member, (identity, inputs))| {
+            // A damaged part of a dataset counts for all ranks of it: they are written again.
+            let is_in = |file: &PathBuf, path: &Path| {
+                let dataset = file.parent().filter(|_| file.ends_with(MANIFEST));
+                file == path || dataset.is_some_and(|dataset| path.starts_with(dataset))
+            };
             let is_of = |path: &String| {
-                *path == member.process.facts.path || member.files.iter().any(|file| file.to_string_lossy() == *path)
+                *path == member.process.facts.path || member.files.iter().any(|file| is_in(file, Path::new(path)))
             };
             Candidate { member, identity, inputs, damaged: known_damage.iter().any(is_of) }
         })
@@ -180,7 +185,15 @@ fn write_one(
 ) -> Result<(Record, bool)> {
     let (member, recording) = Recording::of(candidate.member);
     let directory = partial.tables();
-    let (process, written) = write_process(trace, &member, &directory, plan.format, &plan.with, observer)?;
+    let write = || write_process(trace, &member, &directory, plan.format, &plan.with, observer);
+    let (process, written) = match write() {
+        // What is stored may turn out to be damaged while it is read: then the rest is written.
+        Err(_) if !member.source.damage_of_content().is_empty() => {
+            trace.report_damage(member.source.damage_of_content().iter().cloned());
+            write()?
+        }
+        written => written?,
+    };
     let mut parts = BTreeMap::new();
     for table in process.rows.keys() {
         let path = part_path(table, process.rank, process.process).with_extension(plan.format.extension());

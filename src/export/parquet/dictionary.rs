@@ -181,17 +181,12 @@ impl Values {
                 Statistics::int64(least, greatest, None, Some(nulls), false)
             }
             Self::Texts(texts) => {
-                let least = texts
-                    .iter()
-                    .min()
-                    .map(|text| text.get(..text.floor_char_boundary(STATISTICS_BYTES)).unwrap_or(text));
-                let is_exact = texts.iter().min().is_none_or(|text| text.len() <= STATISTICS_BYTES);
-                // A bound that is cut would be too low.
-                let greatest = texts.iter().max().filter(|text| text.len() <= STATISTICS_BYTES);
+                // A bound that is cut would be wrong, and DataFusion does not plan with one bound alone.
+                let bounds = texts.iter().min().zip(texts.iter().max());
+                let bounds = bounds.filter(|(least, greatest)| least.len().max(greatest.len()) <= STATISTICS_BYTES);
                 let array = |text: &str| ByteArray::from(text);
-                let bounds =
-                    ValueStatistics::new(least.map(array), greatest.map(|text| array(text)), None, Some(nulls), false);
-                Statistics::ByteArray(bounds.with_min_is_exact(is_exact && !texts.is_empty()))
+                let (least, greatest) = bounds.map(|(least, greatest)| (array(least), array(greatest))).unzip();
+                Statistics::ByteArray(ValueStatistics::new(least, greatest, None, Some(nulls), false))
             }
         }
     }
@@ -382,17 +377,19 @@ mod tests {
     #[test]
     fn statistics_bound_the_values() {
         let long = "y".repeat(STATISTICS_BYTES) + "é";
-        let texts = [Some("b".to_owned()), None, Some(long.clone())];
+        let texts = [Some("b".to_owned()), None, Some(long)];
         let file = Bytes::from(file_of(&texts_column(&texts), true).unwrap());
         let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
         let statistics = reader.metadata().row_group(0).column(0).statistics().unwrap();
         assert_eq!(statistics.null_count_opt(), Some(1));
-        assert_eq!((statistics.min_bytes_opt(), statistics.max_bytes_opt()), (Some(b"b".as_slice()), None));
-        let file = Bytes::from(file_of(&texts_column(&[Some(long.clone())]), true).unwrap());
+        assert_eq!((statistics.min_bytes_opt(), statistics.max_bytes_opt()), (None, None));
+        let file = Bytes::from(file_of(&texts_column(&[Some("a".to_owned()), Some("b".to_owned())]), true).unwrap());
         let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
         let statistics = reader.metadata().row_group(0).column(0).statistics().unwrap();
-        assert!(!statistics.min_is_exact());
-        assert_eq!(statistics.min_bytes_opt(), Some(&long.as_bytes()[..STATISTICS_BYTES]));
+        assert_eq!(
+            (statistics.min_bytes_opt(), statistics.max_bytes_opt()),
+            (Some(b"a".as_slice()), Some(b"b".as_slice()))
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::per_gpu::per_gpu;
 use super::time::time_question;
 use crate::findings::case::{Case, Observation};
+use crate::findings::priority::Priority;
 use crate::findings::question::Question;
 
 /// Category of what waits for other GPUs, whose time is no matter of the kernel alone.
@@ -177,7 +178,7 @@ pub fn two_modes(case: &Case<'_>) -> Vec<Observation> {
     };
     let columns =
         ["rank", "gpu", "kernel_name", "calls", "low_mode_ns", "high_mode_ns", "high_mode_pct", "mode_gap_pct"];
-    paced(case, &["two modes", "both"], |row| cost(row).unwrap_or_default(), &columns)
+    paced(case, &["two modes", "both"], |row| cost(row).unwrap_or_default(), |_| false, &columns)
 }
 
 /// Kernels that get slower over the run.
@@ -192,17 +193,35 @@ pub fn drift(case: &Case<'_>) -> Vec<Observation> {
     let columns =
         ["rank", "gpu", "kernel_name", "calls", "early_median_ns", "late_median_ns", "drift_pct", "run_drift_pct"];
     let slower = |row: usize| rows.number(row, "drift_pct").is_some_and(|pct| pct > 0.0);
-    paced(case, &["drifting", "both"], |row| if slower(row) { cost(row).unwrap_or_default() } else { 0 }, &columns)
+    // A kernel that gets much slower may cost little now, and more the longer the run is.
+    let much = |row: usize| rows.number(row, "run_drift_pct").is_some_and(|pct| pct > case.threshold("info_drift_pct"));
+    let cost = |row: usize| if slower(row) { cost(row).unwrap_or_default() } else { 0 };
+    paced(case, &["drifting", "both"], cost, much, &columns)
 }
 
-fn paced(case: &Case<'_>, verdicts: &[&str], cost: impl Fn(usize) -> i64, columns: &[&str]) -> Vec<Observation> {
+/// What kernels of these verdicts cost. Where that is little it is good to know at most, if one of them is `remarkable`.
+fn paced(
+    case: &Case<'_>,
+    verdicts: &[&str],
+    cost: impl Fn(usize) -> i64,
+    remarkable: impl Fn(usize) -> bool,
+    columns: &[&str],
+) -> Vec<Observation> {
     let question = pace();
     let rows = case.rows(&question);
     let is_meant = |row: usize| rows.text(row, "verdict").is_some_and(|verdict| verdicts.contains(&verdict));
     let places = rows.matching(|_, row| is_meant(row) && cost(row) > 0);
     let paced = per_gpu(case, &question, places, cost);
-    let Some(priority) = case.priority(paced.worst_pct, "pct") else { return Vec::new() };
-    let Some(first) = paced.places.first().copied() else { return Vec::new() };
+    let of_cost = case.priority(paced.worst_pct, "pct");
+    let first = match of_cost {
+        Some(_) => paced.places.first().copied(),
+        None if paced.worst_pct > case.threshold("info_cost_pct") => {
+            paced.places.iter().copied().find(|row| remarkable(*row))
+        }
+        None => None,
+    };
+    let Some(first) = first else { return Vec::new() };
+    let priority = of_cost.unwrap_or(Priority::Info);
     vec![
         paced
             .observation(priority)

@@ -6,6 +6,7 @@ mod counters;
 mod health;
 mod kernels;
 mod memory;
+mod parts;
 mod per_gpu;
 mod ranges;
 mod ranks;
@@ -14,6 +15,8 @@ mod time;
 
 pub use counters::bottleneck_shares;
 pub use health::nothing_stands_out;
+pub use kernels::kernels;
+pub use parts::parts_question;
 pub use time::{idle, time_question};
 
 use super::case::{Case, Observation};
@@ -27,10 +30,16 @@ pub struct Rule {
     pub asks: fn() -> Vec<Question>,
     /// What it observes.
     pub judge: fn(&Case<'_>) -> Vec<Observation>,
+    /// Whether it is about what repeats, and not about all of the run by its nature.
+    pub repeats: bool,
 }
 
 const fn rule(id: &'static str, asks: fn() -> Vec<Question>, judge: fn(&Case<'_>) -> Vec<Observation>) -> Rule {
-    Rule { id, asks, judge }
+    Rule { id, asks, judge, repeats: false }
+}
+
+const fn repeating(id: &'static str, asks: fn() -> Vec<Question>, judge: fn(&Case<'_>) -> Vec<Observation>) -> Rule {
+    Rule { id, asks, judge, repeats: true }
 }
 
 /// Id of what is said where no other rule has anything that costs.
@@ -45,33 +54,33 @@ pub const RULES: &[Rule] = &[
     rule("trace_warnings", health::questions, health::trace_warnings),
     rule("rows_left_out", health::questions, health::rows_left_out),
     rule("broken_span", health::questions, health::broken_span),
-    rule("host_bound_idle", time::idle_questions, time::host_bound_idle),
-    rule("launch_delay_idle", time::idle_questions, time::launch_delay_idle),
-    rule("sync_idle", time::idle_questions, time::sync_idle),
-    rule("unexplained_idle", time::idle_questions, time::unexplained_idle),
-    rule("graph_candidate", time::idle_questions, time::graph_candidate),
+    repeating("host_bound_idle", time::idle_questions, time::host_bound_idle),
+    repeating("launch_delay_idle", time::idle_questions, time::launch_delay_idle),
+    repeating("sync_idle", time::idle_questions, time::sync_idle),
+    repeating("unexplained_idle", time::idle_questions, time::unexplained_idle),
+    repeating("graph_candidate", time::idle_questions, time::graph_candidate),
     rule("start_up", time::time_questions, time::start_up),
     rule("unused_gpus", time::time_questions, time::unused_gpus),
-    rule("exposed_copy", time::time_questions, time::exposed_copy),
-    rule("exposed_communication", communication::questions, communication::exposed_communication),
-    rule("collective_wait", communication::questions, communication::collective_wait),
-    rule("small_collectives", communication::questions, communication::small_collectives),
-    rule("straggler", ranks::questions, ranks::straggler),
+    repeating("exposed_copy", time::time_questions, time::exposed_copy),
+    repeating("exposed_communication", communication::questions, communication::exposed_communication),
+    repeating("collective_wait", communication::questions, communication::collective_wait),
+    repeating("small_collectives", communication::questions, communication::small_collectives),
+    repeating("straggler", ranks::questions, ranks::straggler),
     rule("unequal_work", ranks::questions, ranks::imbalance_of_ranks),
-    rule("slow_copies", memory::copy_questions, memory::slow_copies),
-    rule("small_copies", memory::copy_questions, memory::small_copies),
-    rule("blocking_copies", memory::copy_questions, memory::blocking_copies),
+    repeating("slow_copies", memory::copy_questions, memory::slow_copies),
+    repeating("small_copies", memory::copy_questions, memory::small_copies),
+    repeating("blocking_copies", memory::copy_questions, memory::blocking_copies),
     rule("leak", memory::allocation_questions, memory::leak),
     rule("allocation_churn", memory::allocation_questions, memory::allocation_churn),
     rule("memory_nearly_full", memory::allocation_questions, memory::memory_nearly_full),
-    rule("dominant_kernel", kernels::kernel_questions, kernels::dominant_kernel),
+    repeating("dominant_kernel", kernels::kernel_questions, kernels::dominant_kernel),
     rule("slow_first_calls", kernels::pace_questions, kernels::slow_first_calls),
     rule("outlying_dispatches", kernels::pace_questions, kernels::outlying_dispatches),
     rule("two_modes", kernels::pace_questions, kernels::two_modes),
     rule("drift", kernels::pace_questions, kernels::drift),
-    rule("fusion_candidates", kernels::chain_questions, kernels::fusion_candidates),
+    repeating("fusion_candidates", kernels::chain_questions, kernels::fusion_candidates),
     rule("low_clock", kernels::device_questions, kernels::throttling),
-    rule("full_queue", kernels::device_questions, kernels::full_queue),
+    repeating("full_queue", kernels::device_questions, kernels::full_queue),
     rule("kernel_uncoalesced_access", counters::counter_questions, counters::bottleneck),
     rule("kernel_lds_conflicts", counters::counter_questions, counters::bottleneck),
     rule("kernel_atomics", counters::counter_questions, counters::bottleneck),
@@ -90,6 +99,9 @@ pub const RULES: &[Rule] = &[
     rule("sampled_stalls", thread_trace::sample_questions, thread_trace::sampled_stalls),
     rule("work_outside_ranges", ranges::coverage_questions, ranges::work_outside_ranges),
     rule("uneven_iterations", ranges::iteration_questions, ranges::uneven_iterations),
+    rule("set_up", parts::questions, parts::set_up),
+    rule("pauses", parts::questions, parts::pauses),
+    rule("tail", parts::questions, parts::tail),
     rule("slow_first_iterations", ranges::iteration_questions, ranges::slow_first_iterations),
     rule("range_drift", ranges::iteration_questions, ranges::range_drift),
 ];

@@ -40,7 +40,7 @@ fn belong_together(case: &Case<'_>) -> bool {
 }
 
 /// Of fewer GPUs none can be told to be the odd one.
-const LEAST_GPUS: i64 = 3;
+pub const LEAST_GPUS: i64 = 3;
 
 /// The GPU that holds the others up most, where there are several ranks: GPUs of one rank wait for nobody else.
 pub fn straggler(case: &Case<'_>) -> Vec<Observation> {
@@ -96,7 +96,7 @@ pub fn imbalance_of_ranks(case: &Case<'_>) -> Vec<Observation> {
     let times = case.rows(&time);
     // Without communication nobody waits, and each may have work of its own.
     let alone = times.sum(times.places(), "comm_ns") == 0;
-    if alone || case.answers.get(&stragglers_question()).is_some() || !belong_together(case) {
+    if alone || !case.rows(&stragglers_question()).is_empty() || !belong_together(case) {
         return Vec::new();
     }
     let question = imbalance();

@@ -1,6 +1,7 @@
 //! Rules about the trace itself, and when nothing may be said.
 
 use super::*;
+use crate::trace::views::View;
 
 #[test]
 fn the_trace_itself_is_judged_first() {
@@ -26,7 +27,7 @@ fn missing_evidence_gives_no_finding() {
     assert_eq!(found_with(&[SPAN], &seen).iter().filter(|one| one.rule == "unused_gpus").count(), 0);
     let registry = Registry::builtin().unwrap();
     let none = Answers::by_hand(BTreeMap::new(), BTreeSet::new());
-    assert!(verdict(&none, &registry, &RuleBook::builtin().unwrap(), &collected()).is_none());
+    assert!(verdict(&none, &registry, &RuleBook::builtin().unwrap(), &collected(), View::WholeRun).is_none());
 }
 
 /// Dispatches that counters serialise are apart for that reason.

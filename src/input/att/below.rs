@@ -8,7 +8,8 @@ use super::is_named_like_statistics;
 use crate::input::discover::discover;
 use crate::input::recognise::{Recognised, recognise};
 
-/// The files with instruction statistics in a directory and below it, in their order, and those that are only named like them.
+/// The files with instruction statistics in a directory and below it with what nobody can look at, in their order, and those that
+/// are only named like them.
 /// Other traces that lie there are left alone.
 ///
 /// # Errors
@@ -16,6 +17,10 @@ use crate::input::recognise::{Recognised, recognise};
 pub fn thread_traces_below(directory: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let (mut found, mut unread) = (Vec::new(), Vec::new());
     for candidate in discover(&[directory.to_string_lossy().into_owned()], None)? {
+        if candidate.problem.is_some() {
+            found.push(candidate.path);
+            continue;
+        }
         let name = candidate.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if !(name.ends_with(".csv") || name.ends_with(".csv.gz")) {
             continue;

@@ -10,6 +10,8 @@ pub mod csv;
 pub mod gzip;
 mod id_index;
 #[cfg(feature = "tables")]
+pub mod interruption;
+#[cfg(feature = "tables")]
 mod kernel_symbols;
 #[cfg(feature = "tables")]
 mod roles;

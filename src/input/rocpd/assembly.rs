@@ -82,7 +82,9 @@ impl<'a> Assembly<'a> {
     ///
     /// # Errors
     /// When columns have different heights, which is a defect.
-    pub fn finish(self) -> Result<Rows> {
+    pub fn finish(mut self) -> Result<Rows> {
+        let of_texts = self.lookups.anomalies();
+        self.note_all(of_texts);
         self.builder.finish()
     }
 }

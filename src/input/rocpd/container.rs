@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use rusqlite::Connection;
 
-use crate::input::common::sqlite::{TableShape, metadata, shape, table_names};
+use crate::input::common::sqlite::{TableShape, declarations, known_shape, metadata};
 
 /// The tables of one capture (one guid) in a database.
 #[derive(Clone, Debug)]
@@ -45,21 +45,22 @@ impl Partition {
 /// # Errors
 /// When the list of tables cannot be read.
 pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
-    let names = table_names(connection)?;
-    let suffixes: BTreeSet<&str> = names.iter().filter_map(|name| suffix_of(name)).collect();
+    let tables = declarations(connection)?;
+    let suffixes: BTreeSet<&str> = tables.iter().filter_map(|(name, _)| suffix_of(name)).collect();
     suffixes
         .into_iter()
         .map(|suffix| {
-            let mut tables = BTreeMap::new();
+            let mut of_partition = BTreeMap::new();
             let mut unreadable = Vec::new();
-            for name in &names {
+            for (name, sql) in &tables {
                 let base = name.strip_prefix("rocpd_").and_then(|rest| rest.strip_suffix(suffix));
                 let Some(base) = base else { continue };
-                let shape = shape(connection, name)?;
+                // All ranks of a run declare the same tables but for the suffix.
+                let shape = known_shape(connection, name, &sql.replace(suffix, ""))?;
                 if shape.columns.is_empty() {
                     unreadable.push(format!("rocpd_{base}"));
                 } else {
-                    tables.insert(base.to_owned(), shape);
+                    of_partition.insert(base.to_owned(), shape);
                 }
             }
             let mut partition = Partition {
@@ -67,7 +68,7 @@ pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
                 guid: None,
                 schema_version: None,
                 compression: None,
-                tables,
+                tables: of_partition,
                 unreadable,
             };
             let metadata = partition.table("metadata").and_then(|table| metadata(connection, table).ok());

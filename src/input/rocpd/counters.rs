@@ -7,7 +7,7 @@ use super::assembly::Assembly;
 use super::dispatches::pass_of;
 use crate::input::common::Texts;
 use crate::input::common::sqlite::{Columns, integer, real, text};
-use crate::input::common::{IdIndex, count_first, put_counter_instances, put_counters};
+use crate::input::common::{IdIndex, count_first, put_counter_instances, put_counters, with_values};
 use crate::trace::frames::dictionary_column;
 use crate::trace::source::Severity;
 
@@ -37,6 +37,7 @@ fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
 
     let names = counter_names(assembly)?;
     let pmc_ids = columns.integers("pmc_id");
+    let is_unnamed = |id: Option<i64>| names.get(id).is_none_or(str::is_empty);
     let unnamed: Vec<Option<String>> = names.values().iter().cloned().chain([Some("unknown".to_owned())]).collect();
     let codes = pmc_ids.iter().map(|id| names.position(id).or(Some(unnamed.len() - 1)));
     let counter = dictionary_column("counter", &unnamed, codes)?;
@@ -48,6 +49,10 @@ fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
         note_orphans(assembly, &orphan, &event_ids, &ids)?;
     }
     let kept = dispatch_ids.is_not_null() & !&streaming;
+    let unnamed = pmc_ids.iter().zip(kept.iter()).map(|(id, kept)| kept == Some(true) && is_unnamed(id));
+    let (count, first) = count_first(unnamed, &ids);
+    let detail = "values belong to a counter that the file does not name; they appear as `unknown`";
+    assembly.note("missing_string", Severity::Warning, count, first, detail);
     let height = columns.height;
     let frame = DataFrame::new(
         height,
@@ -58,10 +63,10 @@ fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
             columns.integers("xcc").into_series().into_column(),
             columns.integers("shader_engine").into_series().into_column(),
             columns.integers("instance").into_series().with_name("channel".into()).into_column(),
-            columns.reals("value").into_series().into_column().fill_null(FillNullStrategy::Zero)?,
+            columns.reals("value").into_series().into_column(),
         ],
     )?;
-    Ok(frame.filter(&kept)?)
+    with_values(assembly, frame.filter(&kept)?)
 }
 
 /// Dispatch and pass by event.
@@ -113,8 +118,25 @@ fn note_orphans(
     Ok(())
 }
 
-fn counter_names(assembly: &Assembly<'_>) -> Result<Texts> {
+/// Notes values of counters in a partition of which no dispatch has any, as when the dispatches were lost.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
+    if assembly.context.process.facts.has_counters {
+        return Ok(());
+    }
+    let orphan = values.integers("sample_id").is_null();
+    if orphan.any() {
+        note_orphans(assembly, &orphan, &values.integers("event_id"), &values.integers("id"))
+    } else {
+        Ok(())
+    }
+}
+
+fn counter_names(assembly: &mut Assembly<'_>) -> Result<Texts> {
     let columns = assembly.database.read("info_pmc", &[text("name")], 1)?;
+    assembly.absorb("info_pmc", &columns);
     Ok(Texts::of(&columns.integers("id"), &columns.texts("name")))
 }
 

@@ -9,8 +9,7 @@ use super::container::Partition;
 use super::dialect::is_track_based;
 use super::tracks::{self, OF_TRACK, TrackCache, Tracks};
 use crate::input::common::sqlite::{
-    self, Columns, Condition, DatabaseFile, Reader, RowTest, Selection, Store, TableShape, Wanted, exists, integer,
-    quoted,
+    self, Columns, Condition, DatabaseFile, Reader, RowTest, Selection, Store, TableShape, Wanted, integer, quoted,
 };
 
 /// The key of every table.
@@ -121,7 +120,7 @@ impl Database {
     /// Whether a table has a row that can be read, of whatever process.
     pub fn has_rows(&self, base: &str) -> bool {
         self.partition.table(base).is_some_and(|table| {
-            sqlite::open(self.file.store.path()).is_ok_and(|connection| exists(&connection, table, ""))
+            sqlite::has_any(&self.file.store, Selection { table, key: KEY, condition: &Condition::all() })
         })
     }
 

@@ -9,14 +9,15 @@ use super::args::OwnerCache;
 use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
-use crate::input::common::sqlite::{Columns, integer, text};
+use crate::input::common::sqlite::{Columns, integer, misfits, text};
 use crate::input::common::{IdIndex, Texts, index_of, remembering};
+use crate::trace::source::Anomaly;
 use crate::trace::values::integers;
 
 /// Strings, categories and threads of one partition, read when first needed.
 pub struct Lookups {
-    strings: OnceLock<Texts>,
-    categories: OnceLock<Texts>,
+    strings: OnceLock<(Texts, Vec<Anomaly>)>,
+    categories: OnceLock<(Texts, Vec<Anomaly>)>,
     threads: OnceLock<Threads>,
     /// Set when all regions have a length.
     no_instants: OnceLock<()>,
@@ -39,6 +40,24 @@ impl Threads {
         }
         self.index.position(row).and_then(|at| self.tids.get(at).copied().flatten())
     }
+}
+
+/// The texts of a table, read when first needed.
+fn read_texts<'a>(
+    read: &'a OnceLock<(Texts, Vec<Anomaly>)>,
+    database: &Database,
+    base: &str,
+    column: &'static str,
+    threads: usize,
+) -> Result<&'a Texts> {
+    if let Some((texts, _)) = read.get() {
+        return Ok(texts);
+    }
+    let columns = database.read(base, &[text(column)], threads)?;
+    let source = format!("rocpd_{base}");
+    let texts = Texts::of(&columns.integers("id"), &columns.texts(column));
+    let (texts, _) = read.get_or_init(|| (texts, misfits(&source, &source, &columns).collect()));
+    Ok(texts)
 }
 
 impl Lookups {
@@ -71,11 +90,7 @@ impl Lookups {
     /// # Errors
     /// When the file cannot be opened.
     pub fn strings(&self, database: &Database, threads: usize) -> Result<&Texts> {
-        if let Some(strings) = self.strings.get() {
-            return Ok(strings);
-        }
-        let columns = database.read("string", &[text("string")], threads)?;
-        Ok(self.strings.get_or_init(|| Texts::of(&columns.integers("id"), &columns.texts("string"))))
+        read_texts(&self.strings, database, "string", "string", threads)
     }
 
     /// The categories of events: in a table of their own from schema 4.1.0 on, else among the strings.
@@ -86,11 +101,13 @@ impl Lookups {
         if database.partition().table("info_category").is_none() {
             return self.strings(database, threads);
         }
-        if let Some(categories) = self.categories.get() {
-            return Ok(categories);
-        }
-        let columns = database.read("info_category", &[text("name")], 1)?;
-        Ok(self.categories.get_or_init(|| Texts::of(&columns.integers("id"), &columns.texts("name"))))
+        read_texts(&self.categories, database, "info_category", "name", 1)
+    }
+
+    /// What is odd about the texts that were read so far.
+    pub fn anomalies(&self) -> impl Iterator<Item = Anomaly> {
+        let read = [self.strings.get(), self.categories.get()].into_iter().flatten();
+        read.flat_map(|(_, anomalies)| anomalies.iter().cloned())
     }
 
     /// Thread ids of the operating system for a column of thread rows; the row id itself where the row is missing.

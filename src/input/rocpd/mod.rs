@@ -26,6 +26,7 @@ mod symbols;
 mod tracks;
 mod transfers;
 
+pub use container::Partition;
 pub use events::EventCache;
 pub use probe::{Probe, probe};
 pub use source::find;

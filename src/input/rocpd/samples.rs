@@ -6,6 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
+use super::counters;
 use crate::input::common::sqlite::{Columns, integer, real, text};
 use crate::input::common::{IdIndex, count_first, or_else, zeros};
 use crate::input::common::{Texts, index_of};
@@ -63,6 +64,7 @@ pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     if values.height == 0 {
         return Ok(());
     }
+    counters::note_lost(assembly, &values)?;
     let wanted = [integer("track_id"), integer("timestamp"), integer("event_id"), integer("agent_id")];
     let samples = assembly.database.read("sample", &wanted, threads)?;
     assembly.absorb("sample", &samples);

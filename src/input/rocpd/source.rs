@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::assembly::Assembly;
-use super::container::partitions;
+use super::container::Partition;
 use super::database::{Database, DatabaseStore};
 use super::dialect;
 use super::events::EventCache;
@@ -37,12 +37,13 @@ impl RocpdSource {
     }
 }
 
-/// The processes of a rocpd database.
+/// The processes of a rocpd database with these partitions.
 ///
 /// # Errors
 /// When no partition can be read.
 pub fn find(
     file: &Arc<DatabaseFile>,
+    partitions: &[Partition],
     shown: &str,
     source: &str,
     reader: Reader,
@@ -53,18 +54,18 @@ pub fn find(
     let mut opened =
         Opened { processes: Vec::new(), notes: file.note(shown).into_iter().collect(), damage: file.damage(shown) };
     let store = Arc::new(DatabaseStore::new(Arc::clone(file), reader)?);
-    for partition in partitions(&connection).with_context(|| format!("cannot read the tables of {shown}"))? {
-        if let Some(reason) = dialect::unsupported(&partition) {
+    for partition in partitions {
+        if let Some(reason) = dialect::unsupported(partition) {
             opened.damage.push(damage(reason));
             continue;
         }
-        opened.notes.extend(dialect::notes(&partition, shown));
+        opened.notes.extend(dialect::notes(partition, shown));
         opened.damage.extend(partition.unreadable().iter().map(|table| Damage {
             path: shown.to_owned(),
             part: table.clone(),
             cause: "its entry in the list of tables is damaged".to_owned(),
         }));
-        for process in processes(&connection, &partition, shown, source)? {
+        for process in processes(&connection, partition, shown, source)? {
             let database = Database::new(Arc::clone(&store), partition.clone(), process.owner);
             let source =
                 RocpdSource { database, lookups: Lookups::new(Arc::clone(events)), symbols: SymbolCache::default() };

@@ -14,7 +14,7 @@ use crate::input::common::sqlite::{
 use crate::input::common::{TableBuilder, Texts};
 use crate::trace::frames::dictionary_column;
 use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{ReadContext, RowCount, Rows};
+use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows};
 
 /// A file, what it holds, and what has been read of it for good.
 pub struct Capture {
@@ -26,7 +26,7 @@ pub struct Capture {
     pub container: Container,
     /// What its rows are.
     pub census: Census,
-    strings: OnceLock<Texts>,
+    strings: OnceLock<(Texts, Vec<Anomaly>)>,
 }
 
 impl Capture {
@@ -161,11 +161,14 @@ impl<'a> Reading<'a> {
     /// When the file cannot be opened.
     pub fn strings(&mut self) -> Result<&'a Texts> {
         let capture = self.capture;
-        if let Some(strings) = capture.strings.get() {
+        if let Some((strings, _)) = capture.strings.get() {
             return Ok(strings);
         }
-        let columns = self.read("string", &[text("string")], &Condition::all())?;
-        Ok(capture.strings.get_or_init(|| Texts::of(&columns.integers("id"), &columns.texts("string"))))
+        let columns = self.read_noting("string", &[text("string")], &Condition::all(), false)?;
+        let table = capture.container.table("string").map_or("string", |table| &table.name);
+        let strings = Texts::of(&columns.integers("id"), &columns.texts("string"));
+        let (strings, _) = capture.strings.get_or_init(|| (strings, misfits(table, table, &columns).collect()));
+        Ok(strings)
     }
 
     /// Ids of the strings that a test holds for.
@@ -208,7 +211,10 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// When columns have different heights, which is a defect.
-    pub fn finish(self) -> Result<Rows> {
+    pub fn finish(mut self) -> Result<Rows> {
+        if let (true, Some((_, anomalies))) = (self.owner.is_main, self.capture.strings.get()) {
+            self.builder.note_all(anomalies.iter().cloned());
+        }
         self.builder.finish()
     }
 }

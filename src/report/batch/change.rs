@@ -1,7 +1,6 @@
 //! Differences between a run and the baseline.
 
 use super::entry::{Compared, RunFigures};
-use crate::engine::round_significant;
 use crate::report::html::grouped;
 
 /// Smaller changes, in percent or percentage points, are neither better nor worse to the eye.
@@ -80,7 +79,7 @@ pub fn changes(baseline: &RunFigures, run: &RunFigures) -> Vec<Change> {
             gain if gain <= -NOTABLE => Verdict::Worse,
             _ => Verdict::Same,
         };
-        Some(Change { figure, amount: round_significant(amount), is_points, verdict })
+        Some(Change { figure, amount, is_points, verdict })
     };
     pairs.filter_map(change).collect()
 }

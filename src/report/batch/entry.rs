@@ -129,9 +129,11 @@ impl RunFigures {
             Some(Cell::Integer(value)) => Some(*value),
             _ => None,
         };
-        let number = |id: &str| match value(id) {
-            Some(Cell::Float(value)) if value.is_finite() => Some(*value),
-            _ => None,
+        // Runs are compared as a whole: the steady parts of two may be of any length.
+        let whole = document.views.all().last();
+        let share = |id: &str| {
+            let (_, pct) = whole?.shares.iter().find(|(known, _)| *known == id)?;
+            Some(*pct)
         };
         let kernels = Rows::over(analysis.answers.get(&kernels()));
         let health = Rows::over(analysis.answers.get(&health()));
@@ -140,13 +142,13 @@ impl RunFigures {
         Self {
             ranks: integer("ranks"),
             gpus: integer("gpus"),
-            span_ns: integer("span_ns"),
+            span_ns: whole.map(|view| view.span_ns).or(integer("span_ns")),
             kernel_time_ns: (!kernels.is_empty()).then(|| kernels.sum(kernels.places(), "total_ns")),
-            busy_pct: number("busy_pct"),
-            compute_pct: number("compute_pct"),
-            exposed_comm_pct: number("exposed_comm_pct"),
-            exposed_copy_pct: number("exposed_copy_pct"),
-            idle_pct: number("idle_pct"),
+            busy_pct: share("busy_pct"),
+            compute_pct: share("compute_pct"),
+            exposed_comm_pct: share("exposed_comm_pct"),
+            exposed_copy_pct: share("exposed_copy_pct"),
+            idle_pct: share("idle_pct"),
             top_kernel: kernels.text(0, "kernel_name").map(|name| TopKernel {
                 name: name.to_owned(),
                 total_ns: kernels.integer(0, "total_ns"),

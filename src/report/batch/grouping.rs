@@ -95,7 +95,7 @@ fn of_folders(folders: Vec<(PathBuf, Vec<Candidate>)>) -> Vec<Run> {
 fn by_folder(inputs: &[String], exclude: Option<&Path>) -> Result<Grouped, GroupingError> {
     let mut folders: BTreeMap<PathBuf, Vec<Candidate>> = BTreeMap::new();
     for candidate in discover(inputs, exclude)? {
-        let folder = if is_dataset(&candidate.path) {
+        let folder = if candidate.path.is_dir() {
             candidate.path.clone()
         } else {
             candidate.path.parent().map_or_else(PathBuf::new, Path::to_owned)
@@ -106,7 +106,7 @@ fn by_folder(inputs: &[String], exclude: Option<&Path>) -> Result<Grouped, Group
     // A run that wrote nothing left an empty folder, which must not go unnoticed.
     for input in named(inputs)?.iter().filter(|input| input.is_dir() && !is_dataset(input)) {
         let Ok(entries) = fs::read_dir(input) else { continue };
-        let below = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir() && !path.is_symlink());
+        let below = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
         for folder in below.filter(|folder| is_empty(folder)) {
             folders.entry(folder).or_default();
         }

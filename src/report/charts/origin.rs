@@ -13,6 +13,10 @@ const HEAD_BYTES: u64 = 65_536;
 
 /// Whether a file is a chart of this program.
 pub fn is_chart(path: &Path) -> bool {
+    // To open a FIFO would wait for somebody who writes.
+    if !path.is_file() {
+        return false;
+    }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
     let has = |mark: &[u8]| head.windows(mark.len()).any(|bytes| bytes == mark);

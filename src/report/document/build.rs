@@ -10,10 +10,11 @@ use super::layout::{Layout, SectionLayout, TableLayout, numbered};
 use super::model::{Block, Document, Drawn, Input, Provenance, Section, Table};
 use super::notes::{head_notes, section_notes};
 use crate::engine::{ColumnUnit, OutputColumn, Registry};
-use crate::findings::{Answers, Finding, Priority, Spans, Unanswered, time_question};
+use crate::findings::{Answers, Finding, Priority, RunViews, Spans, Unanswered, time_question};
 use crate::report::charts::{Chart, Plot};
 use crate::trace::facts::Role;
 use crate::trace::selection::in_force;
+use crate::trace::views::View;
 use crate::trace::{Member, Trace};
 
 /// What a document is made of.
@@ -26,8 +27,10 @@ pub struct Sources<'a> {
     pub answers: &'a Answers,
     /// What was found.
     pub findings: Vec<Finding>,
-    /// Spans of the GPUs.
+    /// Spans of the GPUs in what the figures are about.
     pub spans: &'a Spans,
+    /// What of the run there is to tell about.
+    pub views: RunViews,
     /// Sections and tables.
     pub layout: &'a Layout,
     /// Ranks of the trace.
@@ -37,6 +40,9 @@ pub struct Sources<'a> {
     /// Rows of tables for which the layout does not say how many.
     pub rows: usize,
 }
+
+/// What sections show, where findings are about a part of it.
+const OF_WHOLE_RUN: &str = " Shows the whole run; `--window steady` shows its steady part.";
 
 /// The document of an analysis.
 ///
@@ -68,7 +74,8 @@ pub fn document(sources: Sources<'_>) -> Result<Document> {
         summary: summary(&sources.findings, sources.spans.gpus() > 0),
         notes: head_notes(sources.trace, sources.unmatched, of_figures.iter().map(String::as_str)),
         tier,
-        figures: figures(sources.answers, &sources.findings, sources.spans, &provenance),
+        figures: figures(sources.answers, &sources.findings, sources.spans, &sources.views, &provenance),
+        views: sources.views,
         findings: sources.findings,
         sections,
         provenance,
@@ -146,7 +153,10 @@ fn section(layout: &SectionLayout, sources: &Sources<'_>, ids: &mut Ids) -> Resu
         }
     }
     blocks.extend(section_notes(sources.trace, needs.into_iter()).into_iter().map(Block::Note));
-    let (id, title, about) = (layout.id.clone(), layout.title.clone(), layout.about());
+    let (id, title, mut about) = (layout.id.clone(), layout.title.clone(), layout.about());
+    if sources.views.headline() != View::WholeRun {
+        about.push_str(OF_WHOLE_RUN);
+    }
     Ok(Ok(Section { id, title, about, blocks }))
 }
 

@@ -27,6 +27,6 @@ pub struct ChartLayout {
 impl ChartLayout {
     /// What the chart asks.
     pub fn question(&self) -> Question {
-        Question { query: self.query.clone(), by: self.by.clone(), parameters: self.parameters.clone(), name: None }
+        Question { by: self.by.clone(), parameters: self.parameters.clone(), ..Question::of(&self.query) }
     }
 }

@@ -3,12 +3,20 @@
 use super::model::{Figure, Provenance, Status};
 use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
-use crate::findings::{Answers, Finding, Priority, Question, Rows, Spans, time_question};
+use crate::findings::{Answers, Finding, Priority, Question, Rows, RunViews, Spans, time_question};
+use crate::trace::views::View;
 
-/// The figures of an analysis; those that nothing was recorded of are left out.
-pub fn figures(answers: &Answers, findings: &[Finding], spans: &Spans, provenance: &Provenance) -> Vec<Figure> {
+/// The figures of an analysis, of what its findings are about; those that nothing was recorded of are left out.
+pub fn figures(
+    answers: &Answers,
+    findings: &[Finding],
+    spans: &Spans,
+    views: &RunViews,
+    provenance: &Provenance,
+) -> Vec<Figure> {
+    let view = views.headline();
     let has_run = provenance.inputs.iter().any(|input| !input.is_thread_trace);
-    let time = time_question();
+    let time = time_question().of_view(view);
     let rows = Rows::over(answers.get(&time));
     let sum = |column: &str| rows.sum(rows.places(), column);
     let spans_ns = spans.total_ns();
@@ -26,7 +34,9 @@ pub fn figures(answers: &Answers, findings: &[Finding], spans: &Spans, provenanc
         integer(
             "span_ns",
             "Span",
-            if left_out_ns > 0 {
+            if view == View::Steady {
+                "longest time from first to last GPU activity of a process in its steady part"
+            } else if left_out_ns > 0 {
                 "longest time from first start to last end of the GPU activity of a process, without what is no part of the run"
             } else {
                 "longest time from first start to last end of the GPU activity of a process"
@@ -58,13 +68,14 @@ pub fn figures(answers: &Answers, findings: &[Finding], spans: &Spans, provenanc
         figures.extend(parts.map(|(id, label, doc, column)| {
             let not_idle_ns = if id == "idle_pct" { left_out_ns } else { 0 };
             let pct = share(sum(column).saturating_sub(not_idle_ns).max(0));
-            Figure {
-                status: status(id, pct),
-                ..figure(id, label, doc, Cell::Float(crate::engine::round_significant(pct)), ColumnUnit::Percent)
-            }
+            Figure { status: status(id, pct), ..figure(id, label, doc, Cell::Float(pct), ColumnUnit::Percent) }
         }));
     }
-    let kernels = Question::of("kernel_summary");
+    if let Some(iterations) = views.all().first().and_then(|view| view.iterations) {
+        let doc = "steady iterations that the figures are about, of all processes";
+        figures.push(integer("iterations", "Iterations", doc, Some(iterations.chosen), ColumnUnit::Count));
+    }
+    let kernels = Question::of("kernel_summary").of_view(view);
     let kernels = Rows::over(answers.get(&kernels));
     if !kernels.is_empty() {
         let calls = kernels.sum(kernels.places(), "calls");

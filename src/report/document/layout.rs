@@ -186,7 +186,7 @@ pub fn numbered(query: &str, times: usize) -> String {
 impl TableLayout {
     /// What the table asks.
     pub fn question(&self) -> Question {
-        Question { query: self.query.clone(), by: self.by.clone(), parameters: self.parameters.clone(), name: None }
+        Question { by: self.by.clone(), parameters: self.parameters.clone(), ..Question::of(&self.query) }
     }
 }
 

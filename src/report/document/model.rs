@@ -6,7 +6,7 @@ use polars::prelude::DataFrame;
 
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
-use crate::findings::{Finding, Question, bytes, duration};
+use crate::findings::{Finding, Question, RunViews, bytes, duration};
 use crate::report::charts::Chart;
 
 /// A whole document.
@@ -18,6 +18,8 @@ pub struct Document {
     pub summary: String,
     /// What to know before the first number: filters in force, what is odd about the inputs.
     pub notes: Vec<Note>,
+    /// How the GPUs spent the run, what figures and findings are about first.
+    pub views: RunViews,
     /// Depth of the analysis: 0 source code, 1 traces, 2 counters, 3 thread traces.
     pub tier: u8,
     /// The numbers to read first.

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::engine::ColumnUnit;
 use crate::export::unit::TimeUnit;
+use crate::report::document::Document;
 use crate::report::full_tables::FullTable;
+use crate::report::json;
 
 /// Name of the file.
 pub const INDEX: &str = "tables.json";
@@ -13,7 +15,7 @@ pub const DOCUMENT: &str = "document.json";
 /// What tells the file from others.
 pub const SCHEMA: &str = "wavesieve-tables";
 /// Version of its schema: the first number changes when something is taken away or means something else.
-const SCHEMA_VERSION: &str = "1.0";
+const SCHEMA_VERSION: &str = "1.1";
 
 /// The file of a table, as its path in the folder.
 pub fn file_of(table: &FullTable, extension: &str) -> String {
@@ -22,12 +24,13 @@ pub fn file_of(table: &FullTable, extension: &str) -> String {
 }
 
 /// What the folder holds.
-pub fn index(tables: &[FullTable], extension: &str, unit: TimeUnit, has_document: bool) -> Value {
+pub fn index(document: &Document, tables: &[FullTable], extension: &str, unit: TimeUnit, has_document: bool) -> Value {
     json!({
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "version": env!("CARGO_PKG_VERSION"),
         "document": has_document.then_some(DOCUMENT),
+        "views": document.views.all().iter().map(json::view).collect::<Vec<Value>>(),
         "tables": tables.iter().map(|table| entry(table, extension, unit)).collect::<Vec<Value>>(),
     })
 }

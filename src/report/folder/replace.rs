@@ -13,11 +13,11 @@ use crate::input::is_unfinished;
 /// What is where a folder is to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Nothing, or an empty folder.
+    /// Nothing, a link to nothing, or an empty folder.
     Free,
     /// A folder that was written here and holds nothing else.
     Ours,
-    /// A file or a link to nothing, or a folder with this file in it that was not written here.
+    /// A file, or a folder with this file in it that was not written here.
     Foreign(Option<String>),
 }
 
@@ -26,7 +26,7 @@ pub enum Place {
 /// # Errors
 /// When the folder cannot be read.
 pub fn place(path: &Path) -> io::Result<Place> {
-    if path.symlink_metadata().is_err() {
+    if !path.exists() {
         return Ok(Place::Free);
     }
     if !path.is_dir() {

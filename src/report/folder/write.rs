@@ -75,7 +75,7 @@ pub fn write(analysis: &Analysis, options: &FolderOptions, path: &Path) -> Resul
         if !is_original {
             write_whole(&folder.join(DOCUMENT), |out| json::write(&analysis.document, out))?;
         }
-        let index = index(&tables, options.format.extension(), options.unit, !is_original);
+        let index = index(&analysis.document, &tables, options.format.extension(), options.unit, !is_original);
         write_whole(&folder.join(INDEX), |out| {
             serde_json::to_writer_pretty(&mut *out, &index)?;
             Ok(writeln!(out)?)

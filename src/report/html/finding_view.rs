@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::anchors::anchor;
-use super::table_view::TableView;
+use super::table_view::{TableView, capped};
 use crate::findings::{Finding, Priority, duration, pieces};
 use crate::report::document::Note;
 
@@ -51,6 +51,8 @@ impl NoteView {
 struct SavingView {
     time: String,
     pct: String,
+    spans: &'static str,
+    by_iteration: String,
 }
 
 #[derive(Serialize)]
@@ -92,10 +94,12 @@ impl FindingView {
             title: text(&finding.title),
             explanation: text(&finding.explanation),
             confidence: format!("{:.0} %", finding.confidence * 100.0),
-            subject: finding.subject.clone(),
+            subject: finding.subject.clone().map(capped),
             saving: finding.saving.as_ref().map(|saving| SavingView {
                 time: duration(saving.gpu_time_ns as f64),
                 pct: format!("{:.1} %", saving.pct_of_span),
+                spans: saving.spans(),
+                by_iteration: saving.by_iteration(),
             }),
             advice: finding.advice.iter().map(|advice| text(advice)).collect(),
             evidence: evidence.collect(),

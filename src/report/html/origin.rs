@@ -11,6 +11,10 @@ const HEAD_BYTES: u64 = 4096;
 
 /// Whether a file is a page of this program.
 pub fn is_page(path: &Path) -> bool {
+    // To open a FIFO would wait for somebody who writes.
+    if !path.is_file() {
+        return false;
+    }
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
     read.is_ok() && String::from_utf8_lossy(&head).contains(GENERATOR)

@@ -5,6 +5,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::appendix_view::AppendixView;
 use super::finding_view::{Badge, FindingView, NoteView, Piece, badges, text};
@@ -13,15 +14,20 @@ use super::shell::{Shell, render};
 use super::table_view::grouped;
 use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
+use crate::findings::shortened;
 use crate::report::document::{Document, Figure, Status};
 use crate::report::json;
 use crate::trace::visible::is_hidden;
+
+/// Longer texts than any sentence or name are shortened in the document that a page holds.
+const LONGEST_TEXT: usize = 4000;
 
 /// What the templates are given.
 #[derive(Serialize)]
 struct Page {
     title: String,
     summary: Vec<Piece>,
+    views: Vec<ViewLine>,
     notes: Vec<NoteView>,
     badges: Vec<Badge>,
     facts: Vec<FigureView>,
@@ -33,6 +39,14 @@ struct Page {
     appendix: AppendixView,
     shell: Shell,
     json: String,
+}
+
+/// How the GPUs spent a view of the run.
+#[derive(Serialize)]
+struct ViewLine {
+    id: &'static str,
+    label: &'static str,
+    text: String,
 }
 
 #[derive(Serialize)]
@@ -73,6 +87,12 @@ fn page(document: &Document) -> Result<Page> {
     Ok(Page {
         title: document.title.clone(),
         summary: text(&document.summary),
+        views: document
+            .views
+            .all()
+            .iter()
+            .map(|view| ViewLine { id: view.id, label: view.label, text: view.line() })
+            .collect(),
         notes: document.notes.iter().map(NoteView::of).collect(),
         badges: badges(&document.findings),
         // The badges tell how many findings there are.
@@ -93,9 +113,12 @@ fn page(document: &Document) -> Result<Page> {
     })
 }
 
-/// The whole document as JSON that can stand in an element: nothing in it ends the element.
+/// The whole document as JSON that can stand in an element: nothing in it ends the element. Texts that are longer than any name
+/// are shortened as in tables.
 fn embedded(document: &Document) -> Result<String> {
-    let text = serde_json::to_string(&json::value(document))?;
+    let mut value = json::value(document);
+    shorten_texts(&mut value);
+    let text = serde_json::to_string(&value)?;
     // These characters are found within texts alone, where JSON knows them by their numbers.
     let escapes = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")];
     let text = escapes.into_iter().fold(text, |text, (character, escape)| text.replace(character, escape));
@@ -109,6 +132,19 @@ fn embedded(document: &Document) -> Result<String> {
         }
     }
     Ok(shown)
+}
+
+fn shorten_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if text.chars().nth(LONGEST_TEXT).is_some() {
+                *text = shortened(text, LONGEST_TEXT);
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(shorten_texts),
+        Value::Object(values) => values.values_mut().for_each(shorten_texts),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn figure(figure: &Figure) -> FigureView {

@@ -9,7 +9,7 @@ use super::words::words;
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
 use crate::export::unit::{Display, TimeUnit, displays, is_number};
-use crate::findings::{Evidence, Question};
+use crate::findings::{Evidence, Question, shortened};
 use crate::report::document::Table;
 
 /// Names with more characters are cut in their middle.
@@ -18,6 +18,8 @@ const LONG: usize = 34;
 const LONGEST_WORD: usize = 30;
 /// Characters of a long name that are always seen at its end.
 const TAIL: usize = 12;
+/// Names with more characters are cut for good where they are shown; the page has them once, in its list of long names.
+const LONGEST: usize = 400;
 
 /// A table.
 #[derive(Serialize)]
@@ -60,6 +62,9 @@ struct CellView {
     share: Option<String>,
     /// End of a long name, of which `text` is the begin.
     tail: Option<String>,
+    /// The whole name, where `text` and `tail` are not.
+    #[serde(skip)]
+    whole: Option<String>,
 }
 
 impl TableView {
@@ -91,7 +96,8 @@ impl TableView {
     /// Its names that are cut, in full.
     pub fn long_names(&self) -> impl Iterator<Item = String> {
         let cells = self.rows.iter().flat_map(|row| &row.cells);
-        cells.filter_map(|cell| Some(format!("{}{}", cell.text, cell.tail.as_ref()?)))
+        let long = |cell: &CellView| Some(format!("{}{}", cell.text, cell.tail.as_ref()?));
+        cells.filter_map(move |cell| cell.whole.clone().or_else(|| long(cell)))
     }
 
     /// Its heading and id.
@@ -164,6 +170,8 @@ fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<Cel
     let view = |cell: Cell| {
         let text = display.text(&cell);
         let is_missing = matches!(&cell, Cell::Null) || matches!(&cell, Cell::Float(value) if !value.is_finite());
+        let is_name = declared.unit == ColumnUnit::Name;
+        let whole = (is_name && text.chars().nth(LONGEST).is_some()).then(|| text.clone());
         let (text, tail) = match declared.unit {
             ColumnUnit::Name => halves(text),
             _ if groups => (grouped(&text), None),
@@ -183,19 +191,26 @@ fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<Cel
                 .collect::<Vec<&str>>()
                 .join(" "),
             tail,
+            whole,
         }
     };
     values.into_iter().map(view).collect()
 }
 
-/// A long text in two: the end is always seen.
+/// A long text in two: the end is always seen. Of a text that is longer than any name the middle is left out.
 pub fn halves(text: String) -> (String, Option<String>) {
+    let text = capped(text);
     let count = text.chars().count();
     if count <= LONG {
         return (text, None);
     }
     let head = count - TAIL;
     (text.chars().take(head).collect(), Some(text.chars().skip(head).collect()))
+}
+
+/// A text without the middle of what is longer than any name.
+pub fn capped(text: String) -> String {
+    if text.chars().nth(LONGEST).is_some() { shortened(&text, LONGEST) } else { text }
 }
 
 /// A number with commas between thousands.

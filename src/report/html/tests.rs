@@ -2,7 +2,7 @@ use polars::prelude::{Column, DataFrame};
 
 use super::write;
 use crate::engine::{ColumnUnit, OutputColumn};
-use crate::findings::Question;
+use crate::findings::{Question, RunViews};
 use crate::report::charts::Chart;
 use crate::report::document::{Block, Document, Drawn, Input, Provenance, Section, Table};
 
@@ -71,6 +71,7 @@ fn a_page_of_a_thousand_ranks_is_small() {
     let document = Document {
         title: "A thousand ranks".to_owned(),
         summary: "Nothing stands out.".to_owned(),
+        views: RunViews::default(),
         notes: Vec::new(),
         tier: 1,
         figures: Vec::new(),

@@ -8,11 +8,12 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
-use crate::findings::{Evidence, Finding, Question};
+use crate::findings::{Evidence, Finding, Question, RunView};
 use crate::report::document::{Block, Document, Figure, Note, Section, Status, Table};
+use crate::trace::views::View;
 
 /// Version of the schema: the first number changes when something is taken away or means something else.
-pub const SCHEMA_VERSION: &str = "1.1";
+pub const SCHEMA_VERSION: &str = "1.2";
 
 /// The schema, as JSON Schema.
 pub const SCHEMA: &str = include_str!("../../../share/schemas/document.json");
@@ -34,6 +35,7 @@ pub fn value(document: &Document) -> Value {
         "schema_version": SCHEMA_VERSION,
         "title": document.title,
         "summary": document.summary,
+        "views": document.views.all().iter().map(view).collect::<Vec<Value>>(),
         "notes": document.notes.iter().map(note).collect::<Vec<Value>>(),
         "tier": document.tier,
         "figures": document.figures.iter().map(figure).collect::<Vec<Value>>(),
@@ -41,6 +43,41 @@ pub fn value(document: &Document) -> Value {
         "sections": document.sections.iter().map(section).collect::<Vec<Value>>(),
         "provenance": provenance(document),
     })
+}
+
+/// How the GPUs spent a view of the run.
+pub fn view(view: &RunView) -> Value {
+    let shares = view.shares.iter().map(|(id, pct)| ((*id).to_owned(), share(*pct)));
+    json!({
+        "id": view.id,
+        "label": view.label,
+        "text": view.line(),
+        "span_ns": view.span_ns,
+        "shares": shares.collect::<Map<String, Value>>(),
+        "iterations": view.iterations.map(|iterations| json!({
+            "chosen": iterations.chosen,
+            "found": iterations.found,
+            "processes": iterations.processes,
+            "processes_without": iterations.processes_without,
+            "mean_ns": share(iterations.mean_ns),
+        })),
+        "parts": view.parts.iter().map(|(kind, duration_ns, pct)| json!({
+            "kind": kind,
+            "duration_ns": duration_ns,
+            "pct": share(*pct),
+        })).collect::<Vec<Value>>(),
+    })
+}
+
+fn share(value: f64) -> Value {
+    cell(&Cell::Float(value))
+}
+
+fn view_word(view: View) -> &'static str {
+    match view {
+        View::WholeRun => "whole_run",
+        View::Steady => "steady",
+    }
 }
 
 fn note(note: &Note) -> Value {
@@ -69,9 +106,12 @@ fn finding(finding: &Finding) -> Value {
         "explanation": finding.explanation,
         "confidence": finding.confidence,
         "subject": finding.subject,
+        "view": view_word(finding.view),
         "saving": saving.map(|saving| json!({
             "gpu_time_ns": saving.gpu_time_ns,
             "pct_of_span": cell(&Cell::Float(saving.pct_of_span)),
+            "iterations": saving.iterations,
+            "per_iteration_ns": saving.per_iteration_ns(),
         })),
         "evidence": finding.evidence.iter().map(evidence).collect::<Vec<Value>>(),
         "advice": finding.advice,

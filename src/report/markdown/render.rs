@@ -20,6 +20,9 @@ const LONGEST_NAME: Option<usize> = Some(300);
 /// When writing fails.
 pub fn write(document: &Document, unit: TimeUnit, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "# {}\n\n{}\n", escaped(&document.title), prose(&document.summary))?;
+    for view in document.views.all() {
+        writeln!(out, "**{}:** {}.\n", escaped(view.label), prose(&view.line()))?;
+    }
     for note in &document.notes {
         write_note(note, out)?;
     }
@@ -58,7 +61,12 @@ fn write_finding(number: usize, finding: &Finding, unit: TimeUnit, out: &mut dyn
     writeln!(out, "{} · {} · confidence {confidence:.0} %\n", escaped(&finding.category), code(&finding.id))?;
     if let Some(saving) = &finding.saving {
         let time = duration(saving.gpu_time_ns as f64);
-        writeln!(out, "**Saves at most {time} of GPU time ({:.1} % of the GPU spans).**\n", saving.pct_of_span)?;
+        let (spans, by_iteration) = (saving.spans(), saving.by_iteration());
+        writeln!(
+            out,
+            "**Saves at most {time} of GPU time ({:.1} % of the {spans}){by_iteration}.**\n",
+            saving.pct_of_span
+        )?;
     }
     writeln!(out, "{}", prose(&finding.explanation))?;
     if !finding.advice.is_empty() {

@@ -37,6 +37,9 @@ pub fn write(document: &Document, style: TextStyle, out: &mut dyn Write) -> Resu
     let style = TextStyle { width: style.width.max(NARROWEST), ..style };
     heading(&document.title, '=', style, out)?;
     paragraph(&document.summary, "", style, out)?;
+    for view in document.views.all() {
+        paragraph(&format!("{}: {}.", view.label, view.line()), "", style, out)?;
+    }
     write_notes(&document.notes, style, out)?;
     writeln!(out)?;
     let label = document.figures.iter().map(|figure| figure.label.chars().count()).max().unwrap_or(0);
@@ -123,9 +126,11 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     paragraph(&finding.title, "   ", style, out)?;
     if let Some(saving) = &finding.saving {
         let text = format!(
-            "Saves at most {} of GPU time ({:.1} % of the GPU spans).",
+            "Saves at most {} of GPU time ({:.1} % of the {}){}.",
             duration(saving.gpu_time_ns as f64),
-            saving.pct_of_span
+            saving.pct_of_span,
+            saving.spans(),
+            saving.by_iteration(),
         );
         paragraph(&text, "   ", style, out)?;
     }
@@ -156,7 +161,7 @@ fn write_evidence(evidence: &Evidence, style: TextStyle, out: &mut dyn Write) ->
     terminal::write(
         &evidence.frame,
         &display,
-        terminal::Style { width, color: false, rows: None, wraps: true },
+        terminal::Style { width, color: false, rows: None, wraps: Some(terminal::LONGEST_SENTENCE) },
         &mut text,
     )?;
     for line in String::from_utf8_lossy(&text).lines() {
@@ -189,7 +194,12 @@ fn write_section(section: &Section, style: TextStyle, out: &mut dyn Write) -> Re
 fn write_table(table: &Table, style: TextStyle, out: &mut dyn Write) -> Result<()> {
     writeln!(out, "{}:", table.title)?;
     let display = displays(&table.frame, &table.columns, style.unit);
-    let look = terminal::Style { width: Some(style.width), color: style.color, rows: None, wraps: true };
+    let look = terminal::Style {
+        width: Some(style.width),
+        color: style.color,
+        rows: None,
+        wraps: Some(terminal::LONGEST_SENTENCE),
+    };
     terminal::write(&table.frame, &display, look, out)?;
     let others = table.total_rows.saturating_sub(table.frame.height());
     if others > 0 {

@@ -51,6 +51,9 @@ pub fn write_overview(
     let mut writer = Writer { sheet, row: 0 };
     writer.line(&document.title, &appearance::title(16.0))?;
     writer.line(&document.summary, &Format::new().set_bold())?;
+    for view in document.views.all() {
+        writer.line(&format!("{}: {}", view.label, view.line()), &Format::new())?;
+    }
     writer.part("Key facts", &["what", "value", "unit", "meaning"])?;
     for figure in &document.figures {
         writer.figure(figure, unit)?;

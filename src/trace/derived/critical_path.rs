@@ -42,7 +42,7 @@ pub fn needs() -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::of(tables)?;
     let path = longest_path(&path_graph.graph);
     let mut stretches: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();
@@ -54,7 +54,7 @@ pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     }
     let host = HostStretches::of(needed(tables, "regions")?, &stretches)?;
     let kernels = needed(tables, "kernels")?.height();
-    let iterations = Iterations::of(&iterations::build(process, tables)?)?;
+    let iterations = Iterations::of(&iterations::table(&iterations::find(tables)?)?)?;
     let mut rows = Rows { kernels, iterations, rows: Vec::new() };
     for segment in &path {
         rows.add(segment, &path_graph, &host);

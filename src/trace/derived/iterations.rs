@@ -8,7 +8,6 @@ use polars::prelude::*;
 
 use super::{Frames, Needs, column, needed};
 use crate::trace::frames::{categorical, dictionary_column};
-use crate::trace::identity::Process;
 use crate::trace::kernel_order::KernelOrder;
 use crate::trace::kinds::Kinds;
 use crate::trace::repetitions::{Phase, Repetitions, phases, repetitions};
@@ -40,11 +39,11 @@ pub fn needs() -> Needs {
     )]
 }
 
-/// Finds the period of the sequence of kernels and lists its repetitions.
+/// Finds the period of the sequence of kernels and its repetitions.
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+pub fn find(tables: &Frames) -> Result<Vec<Iteration>> {
     let kernels = Kernels::of(needed(tables, "kernels")?, &tables.kernel_order()?)?;
     let mut found: Option<Found> = None;
     let mut tried: Vec<u32> = Vec::new();
@@ -61,8 +60,20 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         found = lane.repetitions(&sequence).filter(|other| other.score() > best).or(found);
         tried = sequence;
     }
-    let iterations = found.map(|found| kernels.iterations(&found)).unwrap_or_default();
-    let durations: Vec<i64> = iterations.iter().map(|one| one.end_ns.saturating_sub(one.start_ns)).collect();
+    Ok(found.map(|found| kernels.iterations(&found)).unwrap_or_default())
+}
+
+/// How long each takes.
+pub fn durations(iterations: &[Iteration]) -> Vec<i64> {
+    iterations.iter().map(|one| one.end_ns.saturating_sub(one.start_ns)).collect()
+}
+
+/// The table of repetitions.
+///
+/// # Errors
+/// When polars cannot build it.
+pub fn table(iterations: &[Iteration]) -> Result<DataFrame> {
+    let durations = durations(iterations);
     let dictionary = Phase::ALL.map(|phase| Some(phase.word().to_owned()));
     let phases = phases(&durations);
     let codes = phases.iter().map(|phase| Phase::ALL.iter().position(|word| word == phase));
@@ -80,9 +91,11 @@ pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
 }
 
 /// One repetition.
-struct Iteration {
-    start_ns: i64,
-    end_ns: i64,
+pub struct Iteration {
+    /// Start of its first kernel.
+    pub start_ns: i64,
+    /// Start of the next, or end of its last kernel.
+    pub end_ns: i64,
     kernels: i64,
     kernel_ns: i64,
     period: i64,

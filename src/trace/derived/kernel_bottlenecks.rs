@@ -202,7 +202,6 @@ fn tried<'a>(
                 fails |= !one.holds(value);
                 evidence.push(format!("{title}: {value:.1} {unit} ({})", one.bound()));
             }
-            None if one.if_known => {}
             None => {
                 let reason = match found {
                     None => "not defined for this architecture, or that is not known".to_owned(),

@@ -47,6 +47,7 @@ mod ranges;
 mod region_self_times;
 mod region_times;
 mod registry;
+mod run_parts;
 mod same_work;
 mod slow_dispatches;
 mod source_frames;

@@ -10,7 +10,7 @@ use super::{
     device_constants, dispatch_groups, dispatch_launches, dispatch_slack, following_kernels, gpu_segments, graph_work,
     idle_gaps, iterations, kernel_bottlenecks, kernel_clocks, kernel_overlaps, kernel_resources, kernel_savings,
     launches, memory_live, metric_sums, profiler_pauses, queue_depths, range_forest, ranges, region_self_times,
-    region_times, same_work, slow_dispatches,
+    region_times, run_parts, same_work, slow_dispatches,
 };
 use crate::trace::health;
 use crate::trace::identity::Process;
@@ -52,7 +52,6 @@ const DERIVATIONS: &[Derivation] = &[
     Derivation { name: IDLE_GAPS, needs: idle_gaps::needs, build: idle_gaps::build },
     Derivation { name: "profiler_pauses", needs: profiler_pauses::needs, build: profiler_pauses::build },
     Derivation { name: "kernel_overlaps", needs: kernel_overlaps::needs, build: kernel_overlaps::build },
-    Derivation { name: "iterations", needs: iterations::needs, build: iterations::build },
     Derivation { name: "critical_path", needs: critical_path::needs, build: critical_path::build },
     Derivation { name: "dispatch_slack", needs: dispatch_slack::needs, build: dispatch_slack::build },
     Derivation { name: "kernel_savings", needs: kernel_savings::needs, build: kernel_savings::build },
@@ -90,13 +89,18 @@ const FAMILIES: &[Family] = &[
         build: ranges::build,
     },
     Family {
+        tables: &[(run_parts::ITERATIONS, iterations::needs), (run_parts::RUN_PARTS, run_parts::needs)],
+        build: run_parts::build,
+    },
+    Family {
         tables: &[(same_work::GROUPS, dispatch_groups::needs), (same_work::SLOW, slow_dispatches::needs)],
         build: same_work::build,
     },
 ];
 
 /// What takes long and leaves little in memory. It is begun first, so that it does not end last.
-const LONGEST: &[&str] = &["iterations", COLLECTIVE_KERNELS, ranges::RANGES, same_work::GROUPS];
+const LONGEST: &[&str] =
+    &[run_parts::ITERATIONS, run_parts::RUN_PARTS, COLLECTIVE_KERNELS, ranges::RANGES, same_work::GROUPS];
 
 fn family(derived: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.tables.iter().any(|(name, _)| *name == derived))

@@ -124,6 +124,23 @@ impl Catalog {
         self.architectures.iter().find(|(known, _)| known.name == name).map(|(known, whole)| (known, *whole))
     }
 
+    /// Products by a name that people write, such as `MI300X`, `mi300x` or `AMD Instinct MI300X`, with their architectures, in the order
+    /// of their names: the one of that name, else those whose names begin with a word of it, as `MI300` does.
+    pub fn products_named(&self, given: &str) -> Vec<(&'static str, &'static str)> {
+        let given = given.to_ascii_uppercase();
+        let words: Vec<&str> =
+            given.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| word.starts_with("MI")).collect();
+        let chosen = |fits: &dyn Fn(&str) -> bool| -> Vec<(&'static str, &'static str)> {
+            let fitting = self.products.iter().filter(|(listed, _)| fits(listed.name));
+            let mut chosen: Vec<_> =
+                fitting.map(|(listed, known)| (listed.name, known.architecture.as_str())).collect();
+            chosen.sort_unstable();
+            chosen
+        };
+        let named = chosen(&|name| words.contains(&name));
+        if named.is_empty() { chosen(&|name| words.iter().any(|word| name.starts_with(word))) } else { named }
+    }
+
     /// The product that an agent is: by PCI device id, else by name if that fits only one. None of another architecture.
     pub fn product(&self, agent: &AgentFacts) -> Option<(&Listed, Found)> {
         let fits = |product: &Product| target(&agent.name).is_empty() || product.architecture == target(&agent.name);
@@ -207,6 +224,22 @@ mod tests {
             let used = file.product.iter().any(|known| known.figures.contains_key(source))
                 || file.architecture.iter().any(|known| known.figures.contains_key(source));
             assert!(used, "nothing is from {source}");
+        }
+    }
+
+    #[test]
+    fn products_are_found_by_what_people_write() {
+        let catalog = Catalog::builtin();
+        let mi300x = [("MI300X", "gfx942")];
+        for given in ["MI300X", "mi300x", "AMD Instinct MI300X", "amd-instinct-mi300x", "MI300X VF"] {
+            assert_eq!(catalog.products_named(given), mi300x, "{given}");
+        }
+        assert_eq!(catalog.products_named("MI250X"), [("MI250X", "gfx90a")]);
+        assert_eq!(catalog.products_named("MI250"), [("MI250", "gfx90a")]);
+        assert_eq!(catalog.products_named("MI355X"), [("MI355X", "gfx950")]);
+        assert_eq!(catalog.products_named("MI300"), [("MI300A", "gfx942"), ("MI300X", "gfx942")]);
+        for given in ["", "gfx942", "H100", "Instinct"] {
+            assert!(catalog.products_named(given).is_empty(), "{given}");
         }
     }
 

@@ -7,6 +7,6 @@ mod memory;
 mod resolver;
 mod roofs;
 
-pub use catalog::target;
+pub use catalog::{Catalog, target};
 pub use constants::{Constant, Constants, constants, constants_of_gpu};
 pub use device::{Device, device};

@@ -1,31 +1,39 @@
 //! Runs all checks over the tables of one process, table by table, and makes the rows of `anomalies`.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
 use anyhow::Result;
 use polars::prelude::*;
 
+use super::clock::{self, Timeline};
 use super::correlation::Correlations;
-use super::times;
+use super::not_recorded::{Others, advice};
+use super::{counter_gaps, times};
 use crate::trace::facts::Role;
 use crate::trace::frames::{categorical, rows_named};
 use crate::trace::identity::Process;
 use crate::trace::schema;
 use crate::trace::source::{Anomaly, Damage, Severity};
 
-/// Tables that are checked, with the rocprofv3 option that fills those a user may miss.
-const CHECKED: &[(&str, Option<&str>)] = &[
-    ("code_objects", None),
-    ("kernel_symbols", None),
-    ("kernels", Some("--kernel-trace")),
-    ("counter_dispatches", None),
-    ("memory_copies", Some("--memory-copy-trace")),
-    ("memory_allocations", Some("--memory-allocation-trace")),
-    ("regions", Some("--hip-trace, --marker-trace or --rccl-trace")),
-    ("marks", None),
-    ("graph_launches", None),
-    ("hip_events", None),
-    ("counters", None),
-    ("samples", None),
-    ("pc_samples", None),
+/// What could not be read.
+pub const DAMAGED_INPUT: &str = "damaged_input";
+
+/// Tables that are checked.
+const CHECKED: &[&str] = &[
+    "code_objects",
+    "kernel_symbols",
+    "kernels",
+    "counter_dispatches",
+    "memory_copies",
+    "memory_allocations",
+    "regions",
+    "marks",
+    "graph_launches",
+    "hip_events",
+    "counters",
+    "samples",
+    "pc_samples",
 ];
 
 /// Forms of names of symbols, which are made here and never odd; most symbols are of kernels that do not run.
@@ -36,7 +44,7 @@ pub fn needs() -> Vec<(&'static str, Vec<&'static str>)> {
     let is_read = |table: &schema::Table, name: &str| table.name != "kernel_symbols" || !MADE_NAMES.contains(&name);
     CHECKED
         .iter()
-        .filter_map(|(name, _)| schema::table(name))
+        .filter_map(|name| schema::table(name))
         .map(|table| (table.name, table.column_names().filter(|name| is_read(table, name)).collect()))
         .collect()
 }
@@ -46,19 +54,25 @@ pub struct Checks<'a> {
     process: &'a Process,
     anomalies: Vec<Anomaly>,
     correlations: Correlations,
-    rows: Vec<(&'static str, usize)>,
+    timeline: Timeline,
+    rows: BTreeMap<&'static str, usize>,
+    domains: BTreeSet<String>,
+    others: Others,
     kernel_launches: (usize, Option<i64>),
     damaged: bool,
 }
 
 impl<'a> Checks<'a> {
-    /// Nothing seen yet.
-    pub fn new(process: &'a Process) -> Self {
+    /// Nothing seen yet of a process, beside `others`.
+    pub fn new(process: &'a Process, others: Others) -> Self {
         let mut checks = Self {
             process,
             anomalies: Vec::new(),
             correlations: Correlations::default(),
-            rows: Vec::new(),
+            timeline: Timeline::default(),
+            rows: BTreeMap::new(),
+            domains: BTreeSet::new(),
+            others,
             kernel_launches: (0, None),
             damaged: false,
         };
@@ -75,7 +89,7 @@ impl<'a> Checks<'a> {
     pub fn absorb_damage(&mut self, damage: impl IntoIterator<Item = Damage>) {
         let before = self.anomalies.len();
         self.anomalies.extend(damage.into_iter().map(|damage| Anomaly {
-            check_id: "damaged_input",
+            check_id: DAMAGED_INPUT,
             severity: Severity::Error,
             table_name: if damage.part.is_empty() { "processes".to_owned() } else { damage.part },
             count: 1,
@@ -90,28 +104,34 @@ impl<'a> Checks<'a> {
     /// # Errors
     /// When a declared column is missing or has another type.
     pub fn table(&mut self, name: &str, frame: &DataFrame) -> Result<()> {
-        let Some(table) = schema::table(name).filter(|table| CHECKED.iter().any(|(known, _)| *known == table.name))
-        else {
+        let Some(table) = schema::table(name).filter(|table| CHECKED.contains(&table.name)) else {
             return Ok(());
         };
-        self.rows.push((table.name, frame.height()));
+        self.rows.insert(table.name, frame.height());
         if table.column("valid").is_some() {
             self.anomalies.extend(times::check(table, frame, &self.process.facts)?);
         }
         match name {
             "kernels" => {
                 self.anomalies.extend(times::check_queues(frame)?);
+                self.anomalies.extend(clock::check_backward(frame)?);
+                self.timeline.add("kernels", "dispatch_id", frame, true)?;
                 self.check_gpu(table, frame, Severity::Warning)?;
                 self.correlations.add_activities("kernels", "dispatch_id", frame)?;
             }
             "memory_copies" => {
+                self.timeline.add("memory_copies", "copy_id", frame, true)?;
                 self.check_gpu(table, frame, Severity::Info)?;
                 self.correlations.add_activities("memory_copies", "copy_id", frame)?;
             }
             "regions" => {
                 self.correlations.add_calls(frame)?;
+                self.timeline.add("regions", "region_id", frame, false)?;
+                self.add_domains(frame)?;
                 self.count_launches(frame)?;
             }
+            "marks" => self.add_domains(frame)?,
+            "counters" => self.anomalies.extend(counter_gaps::check(frame)?),
             _ => {}
         }
         Ok(())
@@ -123,6 +143,7 @@ impl<'a> Checks<'a> {
     /// When polars cannot build a column.
     pub fn finish(mut self, notes: &[Anomaly]) -> Result<DataFrame> {
         self.anomalies.extend(std::mem::take(&mut self.correlations).check());
+        self.anomalies.extend(self.timeline.check());
         // What is missing from a damaged input says nothing about how it was collected.
         if self.process.role == Role::Trace && !self.damaged {
             self.check_empty();
@@ -181,13 +202,16 @@ impl<'a> Checks<'a> {
         Ok(())
     }
 
+    fn add_domains(&mut self, frame: &DataFrame) -> Result<()> {
+        // Each domain is asked for once, however many rows are of it.
+        let seen = RefCell::new(std::mem::take(&mut self.domains));
+        rows_named(frame.column("domain")?, |domain| seen.borrow_mut().insert(domain.to_owned()))?;
+        self.domains = seen.into_inner();
+        Ok(())
+    }
+
     fn check_empty(&mut self) {
-        let rows = |name: &str| self.rows.iter().find(|(table, _)| *table == name).map_or(0, |(_, rows)| *rows);
-        let empty: Vec<(&str, &str)> = CHECKED
-            .iter()
-            .filter_map(|(name, flag)| flag.map(|flag| (*name, flag)))
-            .filter(|(name, _)| rows(name) == 0)
-            .collect();
+        let rows = |name: &str| self.rows.get(name).copied().unwrap_or(0);
         if let (true, (1.., first)) = (rows("kernels") == 0, self.kernel_launches) {
             self.anomalies.push(Anomaly {
                 check_id: "launches_without_dispatches",
@@ -199,8 +223,8 @@ impl<'a> Checks<'a> {
                     .to_owned(),
             });
         }
-        for (name, flag) in empty {
-            self.note("empty_table", Severity::Info, name, 0, format!("has no rows; rocprofv3 fills it with {flag}"));
+        for (table, detail) in advice(&self.rows, &self.domains, self.others) {
+            self.note("not_recorded", Severity::Info, table, 0, detail);
         }
     }
 }

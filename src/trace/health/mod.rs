@@ -1,7 +1,11 @@
 //! Trace health: what is odd in the tables of a process, counted.
 
 mod checks;
+mod clock;
 mod correlation;
+mod counter_gaps;
+mod not_recorded;
 mod times;
 
-pub use checks::{Checks, needs};
+pub use checks::{Checks, DAMAGED_INPUT, needs};
+pub use not_recorded::Others;

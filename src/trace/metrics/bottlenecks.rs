@@ -42,9 +42,6 @@ pub struct Evidence {
     pub at_least: Option<f64>,
     /// Greatest value.
     pub at_most: Option<f64>,
-    /// Whether nothing is said of it where it was not collected.
-    #[serde(default)]
-    pub if_known: bool,
 }
 
 impl Evidence {

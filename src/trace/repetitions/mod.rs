@@ -4,6 +4,7 @@ mod alike;
 mod anchors;
 mod boundaries;
 mod detect;
+mod even_part;
 mod occurrences;
 mod phases;
 mod recurring;
@@ -11,4 +12,5 @@ mod recurring;
 mod tests;
 
 pub use detect::{Repetitions, repetitions};
+pub use even_part::even_part;
 pub use phases::{Phase, phases};

@@ -34,16 +34,36 @@ impl Phase {
     }
 }
 
-/// Phase of each repetition by their durations in order: those at the begin and at the end that take longer than the
-/// median by more than a tenth of it and more than three times the scaled median distance from it, unless so many do that
+/// From when on a repetition is slow.
+pub(super) struct Slowness {
+    /// Usual duration.
+    pub median_ns: i64,
+    allowed_ns: i64,
+}
+
+impl Slowness {
+    /// By the durations of all repetitions: slow is what takes longer than the median by more than a tenth of it and more than
+    /// three times the scaled median distance from it. `None` of none.
+    pub fn of(durations_ns: &[i64]) -> Option<Self> {
+        let median_ns = median(durations_ns.to_vec())?;
+        let distances =
+            durations_ns.iter().map(|duration| duration.saturating_sub(median_ns).saturating_abs()).collect();
+        let spread = median(distances).unwrap_or(0);
+        let scaled = i64::try_from(i128::from(spread) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX);
+        Some(Self { median_ns, allowed_ns: (median_ns / TENTH).max(scaled) })
+    }
+
+    /// Whether a repetition of this duration is slow.
+    pub fn is_slow(&self, duration_ns: i64) -> bool {
+        duration_ns > self.median_ns.saturating_add(self.allowed_ns)
+    }
+}
+
+/// Phase of each repetition by their durations in order: those at the begin and at the end that are slow, unless so many are that
 /// the run has changed its pace.
 pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
-    let Some(median) = median(durations_ns.to_vec()) else { return Vec::new() };
-    let distances = durations_ns.iter().map(|duration| duration.saturating_sub(median).saturating_abs()).collect();
-    let spread = self::median(distances).unwrap_or(0);
-    let allowed = (median / TENTH)
-        .max(i64::try_from(i128::from(spread) * i128::from(SCALED_DISTANCES) / 1_000).unwrap_or(i64::MAX));
-    let is_slow = |duration: &&i64| **duration > median.saturating_add(allowed);
+    let Some(slowness) = Slowness::of(durations_ns) else { return Vec::new() };
+    let is_slow = |duration: &&i64| slowness.is_slow(**duration);
     let most = FEW.max(durations_ns.len() / QUARTER);
     let few = |slow: usize| if slow <= most { slow } else { 0 };
     let warm = few(durations_ns.iter().take_while(is_slow).count());

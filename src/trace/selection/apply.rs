@@ -76,7 +76,11 @@ pub(super) fn acts_on(choice: &Choice, filter: Filter, table: &Table) -> bool {
             Filter::Queue => has("queue_id"),
             Filter::Domain => has("domain"),
             Filter::MinDuration => has_extent(table) && table.origin == Origin::Source,
-            Filter::Where => choice.condition.as_ref().is_some_and(|condition| condition.fits(table)),
+            // Parts of a run are what others are chosen by.
+            Filter::Where => {
+                table.name != super::resolve::PARTS.0
+                    && choice.condition.as_ref().is_some_and(|condition| condition.fits(table))
+            }
         }
 }
 

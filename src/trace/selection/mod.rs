@@ -38,7 +38,7 @@ pub use number_set::NumberSet;
 #[cfg(feature = "tables")]
 pub use partly::partly_unmatched;
 #[cfg(feature = "tables")]
-pub use resolve::{Resolved, resolve};
+pub use resolve::{PARTS, Resolved, resolve, steady_part_of};
 pub use window::{Window, WindowSpan};
 #[cfg(feature = "tables")]
 pub use window_mode::WindowMode;

@@ -54,7 +54,11 @@ pub fn resolve(choice: &Choice, whole: &WholeTables<'_>) -> Result<Resolved> {
             extents.push((name, marker_extent(name, whole)?));
         }
         let extent = |name: &MarkerName| extents.iter().find(|(known, _)| *known == name)?.1;
-        match window.resolve(span, extent) {
+        let sides = match window.is_steady() {
+            true => steady_part(whole)?.map(|part| (Some(part.start_ns), Some(part.end_ns))),
+            false => window.resolve(span, extent),
+        };
+        match sides {
             // Sides of different kinds are only now known to be in the wrong order.
             Some((Some(from), Some(to))) if to < from => {
                 resolved.nothing = true;
@@ -107,6 +111,27 @@ fn span(whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
         }
     }
     Ok(None)
+}
+
+/// What the window of the steady part is told from.
+pub const PARTS: (&str, &[&str]) = ("run_parts", &["kind", "start_ns", "end_ns", "iterations"]);
+
+/// The part of a run that repeats evenly, or works densely where nothing repeats.
+fn steady_part(whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
+    let mut tables = whole.read(&[PARTS])?;
+    steady_part_of(&tables.remove(PARTS.0).unwrap_or_default().collect()?)
+}
+
+/// The same of the parts of a process.
+///
+/// # Errors
+/// When a column is missing or has another type.
+pub fn steady_part_of(parts: &DataFrame) -> Result<Option<WindowSpan>> {
+    let kinds = parts.column("kind")?.cast(&DataType::String)?;
+    let times = parts.column("start_ns")?.i64()?.iter().zip(parts.column("end_ns")?.i64()?.iter());
+    let is_steady = |kind: Option<&str>| matches!(kind, Some("steady" | "dense"));
+    let mut steady = kinds.str()?.iter().zip(times).filter(|(kind, _)| is_steady(*kind));
+    Ok(steady.find_map(|(_, (start, end))| Some(WindowSpan { start_ns: start?, end_ns: end? })))
 }
 
 /// From the start of the first to the end of the last of the chosen iterations.

@@ -75,6 +75,9 @@ fn window(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
     if trace.resolved().iter().any(|resolved| resolved.reversed) {
         return Ok(Some(format!("the window {window} ends before it begins; swap its sides")));
     }
+    if window.is_steady() {
+        return Ok(Some(format!("the window {window} is told from the work of GPUs, and no process has any")));
+    }
     let names: Vec<String> = window.markers().into_iter().map(|name| name.text.clone()).collect();
     let Some(name) = names.first() else {
         return Ok(Some(format!("the window {window} is relative to the span of a process, and none has one")));

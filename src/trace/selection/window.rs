@@ -20,15 +20,29 @@ pub struct WindowSpan {
 /// `FROM:TO`, where a side is `10%` of the process's span, `+500ms` after its start, `-500ms` before its end, a time
 /// of the source's clock (nanoseconds, or with a unit) or `@text`, the first ROCTx range or mark with that text
 /// (`@text/2` the third); a side left empty is open. `@text` alone is that range. A text with `:` or `/` is put in double
-/// quotes.
+/// quotes. `steady` alone is the part of the run that repeats evenly, or where nothing repeats the one that works densely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     written: String,
+    is_steady: bool,
     from: Option<Bound>,
     to: Option<Bound>,
 }
 
+/// The word for the part of a run that repeats evenly.
+const STEADY: &str = "steady";
+
 impl Window {
+    /// The part of the run that repeats evenly, or works densely where nothing repeats.
+    pub fn steady() -> Self {
+        Self { written: STEADY.to_owned(), is_steady: true, from: None, to: None }
+    }
+
+    /// Whether it is that part, which only the kernels of a process tell.
+    pub fn is_steady(&self) -> bool {
+        self.is_steady
+    }
+
     /// The window in a process: the time it begins and the time it ends, `None` where that side is open.
     ///
     /// `marker` gives the extent of a marker. The result is `None` where a side cannot be told: no span to be relative
@@ -65,13 +79,16 @@ impl FromStr for Window {
     fn from_str(text: &str) -> Result<Self, String> {
         let shape = || {
             format!(
-                "{text} is no window; write FROM:TO with sides such as 10%, +500ms, a time in ns or @marker, or @marker alone"
+                "{text} is no window; write FROM:TO with sides such as 10%, +500ms, a time in ns or @marker, or @marker or steady alone"
             )
         };
+        if text.trim() == STEADY {
+            return Ok(Self::steady());
+        }
         let (from, rest) = side(text.trim()).map_err(|reason| reason.unwrap_or_else(shape))?;
         let window = match rest {
             None => match from {
-                Some(Bound::Marker(_)) => Self { written: text.to_owned(), to: from.clone(), from },
+                Some(Bound::Marker(_)) => Self { written: text.to_owned(), is_steady: false, to: from.clone(), from },
                 _ => return Err(shape()),
             },
             Some(rest) => {
@@ -79,7 +96,7 @@ impl FromStr for Window {
                 if rest.is_some() {
                     return Err(shape());
                 }
-                Self { written: text.to_owned(), from, to }
+                Self { written: text.to_owned(), is_steady: false, from, to }
             }
         };
         let reversed = match (&window.from, &window.to) {

@@ -63,6 +63,7 @@ pub(super) static TABLES: &[&Table] = &[
     &ranging::RANGE_SELF_TIMES,
     &ranging::RANGE_WORK,
     &ranging::ITERATIONS,
+    &ranging::RUN_PARTS,
     &ranks::CLOCKS,
     &ranks::COLLECTIVE_KERNELS,
     &paths::CRITICAL_PATH,

@@ -101,3 +101,27 @@ pub(super) static ITERATIONS: Table = Table {
         int("period", Unit::Count, "Usual number of kernels of a repetition in the sequence that repeats"),
     ],
 };
+
+pub(super) static RUN_PARTS: Table = Table {
+    name: "run_parts",
+    key: &["part"],
+    sort: &["part"],
+    origin: Origin::OnDemand,
+    about: "The parts of the run of a process from its first to its last work on a GPU, which they add up to. Of a process with iterations, the steady part is the longest stretch of neighboring steady iterations that takes, pauses included, at most twice the time of as many medians; `--window steady` chooses it. Of one without iterations, the dense part is what is left without long sparse stretches at both ends: in a hundred equal bins, those with less than a fifth of the usual work. The thresholds are those of `share/run_parts.toml`.",
+    columns: &[
+        PROCESS,
+        RANK,
+        id("part", "Ordinal of the part, from 0"),
+        cat(
+            "kind",
+            "`set_up` before the first iteration or the dense work, `warmup` and `cooldown` for these iterations, `steady` for the steady part and `uneven` for steady iterations before and after it, `pause` between two of these parts, `dense` where there are no iterations, `tail` after the last iteration or the dense work",
+        ),
+        int("start_ns", Unit::Nanoseconds, "Start on the source's clock"),
+        int("end_ns", Unit::Nanoseconds, "End: the start of the next part"),
+        int("duration_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
+        int("iterations", Unit::Count, "Iterations in it"),
+        id("first_iteration", "The first of them, see `iterations`").null(),
+        id("last_iteration", "The last of them").null(),
+        int("pause_ns", Unit::Nanoseconds, "What of its time lies between its iterations"),
+    ],
+};

@@ -6,6 +6,9 @@ use polars::prelude::{
 
 use super::pages::Odd;
 
+/// What texts are called that are not UTF-8.
+pub const INVALID_UTF8: &str = "invalid UTF-8";
+
 /// What a reader expects in a column of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -22,6 +25,7 @@ impl Kind {
     pub fn odd_name(self, odd: Odd) -> &'static str {
         match (odd, self) {
             (Odd::Real, _) => "REAL",
+            (Odd::Text, Self::Text) => INVALID_UTF8,
             (Odd::Text, _) => "TEXT",
             (Odd::Blob, Self::Text) => "damaged LZ4",
             (Odd::Blob, _) => "BLOB",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use rusqlite::{Connection, OpenFlags};
@@ -48,6 +49,41 @@ pub fn table_names(connection: &Connection) -> Result<Vec<String>> {
     let mut statement = connection.prepare(include_str!("sql/table_names.sql"))?;
     let names = statement.query_map([], |row| row.get::<_, String>(0))?;
     Ok(names.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Names of all tables of a database with the statements that declare them.
+///
+/// # Errors
+/// When the schema cannot be read.
+pub fn declarations(connection: &Connection) -> Result<Vec<(String, String)>> {
+    let mut statement = connection.prepare(include_str!("sql/declarations.sql"))?;
+    let tables =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?.unwrap_or_default())))?;
+    Ok(tables.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Declarations that are remembered: many more than there are dialects.
+const MOST_KNOWN: usize = 1_024;
+
+/// Shapes by declaration. SQLite compiles every view of a database before it lists a table.
+static KNOWN: Mutex<BTreeMap<String, TableShape>> = Mutex::new(BTreeMap::new());
+
+/// As [`shape`], which is asked once for all tables that are declared alike: a declaration tells all that a shape says.
+///
+/// # Errors
+/// As [`shape`].
+pub fn known_shape(connection: &Connection, name: &str, declaration: &str) -> Result<TableShape> {
+    let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = lock().get(declaration) {
+        return Ok(TableShape { name: name.to_owned(), ..known.clone() });
+    }
+    let shape = shape(connection, name)?;
+    let mut known = lock();
+    // What SQLite does not understand may be due to another entry of the list.
+    if !shape.columns.is_empty() && known.len() < MOST_KNOWN {
+        known.insert(declaration.to_owned(), shape.clone());
+    }
+    Ok(shape)
 }
 
 /// The columns of a table.

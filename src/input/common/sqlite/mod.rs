@@ -38,7 +38,7 @@ pub use column::{Columns, Misfit, Values, Wanted, integer, real, text};
 #[cfg(feature = "tables")]
 pub use condition::{Condition, listed};
 #[cfg(feature = "tables")]
-pub use database::{TableShape, exists, metadata, open, quoted, shape, table_names};
+pub use database::{TableShape, declarations, exists, known_shape, metadata, open, quoted, shape, table_names};
 #[cfg(feature = "tables")]
 pub use file::DatabaseFile;
 pub use json_text::text_of_blob;

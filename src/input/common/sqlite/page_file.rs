@@ -139,6 +139,23 @@ impl PageFile {
         let _ = unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) };
     }
 
+    /// Whether a table has rows; `None` where the pages do not tell, or where some are damaged.
+    pub fn has_rows(&self, selection: Selection<'_>) -> Option<bool> {
+        stored(selection).ok()?;
+        let pages = Pages::of(&self.map).ok()?;
+        let root = *self.roots.get(&selection.table.name)?;
+        let known = self.scans.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
+        if let Some(known) = known {
+            return known.lost.is_empty().then(|| known.rows() > 0);
+        }
+        let mut tree = walk(pages, root);
+        // Only a root is a leaf without rows.
+        let is_root = tree.leaves.len() == 1;
+        let lost = if is_root { measure(pages, &mut tree.leaves) } else { Vec::new() };
+        let is_whole = tree.lost.is_empty() && lost.is_empty();
+        is_whole.then(|| !is_root || rows_of(&tree.leaves) > 0)
+    }
+
     /// Number of rows, and what cannot be read.
     ///
     /// # Errors

@@ -1,22 +1,27 @@
 //! What was odd about columns that were read.
 
-use super::column::Columns;
+use super::column::{Columns, INVALID_UTF8};
 use crate::trace::source::{Anomaly, Damage, ReadContext, Severity};
 
 /// Values of other types than declared, in columns of the source's table `source` read for the canonical table
 /// `table_name`.
 pub fn misfits(table_name: &str, source: &str, columns: &Columns) -> impl Iterator<Item = Anomaly> {
-    columns.misfits.iter().map(move |misfit| Anomaly {
-        check_id: "unexpected_type",
-        severity: Severity::Info,
-        table_name: table_name.to_owned(),
-        count: misfit.count,
-        first_key: Some(misfit.first_id.to_string()),
-        detail: format!(
-            "column {} of {source} holds {} values; integers above 2^63 keep their bits, texts that are no numbers are \
-             null",
-            misfit.column, misfit.found
-        ),
+    columns.misfits.iter().map(move |misfit| {
+        let (check_id, detail) = if misfit.found == INVALID_UTF8 {
+            let detail = "holds bytes that are not UTF-8; they appear as U+FFFD";
+            ("invalid_utf8", format!("column {} of {source} {detail}", misfit.column))
+        } else {
+            let detail = "integers above 2^63 keep their bits, texts that are no numbers are null";
+            ("unexpected_type", format!("column {} of {source} holds {} values; {detail}", misfit.column, misfit.found))
+        };
+        Anomaly {
+            check_id,
+            severity: Severity::Info,
+            table_name: table_name.to_owned(),
+            count: misfit.count,
+            first_key: Some(misfit.first_id.to_string()),
+            detail,
+        }
     })
 }
 

@@ -32,6 +32,9 @@ pub struct Selection<'a> {
 pub fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
     let Selection { table, key, .. } = selection;
     let present: Vec<Wanted> = wanted.iter().copied().filter(|wanted| table.has(wanted.name)).collect();
+    // Of no rows none are chosen, whatever is said in SQL.
+    let all = Condition::all();
+    let selection = if is_empty(store, selection) { Selection { condition: &all, ..selection } } else { selection };
     if let Some(columns) = store.pages().and_then(|pages| pages.read(selection, &present, threads).ok()) {
         return Ok(columns);
     }
@@ -59,6 +62,9 @@ pub fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads:
 /// # Errors
 /// When the file cannot be opened.
 pub fn count(store: &Store, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
+    if is_empty(store, selection) {
+        return Ok((0, None));
+    }
     if let Some(counted) = store.pages().and_then(|pages| pages.count(selection, threads).ok()) {
         return Ok(counted);
     }
@@ -72,8 +78,18 @@ pub fn count(store: &Store, selection: Selection<'_>, threads: usize) -> Result<
     Ok((columns.height as u64, columns.damage))
 }
 
+/// Whether pages tell that a table has no rows.
+fn is_empty(store: &Store, selection: Selection<'_>) -> bool {
+    store.pages().is_some_and(|pages| pages.has_rows(selection) == Some(false))
+}
+
 /// Whether any row is chosen, as far as the file can be read up to the first.
 pub fn has_any(store: &Store, selection: Selection<'_>) -> bool {
+    match store.pages().and_then(|pages| pages.has_rows(selection)) {
+        Some(false) => return false,
+        Some(true) if selection.condition.tests().is_some_and(<[_]>::is_empty) => return true,
+        _ => {}
+    }
     let condition = clause(&selection.condition.to_sql(), "");
     open(store.path()).is_ok_and(|connection| exists(&connection, selection.table, &condition))
 }

@@ -145,15 +145,17 @@ pub fn copies(answers: &Answers) -> Value {
     let mut copies = Map::new();
     for (direction, places) in by_direction {
         let sum = |column: &str| rows.sum(places.iter().copied(), column);
-        let (count, bytes, total_ns, busy_ns) = (sum("copies"), sum("total_bytes"), sum("total_ns"), sum("busy_ns"));
+        let (count, bytes, total_ns) = (sum("copies"), sum("total_bytes"), sum("total_ns"));
+        // Bytes are only those of copies that have a size: so are number and time.
+        let sized = count.saturating_sub(sum("copies_without_size"));
         let ratio = |of: i64, to: i64| if to > 0 { of as f64 / to as f64 } else { 0.0 };
         let of_direction = json!({
             "count": count,
             "total_bytes": bytes,
             "total_duration_ns": total_ns,
-            "avg_bytes": ratio(bytes, count),
+            "avg_bytes": ratio(bytes, sized),
             "avg_duration_ns": ratio(total_ns, count),
-            "bandwidth_gbps": (ratio(bytes, busy_ns) * 1e4).round() / 1e4,
+            "bandwidth_gbps": (ratio(bytes, sum("sized_busy_ns")) * 1e4).round() / 1e4,
         });
         copies.insert(direction.to_owned(), of_direction);
     }

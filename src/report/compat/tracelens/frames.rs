@@ -6,7 +6,7 @@ use polars::prelude::{ChunkApply, Column, DataFrame, DataType, IntoColumn};
 use super::layout::{ColumnLayout, SheetLayout, SheetLayouts};
 use super::options::TraceLensOptions;
 use super::original::original;
-use crate::engine::{Answer, ColumnUnit, OutputColumn, round_significant};
+use crate::engine::{Answer, ColumnUnit, OutputColumn};
 use crate::report::analysis::Analysis;
 use crate::report::full_tables::FullTable;
 
@@ -82,7 +82,7 @@ fn values(column: &ColumnLayout, source: Option<&DataFrame>, is_original: bool) 
     let divisor = if is_original { column.by_then } else { column.by };
     let Some(divisor) = divisor.filter(|divisor| *divisor != 1.0) else { return Ok(values) };
     let values = values.cast(&DataType::Float64)?;
-    Ok(values.f64()?.apply_values(|value| round_significant(value / divisor)).into_column())
+    Ok(values.f64()?.apply_values(|value| value / divisor).into_column())
 }
 
 fn declared(column: &ColumnLayout, answer: Option<&Answer>) -> OutputColumn {

@@ -108,10 +108,7 @@ impl Texts {
 
     fn put_value(&mut self, id: i64, value: Value<'_>, text_of_blob: fn(&[u8]) -> Option<String>) {
         match value {
-            Value::Text(bytes) => match std::str::from_utf8(bytes) {
-                Ok(text) => self.put(Some(text)),
-                Err(_) => self.put(Some(&String::from_utf8_lossy(bytes))),
-            },
+            Value::Text(bytes) if let Ok(text) = std::str::from_utf8(bytes) => self.put(Some(text)),
             other => {
                 let (text, odd) = super::value::text_of(other, text_of_blob);
                 self.put(text.as_deref());

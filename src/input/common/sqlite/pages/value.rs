@@ -20,7 +20,7 @@ pub enum Value<'a> {
 pub enum Odd {
     /// A real.
     Real,
-    /// A text.
+    /// A text; where a text was expected, one that is not UTF-8.
     Text,
     /// Bytes; where a text was expected, those that are none.
     Blob,
@@ -55,7 +55,10 @@ pub fn text_of(value: Value<'_>, text_of_blob: fn(&[u8]) -> Option<String>) -> (
         Value::Null => (None, None),
         Value::Integer(integer) => (Some(integer.to_string()), None),
         Value::Real(real) => (Some(real.to_string()), None),
-        Value::Text(bytes) => (Some(String::from_utf8_lossy(bytes).into_owned()), None),
+        Value::Text(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) => (Some(text.to_owned()), None),
+            Err(_) => (Some(String::from_utf8_lossy(bytes).into_owned()), Some(Odd::Text)),
+        },
         Value::Blob(bytes) => {
             let text = text_of_blob(bytes);
             let odd = text.is_none().then_some(Odd::Blob);

@@ -1,0 +1,37 @@
+-- title: Parts of the run
+-- about: What of the run of every process is set-up, warm-up, even repetition (or dense work where nothing repeats), pauses, and what comes after.
+-- kind: pace
+-- needs: run_parts
+-- by:
+-- dimensions:
+-- column: rank id -- rank
+-- column: part id -- place in the run
+-- column: kind text -- what it is: set_up, warmup, steady, dense, uneven, pause, cooldown or tail
+-- column: start_ns ns -- start on the source's clock
+-- column: duration_ns ns -- how long it takes
+-- column: pct pct -- its share of the time from the first to the last work on a GPU
+-- column: iterations count -- iterations in it
+-- column: first_iteration id -- the first of them
+-- column: last_iteration id -- the last of them
+-- column: pause_ns ns -- what of its time lies between its iterations
+-- column: mean_ns ns -- its time by iteration
+WITH whole AS (
+    SELECT process, CAST(SUM(duration_ns) AS BIGINT) AS whole_ns
+    FROM run_parts
+    GROUP BY process
+)
+SELECT
+    p.rank,
+    p.part,
+    CAST(p.kind AS VARCHAR) AS kind,
+    p.start_ns,
+    p.duration_ns,
+    CAST(100 AS DOUBLE) * CAST(p.duration_ns AS DOUBLE) / NULLIF(CAST(w.whole_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct,
+    p.iterations,
+    p.first_iteration,
+    p.last_iteration,
+    p.pause_ns,
+    CAST(p.duration_ns AS DOUBLE) / NULLIF(CAST(p.iterations AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_ns
+FROM run_parts AS p
+JOIN whole AS w ON w.process = p.process
+ORDER BY p.rank NULLS FIRST, p.process NULLS FIRST, p.part NULLS FIRST

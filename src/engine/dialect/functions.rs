@@ -1,0 +1,310 @@
+//! Functions of DuckDB that polars has under another name, or can compute of others; and what the page of functions lists.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use sqlparser::ast::{
+    BinaryOperator, CastKind, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentClause, FunctionArguments, Ident, Value, VisitMut,
+};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
+
+use super::translate::{Each, refused};
+use crate::engine::error::QueryError;
+use crate::engine::units::arguments;
+
+/// What a function is for.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Computes one value of many rows.
+    Aggregate,
+    /// Computes a value of each row and those around it.
+    Window,
+    /// Numbers.
+    Number,
+    /// Texts.
+    Text,
+    /// Missing values and choices.
+    Choice,
+}
+
+/// A function as the page shows it.
+#[derive(Debug, Deserialize)]
+pub struct Call {
+    /// What it is for.
+    pub kind: Kind,
+    /// An expression over the table `kernels`.
+    pub call: String,
+    /// What it gives.
+    pub about: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Rewrite {
+    name: String,
+    /// The function of polars that does the same with the same arguments.
+    renamed: Option<String>,
+    /// An expression of the arguments `{0}`, `{1}`, ….
+    becomes: Option<String>,
+    /// What to use instead, where polars has nothing.
+    instead: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct File {
+    function: Vec<Call>,
+    rewrite: Vec<Rewrite>,
+}
+
+static FILE: LazyLock<File> =
+    LazyLock::new(|| toml::from_str(include_str!("../../../share/sql/functions.toml")).unwrap_or_default());
+
+/// The functions of the page, in its order.
+pub fn calls() -> &'static [Call] {
+    &FILE.function
+}
+
+/// Functions that compute one value of many rows.
+const AGGREGATES: &[&str] = &[
+    "any_value",
+    "approx_count_distinct",
+    "approx_quantile",
+    "arg_max",
+    "arg_min",
+    "array_agg",
+    "avg",
+    "bool_and",
+    "bool_or",
+    "corr",
+    "count",
+    "count_if",
+    "countif",
+    "covar_pop",
+    "covar_samp",
+    "first",
+    "group_concat",
+    "last",
+    "list",
+    "listagg",
+    "max",
+    "max_by",
+    "mean",
+    "median",
+    "min",
+    "min_by",
+    "mode",
+    "percentile_cont",
+    "percentile_disc",
+    "quantile",
+    "quantile_cont",
+    "quantile_disc",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "string_agg",
+    "sum",
+    "total",
+    "var_pop",
+    "var_samp",
+    "variance",
+];
+
+/// Whether a function computes one value of the rows of a group.
+pub fn is_aggregate(function: &Function) -> bool {
+    function.over.is_none() && AGGREGATES.contains(&name_of(function).as_str())
+}
+
+/// The name of a function in lower case.
+pub fn name_of(function: &Function) -> String {
+    function.name.to_string().to_lowercase()
+}
+
+/// A call of a function.
+pub fn call_of(name: &str, arguments: Vec<Expr>) -> Expr {
+    let mut call = expression(&format!("{name}()")).unwrap_or(Expr::Identifier(Ident::new(name)));
+    if let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = &mut call {
+        list.args = arguments.into_iter().map(|one| FunctionArg::Unnamed(FunctionArgExpr::Expr(one))).collect();
+    }
+    call
+}
+
+/// An expression from its text.
+pub fn expression(text: &str) -> Option<Expr> {
+    Parser::new(&GenericDialect {}).try_with_sql(text).ok()?.parse_expr().ok()
+}
+
+/// A number with an exponent, which polars cannot read, without it.
+pub fn literal_number(digits: &str) -> Option<Expr> {
+    if !digits.contains(['e', 'E']) {
+        return None;
+    }
+    let value: f64 = digits.parse().ok().filter(|value: &f64| value.is_finite())?;
+    let text = value.to_string();
+    expression(&if text.contains('.') { text } else { text + ".0" })
+}
+
+/// An expression in the form of polars; `None` where it has that form.
+///
+/// # Errors
+/// When polars has nothing for it.
+pub fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
+    match expr {
+        Expr::BinaryOp { left, op: BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide, right } => {
+            Ok(filled(
+                "CASE WHEN {0} < 0 THEN -DIV(-({0}), {1}) ELSE DIV({0}, {1}) END",
+                &[left.as_ref().clone(), right.as_ref().clone()],
+            ))
+        }
+        Expr::BinaryOp { left, op: BinaryOperator::Modulo, right } => {
+            Ok(filled(REMAINDER, &[left.as_ref().clone(), right.as_ref().clone()]))
+        }
+        Expr::Cast { expr: inner, data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. }
+            if is_whole(data_type) && !is_made_whole(inner) =>
+        {
+            Ok(Some(call_of("to_whole", vec![inner.as_ref().clone()])))
+        }
+        Expr::BinaryOp { left, op: BinaryOperator::BitwiseXor | BinaryOperator::PGExp, right } => {
+            Ok(Some(call_of("power", vec![left.as_ref().clone(), right.as_ref().clone()])))
+        }
+        Expr::Function(function) => of_function(function),
+        _ => Ok(None),
+    }
+}
+
+/// What is left of a division has the sign of what was divided; in polars it has that of the divisor.
+const REMAINDER: &str = "CASE WHEN {0} < 0 THEN -MOD(-({0}), {1}) ELSE MOD({0}, {1}) END";
+
+fn is_whole(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::BigInt(None) | DataType::Int(None) | DataType::Integer(None))
+}
+
+/// Whether a value is whole whatever it is made of, so that a cast has nothing to round.
+fn is_made_whole(expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_made_whole(inner),
+        Expr::Floor { .. } | Expr::Ceil { .. } | Expr::Value(_) | Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
+            true
+        }
+        Expr::Function(function) => ["count", "sum", "length", "round"].contains(&name_of(function).as_str()),
+        _ => false,
+    }
+}
+
+fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
+    let name = name_of(function);
+    if matches!(name.as_str(), "percentile_cont" | "percentile_disc") {
+        return ordered_set(function, &name).map(Some);
+    }
+    if name.starts_with("regexp_") && arguments(function).iter().skip(1).any(|one| !matches!(one, Expr::Value(_))) {
+        return Err(refused(format!(
+            "{name} takes a pattern and options that are texts in the statement; write them there"
+        )));
+    }
+    if let FunctionArguments::List(list) = &mut function.args {
+        for clause in &mut list.clauses {
+            if let FunctionArgumentClause::OrderBy(orders) = clause {
+                orders.iter_mut().for_each(|order| {
+                    order.options.nulls_first = order.options.nulls_first.or(Some(false));
+                });
+            }
+        }
+    }
+    let Some(rewrite) = FILE.rewrite.iter().find(|rewrite| rewrite.name == name) else { return Ok(None) };
+    if let Some(instead) = &rewrite.instead {
+        return Err(refused(format!(
+            "polars has no {name}; {instead}, or run the statement in DuckDB over a dataset of `wavesieve convert`"
+        )));
+    }
+    if let Some(renamed) = &rewrite.renamed {
+        function.name.0 = vec![sqlparser::ast::ObjectNamePart::Identifier(Ident::new(renamed))];
+        return Ok(None);
+    }
+    let Some(becomes) = &rewrite.becomes else { return Ok(None) };
+    if function.over.is_some() {
+        return Err(refused(format!(
+            "polars has no {name} over a window; compute it in a grouped subquery and join that"
+        )));
+    }
+    if matches!(&function.args, FunctionArguments::List(list) if list.duplicate_treatment == Some(DuplicateTreatment::Distinct))
+    {
+        return Err(refused(format!("polars has no {name} of distinct values; take them in a subquery")));
+    }
+    let mut given: Vec<Expr> = arguments(function).into_iter().cloned().collect();
+    if let Some(filter) = &function.filter {
+        // What is missing does not count in an aggregate.
+        for argument in &mut given {
+            let text = format!("CASE WHEN {filter} THEN {argument} END");
+            *argument = expression(&text).ok_or_else(|| refused(format!("{name} cannot be filtered; use WHERE")))?;
+        }
+    }
+    let wanted = (0..).take_while(|at| becomes.contains(&format!("{{{at}}}"))).count();
+    if given.len() != wanted {
+        return Err(refused(format!("{name} takes {wanted} arguments here, not {}; change the call", given.len())));
+    }
+    Ok(filled(becomes, &given))
+}
+
+/// A template with expressions in the places of their numbers.
+fn filled(template: &str, given: &[Expr]) -> Option<Expr> {
+    let named = (0..given.len())
+        .fold(template.to_owned(), |text, at| text.replace(&format!("{{{at}}}"), &format!("argument_{at}")));
+    let mut whole = Expr::Nested(Box::new(expression(&named)?));
+    let mut place = |expr: &mut Expr| {
+        if let Expr::Identifier(word) = expr
+            && let Some(at) = word.value.strip_prefix("argument_").and_then(|at| at.parse::<usize>().ok())
+            && let Some(argument) = given.get(at)
+        {
+            *expr = match argument {
+                Expr::BinaryOp { .. } => Expr::Nested(Box::new(argument.clone())),
+                other => other.clone(),
+            };
+        }
+    };
+    let _ = whole.visit(&mut Each(&mut place));
+    Some(whole)
+}
+
+/// `percentile_cont(q) WITHIN GROUP (ORDER BY x)` as a quantile.
+fn ordered_set(function: &Function, name: &str) -> Result<Expr, QueryError> {
+    let wrong = || refused(format!("{name} takes a share from 0 to 1 and WITHIN GROUP (ORDER BY column); write both"));
+    let given = arguments(function);
+    let ([share], [order]) = (given.as_slice(), function.within_group.as_slice()) else { return Err(wrong()) };
+    let Expr::Value(value) = share else { return Err(wrong()) };
+    let Value::Number(digits, _) = &value.value else { return Err(wrong()) };
+    let share: f64 = digits.parse().map_err(|_| wrong())?;
+    let share = if order.options.asc == Some(false) { 1.0 - share } else { share };
+    let quantile = if name == "percentile_cont" { "quantile_cont" } else { "quantile_disc" };
+    let share = expression(&format!("{share:?}")).ok_or_else(wrong)?;
+    let mut call = call_of(quantile, vec![order.expr.clone(), share]);
+    if let Expr::Function(quantile) = &mut call {
+        quantile.filter.clone_from(&function.filter);
+    }
+    Ok(call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_can_be_read() {
+        let file: File = toml::from_str(include_str!("../../../share/sql/functions.toml")).unwrap();
+        for rewrite in &file.rewrite {
+            let ways = [&rewrite.renamed, &rewrite.becomes, &rewrite.instead];
+            assert_eq!(ways.iter().filter(|way| way.is_some()).count(), 1, "{}", rewrite.name);
+        }
+        for call in &file.function {
+            assert!(expression(&call.call).is_some(), "{}", call.call);
+        }
+    }
+
+    #[test]
+    fn numbers_with_exponents() {
+        let shown = |digits| literal_number(digits).map(|expr| expr.to_string());
+        assert_eq!(shown("1e6").as_deref(), Some("1000000.0"));
+        assert_eq!(shown("2.5E-3").as_deref(), Some("0.0025"));
+        assert_eq!(shown("12"), None);
+    }
+}

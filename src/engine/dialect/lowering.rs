@@ -1,0 +1,252 @@
+//! SELECTs that do two things at once, as one that does the first and another that does the second of its rows.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::{
+    Expr, GroupByExpr, Ident, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableAlias,
+    TableFactor, TableWithJoins, Value, VisitMut, VisitorMut,
+};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::Parser;
+
+use super::functions::is_aggregate;
+use super::scope::{Scope, same};
+use super::translate::{Each, refused};
+use crate::engine::error::QueryError;
+
+/// Whether an expression has an aggregate that is none over a window, or a function over one.
+fn has(expr: &Expr, over: bool) -> bool {
+    let mut found = false;
+    let mut look = |expr: &mut Expr| {
+        if let Expr::Function(function) = expr {
+            found |= if over { function.over.is_some() } else { is_aggregate(function) };
+        }
+    };
+    let _ = expr.clone().visit(&mut Each(&mut look));
+    found
+}
+
+/// Whether an aggregate is one of functions over windows.
+fn aggregates_windows(expr: &Expr) -> bool {
+    let mut found = false;
+    let mut look = |expr: &mut Expr| {
+        found |= matches!(expr, Expr::Function(function) if is_aggregate(function)) && has(expr, true);
+    };
+    let _ = expr.clone().visit(&mut Each(&mut look));
+    found
+}
+
+fn items(select: &Select) -> impl Iterator<Item = &Expr> {
+    select.projection.iter().filter_map(|item| match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
+        _ => None,
+    })
+}
+
+fn keys(select: &Select) -> Vec<Expr> {
+    let GroupByExpr::Expressions(keys, _) = &select.group_by else {
+        return items(select).filter(|item| !has(item, false) && !has(item, true)).cloned().collect();
+    };
+    let meant = |key: &Expr| match key {
+        Expr::Value(value) => match &value.value {
+            Value::Number(place, _) => {
+                let place = place.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
+                place.and_then(|place| items(select).nth(place)).cloned()
+            }
+            _ => None,
+        },
+        Expr::Identifier(word) => select.projection.iter().find_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } if same(word, &alias.value) => Some(expr.clone()),
+            _ => None,
+        }),
+        _ => None,
+    };
+    keys.iter().map(|key| meant(key).unwrap_or_else(|| key.clone())).collect()
+}
+
+/// Whether a SELECT has groups or aggregates.
+pub fn is_aggregated(select: &Select) -> bool {
+    let has_keys = !matches!(&select.group_by, GroupByExpr::Expressions(keys, _) if keys.is_empty());
+    has_keys || items(select).chain(&select.having).any(|expr| has(expr, false))
+}
+
+/// A SELECT that groups, and orders by aggregates or has windows over groups: groups in a subquery, and the rest over it.
+pub fn split_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Option<Select> {
+    let mut orders = match order.map(|order| &mut order.kind) {
+        Some(OrderByKind::Expressions(orders)) => orders.iter_mut().map(|order| &mut order.expr).collect(),
+        _ => Vec::new(),
+    };
+    let wants = items(select).any(|item| has(item, true)) || orders.iter().any(|order| has(order, false));
+    if !wants || !is_aggregated(select) {
+        return None;
+    }
+    let keys = keys(select);
+    // What comes before the groups cannot come after them.
+    if keys.iter().any(|key| has(key, true)) || items(select).any(aggregates_windows) {
+        return None;
+    }
+    let mut inner = empty()?;
+    std::mem::swap(&mut inner.from, &mut select.from);
+    inner.selection = select.selection.take();
+    inner.projection = keys.iter().enumerate().map(|(at, key)| item(key.clone(), &format!("key_{at}"))).collect();
+    inner.group_by = GroupByExpr::Expressions(keys.clone(), Vec::new());
+    let mut sums: Vec<String> = Vec::new();
+    let shown: Vec<String> = keys.iter().map(bare).collect();
+    let mut take = |expr: &mut Expr| {
+        if let Some(at) = shown.iter().position(|key| *key == bare(expr)) {
+            *expr = Expr::Identifier(Ident::new(format!("key_{at}")));
+            return;
+        }
+        let Expr::Function(function) = &expr else { return };
+        if !is_aggregate(function) {
+            return;
+        }
+        let text = expr.to_string();
+        let at = sums.iter().position(|known| *known == text).unwrap_or_else(|| {
+            inner.projection.push(item(expr.clone(), &format!("sum_{}", sums.len())));
+            sums.push(text);
+            sums.len() - 1
+        });
+        *expr = Expr::Identifier(Ident::new(format!("sum_{at}")));
+    };
+    let mut outer = empty()?;
+    outer.distinct = select.distinct.take();
+    outer.projection = std::mem::take(&mut select.projection);
+    outer.selection = select.having.take();
+    for item in &mut outer.projection {
+        let (expr, alias) = match item {
+            SelectItem::UnnamedExpr(expr) => (expr.clone(), None),
+            SelectItem::ExprWithAlias { expr, alias } => (expr.clone(), Some(alias.clone())),
+            _ => return None,
+        };
+        let name = alias.or(match &expr {
+            Expr::Identifier(word) => Some(word.clone()),
+            Expr::CompoundIdentifier(parts) => parts.last().cloned(),
+            _ => None,
+        })?;
+        let mut expr = expr;
+        replace(&mut expr, &mut take);
+        *item = SelectItem::ExprWithAlias { expr, alias: name };
+    }
+    let names: Vec<Ident> = outer
+        .projection
+        .iter()
+        .filter_map(|item| match item {
+            SelectItem::ExprWithAlias { alias, .. } => Some(alias.clone()),
+            _ => None,
+        })
+        .collect();
+    if let Some(condition) = &mut outer.selection {
+        replace(condition, &mut take);
+    }
+    for order in &mut orders {
+        if !matches!(&**order, Expr::Identifier(word) if names.iter().any(|name| same(word, &name.value))) {
+            replace(order, &mut take);
+        }
+    }
+    outer.from = vec![from(inner)?];
+    Some(outer)
+}
+
+/// An expression without what only shows how it was written.
+fn bare(expr: &Expr) -> String {
+    match expr {
+        Expr::Nested(inner) => bare(inner),
+        Expr::CompoundIdentifier(parts) => parts.last().map(|word| word.value.clone()).unwrap_or_default(),
+        Expr::Identifier(word) => word.value.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Replaces parts of an expression from outside to inside.
+fn replace(expr: &mut Expr, take: &mut dyn FnMut(&mut Expr)) {
+    let _ = expr.visit(&mut Outermost(take));
+}
+
+/// Visits each expression before the parts of it.
+struct Outermost<'a>(&'a mut dyn FnMut(&mut Expr));
+
+impl VisitorMut for Outermost<'_> {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        (self.0)(expr);
+        ControlFlow::Continue(())
+    }
+}
+
+/// A SELECT with QUALIFY: its windows in a subquery, which is filtered after.
+pub fn split_qualify(select: &mut Select, scope: &Scope) -> Result<Option<Select>, QueryError> {
+    let Some(mut condition) = select.qualify.take() else { return Ok(None) };
+    let [relation] = scope.relations.as_slice() else {
+        return Err(refused("polars has no QUALIFY over a join; put the join into a subquery"));
+    };
+    if is_aggregated(select) {
+        return Err(refused("polars has no QUALIFY over groups; put the groups into a subquery"));
+    }
+    let wrong = || refused("polars has no QUALIFY of that form; filter a subquery with WHERE");
+    let mut inner = empty().ok_or_else(wrong)?;
+    inner.projection = vec![SelectItem::Wildcard(Default::default())];
+    let mut taken = 0;
+    let mut take = |expr: &mut Expr| {
+        if matches!(expr, Expr::Function(function) if function.over.is_some()) {
+            let name = format!("window_of_{taken}");
+            inner.projection.push(item(expr.clone(), &name));
+            *expr = Expr::Identifier(Ident::new(name));
+            taken += 1;
+        }
+    };
+    let mut outer = select.clone();
+    let _ = condition.visit(&mut Each(&mut take));
+    let _ = outer.projection.visit(&mut Each(&mut take));
+    inner.from = std::mem::take(&mut outer.from);
+    inner.selection = outer.selection.take();
+    outer.selection = Some(condition);
+    let mut table = from(inner).ok_or_else(wrong)?;
+    if let TableFactor::Derived { alias: Some(alias), .. } = &mut table.relation {
+        alias.name = Ident::new(relation.name.clone());
+    }
+    outer.from = vec![table];
+    Ok(Some(outer))
+}
+
+fn item(expr: Expr, name: &str) -> SelectItem {
+    SelectItem::ExprWithAlias { expr, alias: Ident::new(name) }
+}
+
+/// A SELECT of nothing.
+fn empty() -> Option<Select> {
+    match *query_of("SELECT 1")?.body {
+        SetExpr::Select(mut select) => {
+            select.projection.clear();
+            Some(*select)
+        }
+        _ => None,
+    }
+}
+
+/// A query from its text.
+pub fn query_of(sql: &str) -> Option<Query> {
+    match Parser::parse_sql(&GenericDialect {}, sql).ok()?.pop()? {
+        Statement::Query(query) => Some(*query),
+        _ => None,
+    }
+}
+
+/// A table by its name.
+pub fn table(name: &str) -> Option<TableFactor> {
+    let mut query = query_of(&format!("SELECT 1 FROM {name}"))?;
+    match query.body.as_mut() {
+        SetExpr::Select(select) => select.from.pop().map(|from| from.relation),
+        _ => None,
+    }
+}
+
+fn from(select: Select) -> Option<TableWithJoins> {
+    let mut query = query_of("SELECT 1")?;
+    query.body = Box::new(SetExpr::Select(Box::new(select)));
+    let name = Ident::new("grouped");
+    let alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
+    let relation = TableFactor::Derived { lateral: false, subquery: Box::new(query), alias, sample: None };
+    Some(TableWithJoins { relation, joins: Vec::new() })
+}

@@ -1,0 +1,86 @@
+//! What the names in a statement mean: the tables and columns that each part of it sees.
+
+use sqlparser::ast::Ident;
+
+use crate::engine::units::Meaning;
+use crate::trace::schema::{self, Table};
+
+/// A column that a part of a statement sees or gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: String,
+    pub meaning: Meaning,
+}
+
+/// A table, common table expression or subquery in a FROM clause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relation {
+    /// Name by which its columns are qualified; empty where it has none.
+    pub name: String,
+    /// Its columns; `None` where they are not known.
+    pub columns: Option<Vec<Column>>,
+    /// Columns that `*` leaves out, because a join by USING has them once.
+    pub hidden: Vec<String>,
+}
+
+/// The relations that a SELECT reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    pub relations: Vec<Relation>,
+}
+
+/// What a name means in a scope.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found<'a> {
+    /// A column of a relation.
+    Column(&'a Relation, &'a Column),
+    /// Nothing that is known; it may be a column of a relation whose columns are not.
+    Unknown,
+    /// No column of any relation.
+    Nothing,
+}
+
+impl Scope {
+    /// Whether the columns of all relations are known.
+    pub fn is_known(&self) -> bool {
+        self.relations.iter().all(|relation| relation.columns.is_some())
+    }
+
+    /// What an identifier means; names without quotes are the same in any case.
+    pub fn find(&self, parts: &[Ident]) -> Found<'_> {
+        let (qualifier, name) = match parts {
+            [name] => (None, name),
+            [qualifier, name] => (Some(qualifier), name),
+            _ => return Found::Unknown,
+        };
+        let is_meant = |relation: &&Relation| qualifier.is_none_or(|word| same(word, &relation.name));
+        let relations: Vec<&Relation> = self.relations.iter().filter(is_meant).collect();
+        for relation in &relations {
+            let columns = relation.columns.iter().flatten();
+            if let Some(column) = columns.into_iter().find(|column| same(name, &column.name)) {
+                return Found::Column(relation, column);
+            }
+        }
+        let is_open = relations.iter().any(|relation| relation.columns.is_none());
+        if is_open { Found::Unknown } else { Found::Nothing }
+    }
+
+    /// What the values of an identifier are.
+    pub fn meaning(&self, parts: &[Ident]) -> Meaning {
+        match self.find(parts) {
+            Found::Column(_, column) => column.meaning,
+            _ => Meaning::Open,
+        }
+    }
+}
+
+/// Whether an identifier names what has that name.
+pub fn same(word: &Ident, name: &str) -> bool {
+    word.value.eq_ignore_ascii_case(name)
+}
+
+/// The columns of a canonical table.
+pub fn columns_of(table: &Table) -> Vec<Column> {
+    let column = |column: &schema::Column| Column { name: column.name.to_owned(), meaning: Meaning::of_column(column) };
+    table.columns.iter().map(column).collect()
+}

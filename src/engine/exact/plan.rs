@@ -1,0 +1,148 @@
+//! Puts exact functions into the plans of polars.
+
+use std::collections::BTreeSet;
+
+use polars::chunked_array::cast::CastOptions;
+use polars::prelude::{DataType, PlSmallStr, PolarsResult, Scalar, Schema};
+use polars_plan::dsl::{Operator, new_column_udf};
+use polars_plan::plans::expr_ir::ExprIR;
+use polars_plan::plans::{AExpr, AExprBuilder, IR, IRAggExpr, IRFunctionExpr, ToFieldContext};
+use polars_plan::prelude::{Arena, FunctionOptions, Node};
+use polars_plan::utils::aexpr_to_leaf_names;
+
+use super::functions::{Function, HALF};
+
+/// Makes the sums, means, deviations and divisions of an optimized plan exact. Polars adds floats in the order in which its threads
+/// come to them, wraps integers around, adds the integers of a mean as floats, and multiplies with the rounded inverse of a divisor.
+///
+/// # Errors
+/// When a column has no type.
+pub fn with_exact_sums(root: Node, plans: &mut Arena<IR>, expressions: &mut Arena<AExpr>) -> PolarsResult<()> {
+    let mut seen = BTreeSet::new();
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if !seen.insert(node.0) {
+            continue;
+        }
+        let plan = plans.get(node);
+        let inputs: Vec<Node> = plan.inputs().collect();
+        open.extend(&inputs);
+        let has_values = matches!(
+            plan,
+            IR::Select { .. } | IR::HStack { .. } | IR::GroupBy { .. } | IR::Filter { .. } | IR::Sort { .. }
+        );
+        let ([input], true) = (inputs.as_slice(), has_values) else { continue };
+        let schema = plans.get(*input).schema(plans).into_owned();
+        let mut own: Vec<ExprIR> = Vec::new();
+        plans.get(node).copy_exprs(&mut own);
+        let mut exact = Exact { schema: &schema, expressions };
+        let exact: Vec<Node> = own.iter().map(|own| exact.of(own.node())).collect::<PolarsResult<_>>()?;
+        for (own, exact) in plans.get_mut(node).exprs_mut().zip(exact) {
+            if own.node() != exact {
+                own.set_node(exact);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rewrites expressions over the columns of a schema.
+struct Exact<'a> {
+    schema: &'a Schema,
+    expressions: &'a mut Arena<AExpr>,
+}
+
+impl Exact<'_> {
+    /// An expression with exact functions; itself where it has none.
+    fn of(&mut self, node: Node) -> PolarsResult<Node> {
+        let expression = self.expressions.get(node).clone();
+        let data_type = self.type_of(node)?;
+        let mut inputs: Vec<Node> = Vec::new();
+        // In this order they are replaced.
+        expression.inputs_rev(&mut inputs);
+        inputs.reverse();
+        let exact: Vec<Node> = inputs.iter().map(|input| self.of(*input)).collect::<PolarsResult<_>>()?;
+        let [first, ..] = exact.as_slice() else { return Ok(node) };
+        let of_first = self.type_of(*first)?;
+        let is_integer = of_first.is_integer() && !matches!(of_first, DataType::UInt64);
+        let replaced = match &expression {
+            // A literal is one value for polars, however many rows there are.
+            AExpr::Agg(_) if aexpr_to_leaf_names(node, self.expressions).is_empty() => None,
+            AExpr::Agg(IRAggExpr::Sum(_)) if is_integer => Some(self.sum(*first, data_type, &sum_of)),
+            AExpr::Agg(IRAggExpr::Sum(_)) if of_first == DataType::Float64 => {
+                Some(self.function(Function::FloatSum, &[*first]))
+            }
+            AExpr::Agg(IRAggExpr::Mean(_)) if is_integer => Some(self.mean(*first)),
+            AExpr::Agg(IRAggExpr::Mean(_)) if of_first == DataType::Float64 => {
+                Some(self.function(Function::FloatMean, &[*first]))
+            }
+            AExpr::Agg(IRAggExpr::Var(_, degrees)) if of_first.is_primitive_numeric() => {
+                Some(self.function(Function::Variance(*degrees), &[*first]))
+            }
+            AExpr::Agg(IRAggExpr::Std(_, degrees)) if of_first.is_primitive_numeric() => {
+                Some(self.function(Function::Deviation(*degrees), &[*first]))
+            }
+            AExpr::Function { function: IRFunctionExpr::CumSum { .. }, .. } if is_integer => {
+                let running = |expressions: &Arena<AExpr>, input| {
+                    let mut running = expression.clone();
+                    if let AExpr::Function { input: inputs, .. } = &mut running {
+                        *inputs = vec![ExprIR::from_node(input, expressions)];
+                    }
+                    running
+                };
+                Some(self.sum(*first, data_type, &running))
+            }
+            AExpr::BinaryExpr { op: Operator::TrueDivide, .. } if data_type == DataType::Float64 => {
+                Some(self.function(Function::Quotient, &exact))
+            }
+            _ => None,
+        };
+        if let Some(replaced) = replaced {
+            return Ok(replaced);
+        }
+        if exact == inputs {
+            return Ok(node);
+        }
+        Ok(self.expressions.add(expression.replace_inputs(&exact)))
+    }
+
+    fn type_of(&self, node: Node) -> PolarsResult<DataType> {
+        self.expressions.get(node).to_dtype(&ToFieldContext::new(self.expressions, self.schema))
+    }
+
+    /// A sum of integers, made by `sum_of`, that does not wrap around.
+    fn sum(&mut self, integers: Node, data_type: DataType, sum_of: &dyn Fn(&Arena<AExpr>, Node) -> AExpr) -> Node {
+        let halves = self.halves(integers).map(|values| {
+            let sum = sum_of(self.expressions, values);
+            self.expressions.add(sum)
+        });
+        self.function(Function::Sum(data_type), &halves)
+    }
+
+    fn mean(&mut self, integers: Node) -> Node {
+        let [high, low] = self.halves(integers).map(|values| self.expressions.add(AExpr::Agg(IRAggExpr::Sum(values))));
+        let count = AExpr::Agg(IRAggExpr::Count { input: integers, include_nulls: false });
+        let count = self.expressions.add(count);
+        self.function(Function::Mean, &[high, low, count])
+    }
+
+    /// The high and the low halves of integers.
+    fn halves(&mut self, integers: Node) -> [Node; 2] {
+        let cast = AExpr::Cast { expr: integers, dtype: DataType::Int64, options: CastOptions::Strict };
+        let left = self.expressions.add(cast);
+        let right = AExprBuilder::lit_scalar(Scalar::from(HALF), self.expressions).node();
+        [Operator::FloorDivide, Operator::Modulus].map(|op| self.expressions.add(AExpr::BinaryExpr { left, op, right }))
+    }
+
+    fn function(&mut self, function: Function, inputs: &[Node]) -> Node {
+        let options =
+            if function.is_aggregate() { FunctionOptions::aggregation() } else { FunctionOptions::elementwise() };
+        let input = inputs.iter().map(|input| ExprIR::from_node(*input, self.expressions)).collect();
+        let fmt_str = Box::new(PlSmallStr::from_string(format!("{function:?}")));
+        self.expressions.add(AExpr::AnonymousFunction { input, function: new_column_udf(function), options, fmt_str })
+    }
+}
+
+fn sum_of(_: &Arena<AExpr>, values: Node) -> AExpr {
+    AExpr::Agg(IRAggExpr::Sum(values))
+}

@@ -1,0 +1,69 @@
+//! What the name of a file promises, before anybody looks into it.
+
+use super::att;
+use super::rocprofv3_csv;
+
+/// Ends of the names of databases that are one capture each.
+const DATABASES: [&str; 4] = [".db", ".db.gz", ".rpd", ".rpd.gz"];
+/// Ends of the names of rocprofv3 JSON.
+const JSON: [&str; 2] = ["_results.json", "_results.json.gz"];
+/// Archives that are not read.
+const PACKED: [&str; 4] = [".zst", ".xz", ".bz2", ".zip"];
+/// The file of counters in a folder of rocprofiler-compute.
+const COUNTERS: [&str; 2] = ["pmc_perf.csv", "pmc_perf.csv.gz"];
+
+/// What a file was to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// A rocpd or RPD database, or a trace in an archive that is not read.
+    Database,
+    /// rocprofv3 JSON. Other programs use these names too.
+    Json,
+    /// CSV of rocprofv3, or counters of rocprofiler-compute.
+    Csv,
+    /// Instruction statistics of a thread trace. Other programs use these names too.
+    Statistics,
+}
+
+/// What a file of this name was to be; `None` if it need not be a trace.
+pub fn promise(name: &str) -> Option<Promise> {
+    let ends_in = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    let unpacked = PACKED.iter().find_map(|ending| name.strip_suffix(ending));
+    let is_packed = |name: &str| [".db", ".rpd", "_results.json"].iter().any(|ending| name.ends_with(ending));
+    if ends_in(&DATABASES) || unpacked.is_some_and(is_packed) {
+        Some(Promise::Database)
+    } else if ends_in(&JSON) {
+        Some(Promise::Json)
+    } else if rocprofv3_csv::is_named_like_capture(name) || COUNTERS.contains(&name) {
+        Some(Promise::Csv)
+    } else if att::is_named_like_statistics(name) {
+        Some(Promise::Statistics)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_promise_traces() {
+        for (name, promised) in [
+            ("4100_results.db", Some(Promise::Database)),
+            ("rank1.rpd.gz", Some(Promise::Database)),
+            ("rank1.db.zst", Some(Promise::Database)),
+            ("4100_results.json.xz", Some(Promise::Database)),
+            ("4100_results.json.gz", Some(Promise::Json)),
+            ("config.json", None),
+            ("4100_kernel_trace.csv", Some(Promise::Csv)),
+            ("pmc_perf.csv", Some(Promise::Csv)),
+            ("losses.csv", None),
+            ("stats_kernel.csv", Some(Promise::Statistics)),
+            ("notes.zst", None),
+            ("notes.txt", None),
+        ] {
+            assert_eq!(promise(name), promised, "{name}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Views of a run: all of it, and the part that repeats evenly.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::Result;
+use polars::prelude::DataFrame;
+
+use super::looks::Look;
+use super::requests::ProcessTables;
+use super::selection::{self, Choice, PARTS, Resolved, Window, steady_part_of};
+use super::{Member, Trace, derived};
+
+/// What of a run is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum View {
+    /// All of it.
+    #[default]
+    WholeRun,
+    /// The part that repeats evenly, or works densely where nothing repeats: what `--window steady` chooses.
+    Steady,
+}
+
+/// The steady part of every process, told from its tables while these are read.
+pub struct SteadyParts {
+    choice: Choice,
+    /// Whether there is only one process.
+    is_alone: bool,
+    parts: Mutex<BTreeMap<i64, SteadyPart>>,
+}
+
+/// The steady part of a process.
+#[derive(Clone)]
+struct SteadyPart {
+    resolved: Resolved,
+    /// Whether it is all of the run, of which no iterations tell more.
+    is_all: bool,
+}
+
+impl SteadyParts {
+    /// Those of a trace.
+    pub fn of(trace: &Trace) -> Self {
+        let choice = Choice { window: Some(Window::steady()), ..Choice::default() };
+        Self { choice, is_alone: trace.members().len() == 1, parts: Mutex::default() }
+    }
+
+    /// Whether any process has a steady part that tells more than all of its run.
+    pub fn tell_more(&self) -> bool {
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        parts.values().any(|part| !part.is_all)
+    }
+
+    /// The same look at the rows of the steady part. What it is told from is read too, unless it is known of every process.
+    pub fn look<'a>(&'a self, look: Look<'a>, are_known: bool) -> Look<'a> {
+        let mut request = selection::extend_request(&self.choice, &look.request);
+        if !are_known {
+            request.entry(PARTS.0).or_default().extend(PARTS.1);
+        }
+        let names: BTreeSet<&'static str> = request.keys().copied().collect();
+        Look::new(request, move |member, tables, _| {
+            let SteadyPart { resolved, is_all } = self.part(member, tables)?;
+            if is_all && self.is_alone {
+                return Ok(());
+            }
+            let mut tables = tables.clone();
+            tables.retain(|name, _| names.contains(name));
+            selection::apply(&self.choice, &resolved, &member.process, &look.request, &mut tables)?;
+            look.take(member, &tables, &derived::Shared::default())
+        })
+    }
+
+    fn part(&self, member: &Member, tables: &ProcessTables) -> Result<SteadyPart> {
+        let process = member.process.process;
+        if let Some(known) = self.parts.lock().unwrap_or_else(PoisonError::into_inner).get(&process) {
+            return Ok(known.clone());
+        }
+        let parts = tables.get(PARTS.0).cloned().map_or_else(|| Ok(DataFrame::default()), |parts| parts.collect())?;
+        let time = if parts.height() > 0 { steady_part_of(&parts)? } else { None };
+        let resolved = match time {
+            Some(time) => Resolved { window: (Some(time.start_ns), Some(time.end_ns)), ..Resolved::default() },
+            None => Resolved { nothing: true, ..Resolved::default() },
+        };
+        let has_iterations =
+            || -> Result<bool> { Ok(parts.column("iterations")?.i64()?.iter().any(|count| count > Some(0))) };
+        let is_all = parts.height() == 0 || parts.height() == 1 && !has_iterations()?;
+        let part = SteadyPart { resolved, is_all };
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner).insert(process, part.clone());
+        Ok(part)
+    }
+}

@@ -1,0 +1,148 @@
+"""Compares statements as people write them, in `statements.sql`, with DuckDB over the same dataset: names of columns and values."""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tomllib
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+
+from common import REPOSITORY, BinaryError, Tally, run_binary, same_value
+
+STATEMENTS = Path(__file__).with_name("statements.sql")
+REFUSED = "-- refused:"
+
+
+def statements():
+    """Each statement with what its refusal must name, or None."""
+    refused = None
+    lines = []
+    for line in STATEMENTS.read_text().splitlines():
+        if line.startswith(REFUSED):
+            refused = line.removeprefix(REFUSED).strip()
+        elif not line.startswith("--"):
+            lines.append(line)
+            if line.endswith(";"):
+                yield "\n".join(lines).strip(" \n;"), refused
+                lines, refused = [], None
+
+
+def functions():
+    """A statement for each expression that the page of functions has."""
+    calls = tomllib.loads((REPOSITORY / "share" / "sql" / "functions.toml").read_text())["function"]
+    for call in calls:
+        order = "" if call["kind"] == "aggregate" else " ORDER BY process, dispatch_id"
+        yield f"SELECT {call['call']} FROM kernels{order}", None
+
+
+def connect(dataset):
+    """The dataset as a user would load it into DuckDB."""
+    connection = duckdb.connect()
+    for folder in sorted(path for path in Path(dataset).iterdir() if path.is_dir()):
+        files = f"'{folder}/*/*.parquet'"
+        connection.execute(f'CREATE VIEW "{folder.name}" AS SELECT * FROM read_parquet({files}, hive_partitioning = false)')
+    return connection
+
+
+def plain(value):
+    """A value as JSON has it."""
+    if isinstance(value, Decimal):
+        return float(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**63:
+        return float(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def of_duckdb(connection, sql):
+    """Names and rows; two columns of one name get a number, as in a DataFrame of DuckDB."""
+    result = connection.cursor().execute(sql)
+    names = []
+    for column in result.description:
+        number, name = 0, column[0]
+        while name in names:
+            number += 1
+            name = f"{column[0]}_{number}"
+        names.append(name)
+    return names, [[plain(value) for value in row] for row in result.fetchall()]
+
+
+def same(found, expected):
+    """Whole floats count as integers: DuckDB adds integers up to a type that JSON does not have."""
+    numbers = (int, float)
+    if isinstance(found, numbers) and isinstance(expected, numbers) and not isinstance(found, bool):
+        return same_value(float(found), float(expected), 1e-9) and (
+            isinstance(found, int) == isinstance(expected, int) or float(found).is_integer()
+        )
+    return same_value(found, expected, 0.0)
+
+
+def in_order(row):
+    return [(value is not None, str(value)) for value in row]
+
+
+def problem(binary, dataset, connection, sql):
+    """How the binary differs from DuckDB, in words, or None."""
+    names, rows = of_duckdb(connection, sql)
+    records = json.loads(run_binary(binary, ["sql", sql, dataset, "-f", "json"]) or "[]")
+    if rows and records and list(records[0]) != names:
+        return f"columns {list(records[0])}, expected {names}"
+    found = [list(record.values()) for record in records]
+    if "ORDER BY" not in sql:
+        found, rows = sorted(found, key=in_order), sorted(rows, key=in_order)
+    if len(found) != len(rows):
+        return f"{len(found)} rows, expected {len(rows)}"
+    for number, (row, expected) in enumerate(zip(found, rows)):
+        for name, one, other in zip(names, row, expected):
+            if not same(one, other):
+                return f"row {number} {name}: {one!r}, expected {other!r}"
+    return None
+
+
+def refusal(binary, dataset, sql, words):
+    """What is wrong with how the binary refuses a statement, or None."""
+    command = [str(Path(binary).resolve()), "sql", sql, str(dataset)]
+    finished = subprocess.run(command, capture_output=True, check=False)
+    message = finished.stderr.decode()
+    if finished.returncode == 2 and words in message:
+        return None
+    return f"exit {finished.returncode}, {message.strip()!r}, expected a refusal with {words!r}"
+
+
+def check(binary, dataset, connection, sql, refused):
+    try:
+        return refusal(binary, dataset, sql, refused) if refused else problem(binary, dataset, connection, sql)
+    except (BinaryError, duckdb.Error, json.JSONDecodeError) as error:
+        return str(error).splitlines()[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", type=Path, required=True)
+    parser.add_argument("--inputs", type=Path, nargs="+", default=[REPOSITORY / "fixtures" / name for name in ("two_nodes", "hostile")])
+    arguments = parser.parse_args()
+    tally, started = Tally(), time.monotonic()
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(os.cpu_count()) as pool:
+        for number, source in enumerate(arguments.inputs):
+            dataset = Path(work) / str(number)
+            run_binary(arguments.binary, ["convert", source, "-o", dataset, "--quiet"])
+            connection = connect(dataset)
+            corpus = [*statements(), *functions()]
+            checks = [pool.submit(check, arguments.binary, dataset, connection, *one) for one in corpus]
+            for (sql, _), checked in zip(corpus, checks):
+                tally.check(f"{source}: {sql}", checked.result())
+    print(f"{len(corpus)} statements over {len(arguments.inputs)} datasets in {time.monotonic() - started:.1f} s")
+    return tally.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
