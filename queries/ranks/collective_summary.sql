@@ -10,7 +10,7 @@
 -- column: matched count -- of them with a partner on another GPU
 -- column: unmatched count -- of them without, which are in total_ns alone
 -- column: total_ns ns -- sum of the durations
--- column: cost_ns ns -- sum of the least durations of the collectives, for every matched call
+-- column: cost_ns ns -- sum of the least durations of the collectives, for every matched call; null where none is matched, as are wait_ns and late_ns
 -- column: wait_ns ns -- what the matched calls took above that
 -- column: wait_pct pct -- wait_ns as a share of the time of the matched calls
 -- column: max_wait_ns ns -- longest wait of a call
@@ -129,11 +129,11 @@ SELECT
     matched,
     calls - matched AS unmatched,
     total_ns,
-    cost_ns,
-    wait_ns,
+    CASE WHEN matched > 0 THEN cost_ns END AS cost_ns,
+    CASE WHEN matched > 0 THEN wait_ns END AS wait_ns,
     CAST(100 AS DOUBLE) * CAST(wait_ns AS DOUBLE) / NULLIF(CAST(matched_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS wait_pct,
     max_wait_ns,
-    late_ns,
+    CASE WHEN matched > 0 THEN late_ns END AS late_ns,
     last_calls,
     CAST(100 AS DOUBLE) * CAST(last_calls AS DOUBLE) / NULLIF(CAST(matched AS DOUBLE), CAST(0 AS DOUBLE)) AS last_pct,
     median_skew_ns,

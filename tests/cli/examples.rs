@@ -119,12 +119,13 @@ fn examples() -> Vec<Example> {
     examples
 }
 
-/// Runs an example in a directory of its own, in which the traces, the dataset and the fixtures have their names.
+/// Runs an example in a directory of its own, in which the traces, the dataset, the fixtures and a statement have their names.
 fn code_of(line: &str, traces: &Path, dataset: &Path) -> (i32, String) {
     let directory = tempfile::tempdir().unwrap();
     let link = |target: &Path, name: &str| std::os::unix::fs::symlink(target, directory.path().join(name)).unwrap();
     link(traces, "traces");
     link(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures"), "fixtures");
+    fs::write(directory.path().join("gaps.sql"), "SELECT COUNT(*) FROM idle_gaps;\n").unwrap();
     if !line.contains("-o dataset") {
         link(dataset, "dataset");
     }

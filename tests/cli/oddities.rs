@@ -19,7 +19,8 @@ fn copy(id: i64, start: i64, bytes: i64) -> Value {
     copy
 }
 
-fn allocation(id: i64, start: i64, bytes: i64) -> Value {
+/// An allocation of the first GPU that is not given back.
+pub fn allocation(id: i64, start: i64, bytes: i64) -> Value {
     let mut allocation = event(4, 1, id, start, start + 10);
     allocation["agent_id"] = json!({"handle": FIRST_GPU});
     allocation["allocation_size"] = json!(bytes);

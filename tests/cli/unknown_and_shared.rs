@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::common::{records, run, succeed};
 use crate::idling::{COPY, FIRST_GPU, event, kernel, process_of, written};
+use crate::oddities::allocation;
 use crate::rocprofv3_documents::document;
 
 const HOST: u64 = 900;
@@ -82,6 +83,7 @@ fn a_host_of_any_name_is_another_than_one_that_is_not_known() {
             &[
                 ("kernel_dispatch", vec![kernel(1, 1, FIRST_GPU, 0, length)]),
                 ("memory_copy", vec![copy(2, HOST, FIRST_GPU, 500, 1_000 * pid)]),
+                ("memory_allocation", (0..=pid).map(|id| allocation(10 + id, 1_000 + 100 * id, 512)).collect()),
             ],
         );
         process["metadata"]["node"]["hostname"] = hostname;
@@ -102,6 +104,7 @@ fn a_host_of_any_name_is_another_than_one_that_is_not_known() {
         "short_kernel_histogram",
         "rank_by_kernel",
         "copy_size_histogram",
+        "allocation_churn",
     ] {
         let rows = |options: &[&str]| {
             let ran = run(&[&["table", query, &input, "--by", "hostname", "-f", "json"], options].concat());

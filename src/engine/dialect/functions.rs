@@ -10,7 +10,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use super::translate::{Each, refused};
+use super::parts::{Each, refused};
 use crate::engine::error::QueryError;
 use crate::engine::units::arguments;
 

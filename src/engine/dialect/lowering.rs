@@ -10,8 +10,8 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
 use super::functions::is_aggregate;
+use super::parts::{Each, refused};
 use super::scope::{Scope, same};
-use super::translate::{Each, refused};
 use crate::engine::error::QueryError;
 
 /// Whether an expression has an aggregate that is none over a window, or a function over one.

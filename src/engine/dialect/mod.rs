@@ -1,9 +1,11 @@
 //! Statements as people write them, in the SQL of DuckDB: brought into the form that polars understands, or refused with a reason.
 
 mod functions;
+mod items;
 mod keywords;
 mod lowering;
 mod names;
+mod parts;
 mod regexps;
 mod scope;
 mod translate;

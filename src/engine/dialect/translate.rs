@@ -1,26 +1,26 @@
 //! A statement in the SQL of DuckDB as one that polars runs, with the names and units of its columns.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    BinaryOperator, Cte, Expr, Function, GroupByExpr, Ident, JoinConstraint, JoinOperator, NamedWindowExpr, ObjectName,
-    ObjectNamePart, OrderBy, OrderByKind, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
-    Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, VisitorMut, WildcardAdditionalOptions,
-    WindowType, With,
+    Cte, Expr, Function, GroupByExpr, Ident, JoinConstraint, JoinOperator, NamedWindowExpr, ObjectName, OrderBy,
+    OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value,
+    VisitMut, VisitorMut, WindowType,
 };
 use sqlparser::dialect::{DuckDbDialect, GenericDialect};
 use sqlparser::parser::{Parser, ParserError};
 
 use super::functions::{literal_number, rewritten};
+use super::items::{aliases_of, expand_stars, name_items, order_by_name, resolve_aliases};
 use super::lowering::{split_groups, split_qualify};
-use super::names::name_of;
+use super::parts::{
+    Columns, Each, constraint_of, derived, is_of_columns, last_word, named, refused, renamed, unknown, with,
+};
 use super::scope::{Column, Found, Relation, Scope, columns_of, same};
 use super::window_calls::WindowCall;
 use crate::engine::error::QueryError;
 use crate::engine::front_matter::ColumnUnit;
-use crate::engine::units::{Meaning, meaning};
 use crate::trace::schema;
 
 /// A statement that polars runs.
@@ -65,13 +65,6 @@ fn parsed(sql: &str) -> Option<Query> {
     // The second knows `//`, which the first takes for two divisions.
     parse(Parser::parse_sql(&GenericDialect {}, sql)).or_else(|| parse(Parser::parse_sql(&DuckDbDialect {}, sql)))
 }
-
-/// An error that names what polars has nothing for, and what to use instead.
-pub fn refused(reason: impl Into<String>) -> QueryError {
-    QueryError::Dialect { reason: reason.into() }
-}
-
-type Columns = Option<Vec<Column>>;
 
 struct Translator<'a, 'b> {
     /// The common table expressions seen so far, translated.
@@ -155,30 +148,23 @@ impl Translator<'_, '_> {
                 order_by_name(&mut order.expr, &aliases, &scope);
             }
         }
-        if let Some(filtered) = split_qualify(select, &scope)? {
-            *select = filtered;
-            // What it reads now is a query of ours.
-            let Some(inner) = derived(select) else { return Ok(columns) };
-            self.query(inner)?;
-            if let Some(table) = select.from.first_mut() {
-                self.step(&mut table.relation);
-            }
-            let inner = Scope { relations: vec![unknown("")] };
-            self.rewrite_all(select, order, &inner)?;
+        let outer = match split_qualify(select, &scope)? {
+            Some(outer) => Some(outer),
+            None => split_groups(select, order.as_deref_mut()),
+        };
+        let Some(outer) = outer else {
+            self.rewrite_all(select, order, &scope)?;
             return Ok(columns);
+        };
+        *select = outer;
+        // What it reads now is a query of ours.
+        let Some(inner) = derived(select) else { return Ok(columns) };
+        self.query(inner)?;
+        if let Some(table) = select.from.first_mut() {
+            self.step(&mut table.relation);
         }
-        if let Some(outer) = split_groups(select, order.as_deref_mut()) {
-            *select = outer;
-            let Some(inner) = derived(select) else { return Ok(columns) };
-            self.query(inner)?;
-            if let Some(table) = select.from.first_mut() {
-                self.step(&mut table.relation);
-            }
-            let inner = Scope { relations: vec![unknown("")] };
-            self.rewrite_all(select, order, &inner)?;
-            return Ok(columns);
-        }
-        self.rewrite_all(select, order, &scope)?;
+        let inner = Scope { relations: vec![unknown("")] };
+        self.rewrite_all(select, order, &inner)?;
         Ok(columns)
     }
 
@@ -415,18 +401,6 @@ fn outside(query: &Query, scope: &Scope, translator: &mut Translator<'_, '_>) ->
     found
 }
 
-/// Visits each expression that is not in a subquery.
-pub struct Each<'a>(pub &'a mut dyn FnMut(&mut Expr));
-
-impl VisitorMut for Each<'_> {
-    type Break = ();
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        (self.0)(expr);
-        ControlFlow::Continue(())
-    }
-}
-
 struct Rewriter<'t, 'a, 'b> {
     translator: &'t mut Translator<'a, 'b>,
     scope: &'t Scope,
@@ -496,216 +470,5 @@ impl Rewriter<'_, '_, '_> {
             },
             _ => rewritten(expr),
         }
-    }
-}
-
-/// Whether a condition only says that columns are equal.
-fn is_of_columns(condition: &Expr) -> bool {
-    let is_column = |expr: &Expr| matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
-    match condition {
-        Expr::Nested(inner) => is_of_columns(inner),
-        Expr::BinaryOp { left, op: BinaryOperator::And, right } => is_of_columns(left) && is_of_columns(right),
-        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => is_column(left) && is_column(right),
-        _ => false,
-    }
-}
-
-/// The query that a SELECT reads alone.
-fn derived(select: &mut Select) -> Option<&mut Query> {
-    match select.from.first_mut().map(|table| &mut table.relation) {
-        Some(TableFactor::Derived { subquery, .. }) => Some(subquery),
-        _ => None,
-    }
-}
-
-fn with(cte_tables: Vec<Cte>) -> With {
-    With { with_token: AttachedToken::empty(), recursive: false, cte_tables }
-}
-
-fn named(name: &str) -> TableAlias {
-    TableAlias { explicit: true, name: Ident::new(name), columns: Vec::new(), at: None }
-}
-
-fn unknown(name: &str) -> Relation {
-    Relation { name: name.to_owned(), columns: None, hidden: Vec::new() }
-}
-
-fn last_word(name: &ObjectName) -> Option<String> {
-    match name.0.last() {
-        Some(ObjectNamePart::Identifier(word)) => Some(word.value.clone()),
-        _ => None,
-    }
-}
-
-fn renamed(columns: Columns, alias: &TableAlias) -> Columns {
-    let mut columns = columns?;
-    for (column, given) in columns.iter_mut().zip(&alias.columns) {
-        column.name.clone_from(&given.name.value);
-    }
-    Some(columns)
-}
-
-fn constraint_of(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
-    match operator {
-        JoinOperator::Join(constraint)
-        | JoinOperator::Inner(constraint)
-        | JoinOperator::Left(constraint)
-        | JoinOperator::LeftOuter(constraint)
-        | JoinOperator::Right(constraint)
-        | JoinOperator::RightOuter(constraint)
-        | JoinOperator::FullOuter(constraint)
-        | JoinOperator::CrossJoin(constraint)
-        | JoinOperator::Semi(constraint)
-        | JoinOperator::LeftSemi(constraint)
-        | JoinOperator::Anti(constraint)
-        | JoinOperator::LeftAnti(constraint)
-        | JoinOperator::AsOf { constraint, .. } => Some(constraint),
-        _ => None,
-    }
-}
-
-/// Puts columns in the place of `*` where several relations may have some of the same name.
-fn expand_stars(select: &mut Select, scope: &Scope) {
-    let is_plain = |options: &WildcardAdditionalOptions| options.to_string().is_empty();
-    if !scope.is_known() || scope.relations.len() < 2 {
-        return;
-    }
-    let mut items = Vec::new();
-    for item in std::mem::take(&mut select.projection) {
-        let wanted: Vec<&Relation> = match &item {
-            SelectItem::Wildcard(options) if is_plain(options) => scope.relations.iter().collect(),
-            SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options)
-                if is_plain(options) =>
-            {
-                let word = last_word(name).unwrap_or_default();
-                scope.relations.iter().filter(|relation| relation.name.eq_ignore_ascii_case(&word)).collect()
-            }
-            _ => Vec::new(),
-        };
-        if wanted.is_empty() {
-            items.push(item);
-            continue;
-        }
-        let is_star = matches!(item, SelectItem::Wildcard(_));
-        for relation in wanted {
-            for column in relation.columns.iter().flatten() {
-                if is_star && relation.hidden.contains(&column.name) {
-                    continue;
-                }
-                let parts = [&relation.name, &column.name].map(|word| Ident::with_quote('"', word));
-                items.push(SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts.to_vec())));
-            }
-        }
-    }
-    select.projection = items;
-}
-
-/// Gives every column the name that DuckDB gives it, and a number where another has that name.
-fn name_items(select: &mut Select, scope: &Scope) -> Columns {
-    let mut taken: BTreeSet<String> = BTreeSet::new();
-    let mut columns: Columns = Some(Vec::new());
-    let unused = |taken: &mut BTreeSet<String>, name: String| {
-        let mut unused = name.clone();
-        let mut number = 0;
-        while !taken.insert(unused.clone()) {
-            number += 1;
-            unused = format!("{name}_{number}");
-        }
-        unused
-    };
-    for item in &mut select.projection {
-        let (expr, given) = match item {
-            SelectItem::UnnamedExpr(expr) => (expr.clone(), None),
-            SelectItem::ExprWithAlias { expr, alias } => (expr.clone(), Some(alias.value.clone())),
-            SelectItem::Wildcard(options) if options.to_string().is_empty() && scope.relations.len() == 1 => {
-                let known = scope.relations.first().and_then(|relation| relation.columns.clone());
-                taken.extend(known.iter().flatten().map(|column| column.name.clone()));
-                columns = columns.zip(known).map(|(columns, known)| [columns, known].concat());
-                continue;
-            }
-            _ => {
-                columns = None;
-                continue;
-            }
-        };
-        let found = match &expr {
-            Expr::Identifier(name) => scope.find(std::slice::from_ref(name)),
-            Expr::CompoundIdentifier(parts) => scope.find(parts),
-            _ => Found::Nothing,
-        };
-        let own = match found {
-            Found::Column(_, column) => column.name.clone(),
-            _ => name_of(&expr),
-        };
-        let is_given = given.is_some() || matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
-        let wanted = given.clone().unwrap_or_else(|| own.clone());
-        let name = unused(&mut taken, wanted);
-        let meant = meaning(&expr, &|parts| scope.meaning(parts));
-        let unit = meant.unit(given.as_ref().unwrap_or(&own), is_given);
-        let is_bare = matches!(&expr, Expr::Identifier(word) if word.value == name);
-        if given.as_ref() != Some(&name) && !is_bare {
-            *item = SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', &name) };
-        }
-        if let Some(columns) = &mut columns {
-            let meaning =
-                if meant == Meaning::Open && unit == ColumnUnit::Text { Meaning::Open } else { Meaning::In(unit) };
-            columns.push(Column { name, meaning });
-        }
-    }
-    columns
-}
-
-/// The items of a SELECT that have a name which is none of a column.
-fn aliases_of(select: &Select) -> Vec<(Ident, Expr)> {
-    let named = select.projection.iter().filter_map(|item| match item {
-        SelectItem::ExprWithAlias { expr, alias } => Some((alias.clone(), expr.clone())),
-        _ => None,
-    });
-    named.collect()
-}
-
-/// Puts expressions in the place of their names where polars knows columns only: in conditions, and in items after them.
-fn resolve_aliases(select: &mut Select, scope: &Scope, aliases: &[(Ident, Expr)]) {
-    if !scope.is_known() {
-        return;
-    }
-    let place = |expr: &mut Expr, known: &[(Ident, Expr)]| {
-        let mut replace = |expr: &mut Expr| {
-            let Expr::Identifier(word) = expr else { return };
-            if scope.find(std::slice::from_ref(word)) == Found::Nothing
-                && let Some((_, meant)) = known.iter().find(|(alias, _)| same(word, &alias.value))
-            {
-                *expr = Expr::Nested(Box::new(meant.clone()));
-            }
-        };
-        let _ = expr.visit(&mut Each(&mut replace));
-    };
-    let mut seen: Vec<(Ident, Expr)> = Vec::new();
-    for item in &mut select.projection {
-        if let SelectItem::ExprWithAlias { expr, alias } = item {
-            place(expr, &seen);
-            seen.push((alias.clone(), expr.clone()));
-        } else if let SelectItem::UnnamedExpr(expr) = item {
-            place(expr, &seen);
-        }
-    }
-    let conditions = select.selection.iter_mut().chain(&mut select.having).chain(&mut select.qualify);
-    conditions.for_each(|condition| place(condition, aliases));
-}
-
-/// Orders by the name of an item instead of computing it again.
-fn order_by_name(expr: &mut Expr, aliases: &[(Ident, Expr)], scope: &Scope) {
-    if let Expr::Identifier(word) = expr {
-        if let Some((alias, _)) = aliases.iter().find(|(alias, _)| same(word, &alias.value)) {
-            *word = alias.clone();
-        } else if let Found::Column(_, column) = scope.find(std::slice::from_ref(word)) {
-            word.value.clone_from(&column.name);
-        }
-        return;
-    }
-    let shown = expr.to_string();
-    let is_column = matches!(expr, Expr::CompoundIdentifier(_));
-    if let Some((alias, _)) = aliases.iter().find(|(_, item)| !is_column && item.to_string() == shown) {
-        *expr = Expr::Identifier(alias.clone());
     }
 }

@@ -7,8 +7,8 @@ use sqlparser::ast::{
 };
 
 use super::functions::{expression, name_of};
+use super::parts::refused;
 use super::regexps::plain;
-use super::translate::refused;
 use crate::engine::error::QueryError;
 use crate::engine::units::arguments;
 

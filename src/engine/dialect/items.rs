@@ -1,0 +1,159 @@
+//! The items of a SELECT: `*` written out, names of columns, and aliases in the place of what they stand for.
+
+use std::collections::BTreeSet;
+
+use sqlparser::ast::{
+    Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, VisitMut, WildcardAdditionalOptions,
+};
+
+use super::names::name_of;
+use super::parts::{Columns, Each, last_word};
+use super::scope::{Column, Found, Relation, Scope, same};
+use crate::engine::front_matter::ColumnUnit;
+use crate::engine::units::{Meaning, meaning};
+
+/// Puts columns in the place of `*` where several relations may have some of the same name.
+pub fn expand_stars(select: &mut Select, scope: &Scope) {
+    let is_plain = |options: &WildcardAdditionalOptions| options.to_string().is_empty();
+    if !scope.is_known() || scope.relations.len() < 2 {
+        return;
+    }
+    let mut items = Vec::new();
+    for item in std::mem::take(&mut select.projection) {
+        let wanted: Vec<&Relation> = match &item {
+            SelectItem::Wildcard(options) if is_plain(options) => scope.relations.iter().collect(),
+            SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options)
+                if is_plain(options) =>
+            {
+                let word = last_word(name).unwrap_or_default();
+                scope.relations.iter().filter(|relation| relation.name.eq_ignore_ascii_case(&word)).collect()
+            }
+            _ => Vec::new(),
+        };
+        if wanted.is_empty() {
+            items.push(item);
+            continue;
+        }
+        let is_star = matches!(item, SelectItem::Wildcard(_));
+        for relation in wanted {
+            for column in relation.columns.iter().flatten() {
+                if is_star && relation.hidden.contains(&column.name) {
+                    continue;
+                }
+                let parts = [&relation.name, &column.name].map(|word| Ident::with_quote('"', word));
+                items.push(SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts.to_vec())));
+            }
+        }
+    }
+    select.projection = items;
+}
+
+/// Gives every column the name that DuckDB gives it, and a number where another has that name.
+pub fn name_items(select: &mut Select, scope: &Scope) -> Columns {
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut columns: Columns = Some(Vec::new());
+    let unused = |taken: &mut BTreeSet<String>, name: String| {
+        let mut unused = name.clone();
+        let mut number = 0;
+        while !taken.insert(unused.clone()) {
+            number += 1;
+            unused = format!("{name}_{number}");
+        }
+        unused
+    };
+    for item in &mut select.projection {
+        let (expr, given) = match item {
+            SelectItem::UnnamedExpr(expr) => (expr.clone(), None),
+            SelectItem::ExprWithAlias { expr, alias } => (expr.clone(), Some(alias.value.clone())),
+            SelectItem::Wildcard(options) if options.to_string().is_empty() && scope.relations.len() == 1 => {
+                let known = scope.relations.first().and_then(|relation| relation.columns.clone());
+                taken.extend(known.iter().flatten().map(|column| column.name.clone()));
+                columns = columns.zip(known).map(|(columns, known)| [columns, known].concat());
+                continue;
+            }
+            _ => {
+                columns = None;
+                continue;
+            }
+        };
+        let found = match &expr {
+            Expr::Identifier(name) => scope.find(std::slice::from_ref(name)),
+            Expr::CompoundIdentifier(parts) => scope.find(parts),
+            _ => Found::Nothing,
+        };
+        let own = match found {
+            Found::Column(_, column) => column.name.clone(),
+            _ => name_of(&expr),
+        };
+        let is_given = given.is_some() || matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
+        let wanted = given.clone().unwrap_or_else(|| own.clone());
+        let name = unused(&mut taken, wanted);
+        let meant = meaning(&expr, &|parts| scope.meaning(parts));
+        let unit = meant.unit(given.as_ref().unwrap_or(&own), is_given);
+        let is_bare = matches!(&expr, Expr::Identifier(word) if word.value == name);
+        if given.as_ref() != Some(&name) && !is_bare {
+            *item = SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', &name) };
+        }
+        if let Some(columns) = &mut columns {
+            let meaning =
+                if meant == Meaning::Open && unit == ColumnUnit::Text { Meaning::Open } else { Meaning::In(unit) };
+            columns.push(Column { name, meaning });
+        }
+    }
+    columns
+}
+
+/// The items of a SELECT that have a name which is none of a column.
+pub fn aliases_of(select: &Select) -> Vec<(Ident, Expr)> {
+    let named = select.projection.iter().filter_map(|item| match item {
+        SelectItem::ExprWithAlias { expr, alias } => Some((alias.clone(), expr.clone())),
+        _ => None,
+    });
+    named.collect()
+}
+
+/// Puts expressions in the place of their names where polars knows columns only: in conditions, and in items after them.
+pub fn resolve_aliases(select: &mut Select, scope: &Scope, aliases: &[(Ident, Expr)]) {
+    if !scope.is_known() {
+        return;
+    }
+    let place = |expr: &mut Expr, known: &[(Ident, Expr)]| {
+        let mut replace = |expr: &mut Expr| {
+            let Expr::Identifier(word) = expr else { return };
+            if scope.find(std::slice::from_ref(word)) == Found::Nothing
+                && let Some((_, meant)) = known.iter().find(|(alias, _)| same(word, &alias.value))
+            {
+                *expr = Expr::Nested(Box::new(meant.clone()));
+            }
+        };
+        let _ = expr.visit(&mut Each(&mut replace));
+    };
+    let mut seen: Vec<(Ident, Expr)> = Vec::new();
+    for item in &mut select.projection {
+        if let SelectItem::ExprWithAlias { expr, alias } = item {
+            place(expr, &seen);
+            seen.push((alias.clone(), expr.clone()));
+        } else if let SelectItem::UnnamedExpr(expr) = item {
+            place(expr, &seen);
+        }
+    }
+    let conditions = select.selection.iter_mut().chain(&mut select.having).chain(&mut select.qualify);
+    conditions.for_each(|condition| place(condition, aliases));
+}
+
+/// Orders by the name of an item instead of computing it again.
+pub fn order_by_name(expr: &mut Expr, aliases: &[(Ident, Expr)], scope: &Scope) {
+    if let Expr::Identifier(word) = expr {
+        if let Some((alias, _)) = aliases.iter().find(|(alias, _)| same(word, &alias.value)) {
+            *word = alias.clone();
+        } else if let Found::Column(_, column) = scope.find(std::slice::from_ref(word)) {
+            word.value.clone_from(&column.name);
+        }
+        return;
+    }
+    let shown = expr.to_string();
+    let is_column = matches!(expr, Expr::CompoundIdentifier(_));
+    if let Some((alias, _)) = aliases.iter().find(|(_, item)| !is_column && item.to_string() == shown) {
+        *expr = Expr::Identifier(alias.clone());
+    }
+}

@@ -1,0 +1,96 @@
+//! Small parts of statements, taken apart and made.
+
+use std::ops::ControlFlow;
+
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::ast::{
+    BinaryOperator, Cte, Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select,
+    TableAlias, TableFactor, VisitorMut, With,
+};
+
+use super::scope::{Column, Relation};
+use crate::engine::error::QueryError;
+
+pub type Columns = Option<Vec<Column>>;
+
+/// An error that names what polars has nothing for, and what to use instead.
+pub fn refused(reason: impl Into<String>) -> QueryError {
+    QueryError::Dialect { reason: reason.into() }
+}
+
+/// Visits each expression that is not in a subquery.
+pub struct Each<'a>(pub &'a mut dyn FnMut(&mut Expr));
+
+impl VisitorMut for Each<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        (self.0)(expr);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether a condition only says that columns are equal.
+pub fn is_of_columns(condition: &Expr) -> bool {
+    let is_column = |expr: &Expr| matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
+    match condition {
+        Expr::Nested(inner) => is_of_columns(inner),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => is_of_columns(left) && is_of_columns(right),
+        Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => is_column(left) && is_column(right),
+        _ => false,
+    }
+}
+
+/// The query that a SELECT reads alone.
+pub fn derived(select: &mut Select) -> Option<&mut Query> {
+    match select.from.first_mut().map(|table| &mut table.relation) {
+        Some(TableFactor::Derived { subquery, .. }) => Some(subquery),
+        _ => None,
+    }
+}
+
+pub fn with(cte_tables: Vec<Cte>) -> With {
+    With { with_token: AttachedToken::empty(), recursive: false, cte_tables }
+}
+
+pub fn named(name: &str) -> TableAlias {
+    TableAlias { explicit: true, name: Ident::new(name), columns: Vec::new(), at: None }
+}
+
+pub fn unknown(name: &str) -> Relation {
+    Relation { name: name.to_owned(), columns: None, hidden: Vec::new() }
+}
+
+pub fn last_word(name: &ObjectName) -> Option<String> {
+    match name.0.last() {
+        Some(ObjectNamePart::Identifier(word)) => Some(word.value.clone()),
+        _ => None,
+    }
+}
+
+pub fn renamed(columns: Columns, alias: &TableAlias) -> Columns {
+    let mut columns = columns?;
+    for (column, given) in columns.iter_mut().zip(&alias.columns) {
+        column.name.clone_from(&given.name.value);
+    }
+    Some(columns)
+}
+
+pub fn constraint_of(operator: &mut JoinOperator) -> Option<&mut JoinConstraint> {
+    match operator {
+        JoinOperator::Join(constraint)
+        | JoinOperator::Inner(constraint)
+        | JoinOperator::Left(constraint)
+        | JoinOperator::LeftOuter(constraint)
+        | JoinOperator::Right(constraint)
+        | JoinOperator::RightOuter(constraint)
+        | JoinOperator::FullOuter(constraint)
+        | JoinOperator::CrossJoin(constraint)
+        | JoinOperator::Semi(constraint)
+        | JoinOperator::LeftSemi(constraint)
+        | JoinOperator::Anti(constraint)
+        | JoinOperator::LeftAnti(constraint)
+        | JoinOperator::AsOf { constraint, .. } => Some(constraint),
+        _ => None,
+    }
+}
