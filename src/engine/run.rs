@@ -107,6 +107,13 @@ pub struct Asked<'a> {
     pub view: View,
 }
 
+impl Asked<'_> {
+    fn way(&self) -> Way<'_> {
+        let columns = self.options.columns.as_deref();
+        Way { engine: Engine::InMemory, columns, with_sums: false, in_steps: true, windows: &[] }
+    }
+}
+
 /// As [`run_queries`], each over all of the run or its steady part.
 ///
 /// # Errors
@@ -128,13 +135,12 @@ pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
         Err(_) if trace.finds_damaged_content() => Several::read(trace, &told)?,
         several => several?,
     };
-    let run = |((sql, rest), asked): ((&String, &Option<Statement>), &Asked<'_>)| {
+    let run = |((sql, rest), asked): ((&String, &Option<Statement>), &Asked<'_>)| -> Result<Option<T>, E> {
         let Asked { query, options, view } = asked;
         if *view == View::Steady && !several.has_steady {
             return Err(QueryError::NoSteadyPart.into());
         }
-        let columns = options.columns.as_deref();
-        let way = Way { engine: Engine::InMemory, columns, with_sums: false, in_steps: true, windows: &[] };
+        let way = asked.way();
         let answered = rest.as_ref().map(|rest| {
             let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
             answer(several.frames_of(rest), &rest.sql, &way, &after)
@@ -143,7 +149,7 @@ pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
             Some(Err(error))
                 if may_be_damage(&error, sql) && trace.finds_damaged_content() && *view == View::WholeRun =>
             {
-                run_statement(trace, sql, &way)?
+                return Ok(None);
             }
             // Alone, it would be run over all of the run.
             None if *view != View::WholeRun => {
@@ -151,13 +157,23 @@ pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
             }
             Some(answered) if *view != View::WholeRun => answered?,
             // What it was given may be too little for a statement that is not run in steps.
-            Some(Err(_)) if rest.as_ref().is_some_and(|rest| rest.grid.is_some()) => run_statement(trace, sql, &way)?,
+            Some(Err(_)) if rest.as_ref().is_some_and(|rest| rest.grid.is_some()) => return Ok(None),
             Some(answered) => answered?,
-            None => run_statement(trace, sql, &way)?,
+            None => return Ok(None),
         };
-        take(query, described(answer, query, options)?)
+        Ok(Some(take(query, described(answer, query, options)?)?))
     };
-    Ok(statements.par_iter().zip(&several.statements).zip(queries).map(run).collect())
+    let asked = || statements.iter().zip(queries);
+    let ran: Vec<Result<Option<T>, E>> = statements.par_iter().zip(&several.statements).zip(queries).map(run).collect();
+    // One after the other: who reads in parallel may begin another statement while it waits, and wait for itself.
+    let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &Asked<'_>))| match ran? {
+        Some(taken) => Ok(taken),
+        None => {
+            let answer = run_statement(trace, sql, &asked.way())?;
+            take(asked.query, described(answer, asked.query, &asked.options)?)
+        }
+    };
+    Ok(ran.into_iter().zip(asked()).map(alone).collect())
 }
 
 /// The columns that any of the requests wants.

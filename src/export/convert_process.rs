@@ -134,11 +134,13 @@ impl ProcessWriter<'_> {
         match work {
             Work::Write(table, frame) => {
                 let seen = frame.clone();
-                // No check works in parallel, so that nothing that needs the lock can run inside of it.
-                let (checked, part) = rayon::join(
-                    || checks.lock().unwrap_or_else(PoisonError::into_inner).table(table.name, &seen),
-                    || self.put(table, frame),
-                );
+                let check = || {
+                    let found = Checks::of_rows(&self.member.process, table.name, &seen)?;
+                    let mut checks = checks.lock().unwrap_or_else(PoisonError::into_inner);
+                    checks.absorb(found);
+                    checks.put(table.name, &seen)
+                };
+                let (checked, part) = rayon::join(check, || self.put(table, frame));
                 checked?;
                 part
             }

@@ -36,7 +36,7 @@ pub enum Recognised {
     Dataset,
     /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
     Other(String),
-    /// A file without the content that it was to have; the text says what and what to do.
+    /// A trace without the content that it was to have, or in a form that is not known; the text says what and what to do.
     Lost(String),
     /// JSON of another program, which can be read.
     OtherJson(String),
@@ -127,7 +127,7 @@ fn sqlite(file: DatabaseFile) -> Recognised {
     }
     let names = match opened.and_then(|(names, connection)| rocpd::probe(&connection, names)) {
         Ok(Probe::Readable(partitions)) => return Recognised::Rocpd(Arc::new(file), partitions),
-        Ok(Probe::Unsupported(reason)) => return Recognised::Other(reason),
+        Ok(Probe::Unsupported(reason)) => return Recognised::Lost(reason),
         Ok(Probe::Other(names)) => names,
         Err(error) => {
             let cause = file.cut().map_or_else(|| with_causes(&error), str::to_owned);

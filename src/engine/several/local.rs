@@ -101,9 +101,10 @@ impl<'a> Sharing<'a> {
         else {
             return Ok(None);
         };
+        let tables = trace.tables_of(member, &self.request, tables)?;
         let complete = {
             let mut block = block.lock().unwrap_or_else(PoisonError::into_inner);
-            block.tables.insert(process, trace.tables_of(member, &self.request, tables)?);
+            block.tables.insert(process, tables);
             block.missing = block.missing.saturating_sub(1);
             (block.missing == 0).then(|| std::mem::take(&mut block.tables))
         };

@@ -120,6 +120,7 @@ impl Merged {
                 rows.add(process, *gpu, runs, origin_ns, length_ns)?;
             }
         }
+        drop(known);
         Ok(rows.into_frame()?)
     }
 }

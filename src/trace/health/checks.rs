@@ -36,6 +36,10 @@ const CHECKED: &[&str] = &[
     "pc_samples",
 ];
 
+fn checked(name: &str) -> Option<&'static schema::Table> {
+    schema::table(name).filter(|table| CHECKED.contains(&table.name))
+}
+
 /// Forms of names of symbols, which are made here and never odd; most symbols are of kernels that do not run.
 const MADE_NAMES: [&str; 3] = ["short_name", "base_name", "category"];
 
@@ -102,19 +106,44 @@ impl<'a> Checks<'a> {
     /// Checks the rows of one table.
     ///
     /// # Errors
-    /// When a declared column is missing or has another type.
+    /// As [`Checks::of_rows`] and [`Checks::put`].
     pub fn table(&mut self, name: &str, frame: &DataFrame) -> Result<()> {
-        let Some(table) = schema::table(name).filter(|table| CHECKED.contains(&table.name)) else {
-            return Ok(());
-        };
-        self.rows.insert(table.name, frame.height());
+        let found = Self::of_rows(self.process, name, frame)?;
+        self.absorb(found);
+        self.put(name, frame)
+    }
+
+    /// What is odd about the rows of one table by themselves.
+    ///
+    /// # Errors
+    /// When a declared column is missing or has another type.
+    pub fn of_rows(process: &Process, name: &str, frame: &DataFrame) -> Result<Vec<Anomaly>> {
+        let Some(table) = checked(name) else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
         if table.column("valid").is_some() {
-            self.anomalies.extend(times::check(table, frame, &self.process.facts)?);
+            found.extend(times::check(table, frame, &process.facts)?);
         }
         match name {
             "kernels" => {
-                self.anomalies.extend(times::check_queues(frame)?);
-                self.anomalies.extend(clock::check_backward(frame)?);
+                found.extend(times::check_queues(frame)?);
+                found.extend(clock::check_backward(frame)?);
+            }
+            "counters" => found.extend(counter_gaps::check(frame)?),
+            _ => {}
+        }
+        Ok(found)
+    }
+
+    /// Puts the rows of one table beside those of others. Nothing works in parallel here: a thread that holds the lock of
+    /// these checks and waits for others would begin other work, which may want the same lock.
+    ///
+    /// # Errors
+    /// When a declared column is missing or has another type.
+    pub fn put(&mut self, name: &str, frame: &DataFrame) -> Result<()> {
+        let Some(table) = checked(name) else { return Ok(()) };
+        self.rows.insert(table.name, frame.height());
+        match name {
+            "kernels" => {
                 self.timeline.add("kernels", "dispatch_id", frame, true)?;
                 self.check_gpu(table, frame, Severity::Warning)?;
                 self.correlations.add_activities("kernels", "dispatch_id", frame)?;
@@ -131,7 +160,6 @@ impl<'a> Checks<'a> {
                 self.count_launches(frame)?;
             }
             "marks" => self.add_domains(frame)?,
-            "counters" => self.anomalies.extend(counter_gaps::check(frame)?),
             _ => {}
         }
         Ok(())
@@ -268,4 +296,38 @@ fn to_frame(anomalies: Vec<Anomaly>) -> Result<DataFrame> {
             text("detail", &|anomaly| Some(anomaly.detail.clone())),
         ],
     )?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::trace::Trace;
+
+    /// In a pool of one thread, the second half of a `join` begins early only if the first waits for something.
+    #[test]
+    fn who_holds_the_lock_of_the_checks_waits_for_nothing() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let mut rows = BTreeMap::new();
+        for fixture in ["fixtures/counters", "fixtures/hostile", "fixtures/two_nodes"] {
+            let trace = Trace::open([fixture]).unwrap();
+            for member in trace.members() {
+                let mut checks = trace.checks(member);
+                for name in CHECKED {
+                    let frame = trace.read_all(member, checked(name).unwrap()).unwrap().frame.collect().unwrap();
+                    *rows.entry(*name).or_insert(0) += frame.height();
+                    let other_began = AtomicBool::new(false);
+                    let put = || {
+                        checks.put(name, &frame).unwrap();
+                        assert!(!other_began.load(Ordering::SeqCst), "{name} of {fixture}");
+                    };
+                    pool.install(|| rayon::join(put, || other_began.store(true, Ordering::SeqCst)));
+                }
+            }
+        }
+        for name in ["kernels", "memory_copies", "regions", "marks", "counters"] {
+            assert!(rows.get(name).is_some_and(|count| *count > 0), "{name}");
+        }
+    }
 }
