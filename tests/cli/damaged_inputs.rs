@@ -200,6 +200,19 @@ fn a_file_of_any_format_is_missed_however_it_is_damaged() {
 }
 
 #[test]
+fn a_database_in_a_form_that_is_not_known_is_missed() {
+    let place = Place::new();
+    place.write("rank1_results.db", fs::read(OTHER).unwrap());
+    let connection = Connection::open(place.at("rank1_results.db")).unwrap();
+    let table = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'rocpd_region%'";
+    let table: String = connection.query_row(table, [], |row| row.get(0)).unwrap();
+    connection.execute_batch(&format!("ALTER TABLE {table} RENAME COLUMN start TO began")).unwrap();
+    drop(connection);
+    let codes = place.codes(&VERBS, &["rank1_results.db", "whose table rocpd_region has no start"], run);
+    assert_eq!(codes, " info 5 check 5 table 5 sql 5 analyze 5 report 5 convert 5");
+}
+
+#[test]
 fn files_of_other_programs_are_passed_over_without_a_word() {
     let place = Place::new();
     for (name, content) in [
