@@ -153,9 +153,9 @@ fn located(processes: Vec<Found>, files: Vec<PathBuf>, cached: Option<(Vec<Role>
     processes.into_iter().enumerate().map(locate).collect()
 }
 
-/// What a file is and, if it is a capture by itself, what is in it.
+/// What is in a file if it is a capture by itself, and else what it is.
 struct Looked {
-    recognised: Recognised,
+    other: Option<Recognised>,
     opened: Option<Result<Opened>>,
     kept: Kept,
 }
@@ -197,28 +197,28 @@ fn look(candidate: &Candidate, options: &LoadOptions, spools: &Spools, events: &
     );
     let (opened, kept) = if is_file { cached(options, &shown, &files_of(path)) } else { (None, Kept::Never) };
     if let Some(opened) = opened {
-        return Looked { recognised, opened: Some(Ok(opened)), kept };
+        return Looked { other: None, opened: Some(Ok(opened)), kept };
     }
-    let opened = match &recognised {
-        Recognised::Rocpd(file, partitions) => {
-            Some(rocpd::find(file, partitions, &shown, &name, options.reader, events))
+    let opened = match recognised {
+        Recognised::Rocpd(file, connection, partitions) => {
+            rocpd::find(&file, &connection, &partitions, &shown, &name, options.reader, events)
         }
         Recognised::RocprofJson => {
             let lock = || spools.lock().unwrap_or_else(PoisonError::into_inner);
             let mut spool = lock().pop().unwrap_or_default();
             let opened = rocprofv3_json::find(path, &shown, &name, &mut spool, &options.ahead);
             lock().push(spool);
-            Some(opened)
+            opened
         }
-        Recognised::Rpd(file) => Some(rpd::find(file, &shown, &name, options.reader)),
-        Recognised::AttStatistics => Some(att::find(path, &shown, &name)),
-        Recognised::Dataset => Some(dataset::find(path, &options.categories).map(|(processes, damage, selection)| {
+        Recognised::Rpd(file) => rpd::find(&file, &shown, &name, options.reader),
+        Recognised::AttStatistics => att::find(path, &shown, &name),
+        Recognised::Dataset => dataset::find(path, &options.categories).map(|(processes, damage, selection)| {
             let notes = note_selection(&shown, &selection).into_iter().collect();
             Opened { processes, notes, damage }
-        })),
-        _ => None,
+        }),
+        other => return Looked { other: Some(other), opened: None, kept },
     };
-    Looked { recognised, opened, kept }
+    Looked { other: None, opened: Some(opened), kept }
 }
 
 /// Finds, recognises and opens all inputs. Files that are no traces are left out as long as one is; those the user
@@ -271,43 +271,47 @@ pub fn load_candidates(
     )?;
     for (candidate, looked) in candidates.into_iter().zip(looked) {
         let shown = shown(&candidate);
-        match looked.recognised {
-            Recognised::Rocpd(..)
-            | Recognised::RocprofJson
-            | Recognised::Rpd(_)
-            | Recognised::AttStatistics
-            | Recognised::Dataset => {}
-            Recognised::RocprofCsv => csv_files.push(CsvFile { path: candidate.path.clone(), shown: shown.clone() }),
-            Recognised::ComputeCounters => {
-                compute_files.push(CsvFile { path: candidate.path.clone(), shown: shown.clone() })
-            }
-            Recognised::ComputeSystem(reason) if candidate.named => {
-                systems.push((candidate.path.clone(), shown.clone(), reason))
-            }
-            Recognised::ComputeSystem(_) => {}
-            Recognised::CsvSummary(reason) => summaries.push((shown.clone(), reason)),
-            Recognised::Other(reason) if candidate.named => others.push((shown.clone(), reason)),
-            Recognised::Other(reason) => unnamed.push((shown.clone(), reason)),
-            Recognised::Lost(reason) | Recognised::Foreign(reason) | Recognised::OtherJson(reason)
-                if candidate.named =>
-            {
-                others.push((shown.clone(), reason))
-            }
-            // Other programs write JSON too, and many files of it.
-            Recognised::OtherJson(_) => {}
-            Recognised::Foreign(_) if promise(&file_name(&candidate)) == Some(Promise::Csv) => {
-                let reason = "its name is one of a trace, but its header is not known; copy it again or rename it";
-                lost.push((shown.clone(), reason.to_owned()));
-            }
-            Recognised::Lost(reason) | Recognised::Foreign(reason) => match promise(&file_name(&candidate)) {
-                Some(Promise::Database | Promise::Json | Promise::Csv) => lost.push((shown.clone(), reason)),
-                Some(Promise::Statistics) => {
-                    let reason = "named like the statistics of `rocprofv3 --att`, but its header is not known";
-                    unnamed.push((shown.clone(), reason.to_owned()));
+        if let Some(other) = looked.other {
+            match other {
+                Recognised::Rocpd(..)
+                | Recognised::RocprofJson
+                | Recognised::Rpd(_)
+                | Recognised::AttStatistics
+                | Recognised::Dataset => {}
+                Recognised::RocprofCsv => {
+                    csv_files.push(CsvFile { path: candidate.path.clone(), shown: shown.clone() })
                 }
-                None => {}
-            },
-            Recognised::Damaged(reason) => damaged.push((shown.clone(), reason)),
+                Recognised::ComputeCounters => {
+                    compute_files.push(CsvFile { path: candidate.path.clone(), shown: shown.clone() })
+                }
+                Recognised::ComputeSystem(reason) if candidate.named => {
+                    systems.push((candidate.path.clone(), shown.clone(), reason))
+                }
+                Recognised::ComputeSystem(_) => {}
+                Recognised::CsvSummary(reason) => summaries.push((shown.clone(), reason)),
+                Recognised::Other(reason) if candidate.named => others.push((shown.clone(), reason)),
+                Recognised::Other(reason) => unnamed.push((shown.clone(), reason)),
+                Recognised::Lost(reason) | Recognised::Foreign(reason) | Recognised::OtherJson(reason)
+                    if candidate.named =>
+                {
+                    others.push((shown.clone(), reason))
+                }
+                // Other programs write JSON too, and many files of it.
+                Recognised::OtherJson(_) => {}
+                Recognised::Foreign(_) if promise(&file_name(&candidate)) == Some(Promise::Csv) => {
+                    let reason = "its name is one of a trace, but its header is not known; copy it again or rename it";
+                    lost.push((shown.clone(), reason.to_owned()));
+                }
+                Recognised::Lost(reason) | Recognised::Foreign(reason) => match promise(&file_name(&candidate)) {
+                    Some(Promise::Database | Promise::Json | Promise::Csv) => lost.push((shown.clone(), reason)),
+                    Some(Promise::Statistics) => {
+                        let reason = "named like the statistics of `rocprofv3 --att`, but its header is not known";
+                        unnamed.push((shown.clone(), reason.to_owned()));
+                    }
+                    None => {}
+                },
+                Recognised::Damaged(reason) => damaged.push((shown.clone(), reason)),
+            }
         }
         match looked.opened {
             None => {}

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use super::common::sqlite::{DatabaseFile, open, table_names};
 use super::dataset::is_dataset;
+use rusqlite::Connection;
+
 use super::head::{Head, SQLITE_MAGIC, by_head, csv, is_rocprof_json, json};
 use super::rocpd::{self, Partition, Probe};
 use super::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
@@ -14,10 +16,11 @@ use super::rpd;
 use crate::trace::causes::with_causes;
 
 /// What was found.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Recognised {
-    /// A rocpd database of a dialect that can be read, or the copy that is read instead, with what its tables are.
-    Rocpd(Arc<DatabaseFile>, Vec<Partition>),
+    /// A rocpd database of a dialect that can be read, or the copy that is read instead, with what its tables are; it is still
+    /// open, as to open it costs as much as to read a small one.
+    Rocpd(Arc<DatabaseFile>, Connection, Vec<Partition>),
     /// A rocprofv3 JSON file, plain or compressed, or a list of samples out of one.
     RocprofJson,
     /// An RPD database, or the copy that is read instead.
@@ -125,10 +128,13 @@ fn sqlite(file: DatabaseFile) -> Recognised {
         }
         return Recognised::Rpd(Arc::new(file));
     }
-    let names = match opened.and_then(|(names, connection)| rocpd::probe(&connection, names)) {
-        Ok(Probe::Readable(partitions)) => return Recognised::Rocpd(Arc::new(file), partitions),
-        Ok(Probe::Unsupported(reason)) => return Recognised::Lost(reason),
-        Ok(Probe::Other(names)) => names,
+    let probed = opened.and_then(|(names, connection)| Ok((rocpd::probe(&connection, names)?, connection)));
+    let names = match probed {
+        Ok((Probe::Readable(partitions), connection)) => {
+            return Recognised::Rocpd(Arc::new(file), connection, partitions);
+        }
+        Ok((Probe::Unsupported(reason), _)) => return Recognised::Lost(reason),
+        Ok((Probe::Other(names), _)) => names,
         Err(error) => {
             let cause = file.cut().map_or_else(|| with_causes(&error), str::to_owned);
             return Recognised::Damaged(format!("a damaged SQLite database: {cause}"));

@@ -1,12 +1,12 @@
 //! Reads the source tables of a process, builds its derived tables from them and looks at both, several at the same time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, ensure};
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult};
 
-use super::derived::{self, Needs};
+use super::derived;
 use super::frames::{collected, is_identity, selected};
 use super::jobs::Jobs;
 use super::looks::Look;
@@ -42,43 +42,14 @@ pub struct Steps<R, P, D, L> {
 
 impl Derivation<'_> {
     /// What a table is built from: what it needs, and what it looks at where that is read anyway.
-    fn sources_of(&self, table: &str) -> Needs {
+    fn sources_of(&self, table: &str) -> Request {
         let asked = self.request.get(table).cloned().unwrap_or_default();
         let beside = derived::beside(table).into_iter().filter(|(name, _)| self.read.contains_key(name));
-        derived::needs_of(table, &asked).into_iter().chain(beside).collect()
-    }
-
-    fn sources_of_all(&self, tables: &[&'static str]) -> Request {
         let mut sources = Request::new();
-        for (name, columns) in tables.iter().flat_map(|table| self.sources_of(table)) {
+        for (name, columns) in derived::needs_of(table, &asked).into_iter().chain(beside) {
             sources.entry(name).or_default().extend(columns);
         }
         sources
-    }
-
-    fn sources_of_task(&self, task: &Task) -> Request {
-        match task {
-            Task::Build(names) => self.sources_of_all(names),
-            Task::Look(at) => self.looks.get(*at).map(|look| look.request.clone()).unwrap_or_default(),
-        }
-    }
-
-    /// The columns that are kept, and those that tasks yet to be done and looks after them are made from.
-    fn used_after(&self, done: &[Task]) -> Request {
-        let mut used = self.kept.clone();
-        let is_left = |task: &Task| {
-            !done.iter().any(|other| match (task, other) {
-                (Task::Build(names), Task::Build(others)) => names.iter().all(|name| others.contains(name)),
-                _ => task == other,
-            })
-        };
-        let builds = self.tables.iter().map(|table| Task::Build(vec![table.name]));
-        for task in builds.chain((0..self.looks.len()).map(Task::Look)).filter(is_left) {
-            for (name, columns) in self.sources_of_task(&task) {
-                used.entry(name).or_default().extend(columns);
-            }
-        }
-        used
     }
 
     /// Lets go of what nobody needs any more of a table that was read or built.
@@ -122,6 +93,7 @@ impl Derivation<'_> {
         let read = Mutex::new(read);
         let work = Work {
             plan: self,
+            needs: self.tables.iter().map(|table| (table.name, self.sources_of(table.name))).collect(),
             progress: Progress::new(tables, missing, tasks),
             wanted: Arc::new(self.request.clone()),
             shared: Arc::default(),
@@ -149,6 +121,8 @@ impl Derivation<'_> {
 /// What workers share that carry out a derivation.
 struct Work<'a, P, D, L> {
     plan: &'a Derivation<'a>,
+    /// What each derived table is built from.
+    needs: BTreeMap<&'static str, Request>,
     progress: Progress,
     wanted: Arc<Request>,
     shared: Arc<derived::Shared>,
@@ -164,7 +138,29 @@ where
     L: Fn(&Look<'_>, &ProcessTables, &derived::Shared) -> Result<()>,
 {
     fn next(&self) -> Option<Task> {
-        self.progress.next(|task| self.plan.sources_of_task(task).into_keys().collect())
+        self.progress.next(|task| self.requests_of(task).iter().flat_map(|request| request.keys().copied()).collect())
+    }
+
+    fn requests_of(&self, task: &Task) -> Vec<&Request> {
+        match task {
+            Task::Build(names) => names.iter().filter_map(|name| self.needs.get(name)).collect(),
+            Task::Look(at) => self.plan.looks.get(*at).map(|look| &look.request).into_iter().collect(),
+        }
+    }
+
+    /// The columns of some tables that are kept, and those that tasks yet to be done are made from.
+    fn used_after(&self, done: &[Task], tables: &[&'static str]) -> Request {
+        let is_built = |name| done.iter().any(|task| matches!(task, Task::Build(names) if names.contains(&name)));
+        let builds = self.needs.iter().filter(|(name, _)| !is_built(**name)).map(|(_, request)| request);
+        let looks = self.plan.looks.iter().enumerate().filter(|(at, _)| !done.contains(&Task::Look(*at)));
+        let requests: Vec<&Request> = builds.chain(looks.map(|(_, look)| &look.request)).collect();
+        let mut used = Request::new();
+        for name in tables {
+            for columns in requests.iter().filter_map(|request| request.get(name)).chain(self.plan.kept.get(name)) {
+                used.entry(*name).or_default().extend(columns);
+            }
+        }
+        used
     }
 
     fn read_all(&self, mut read: impl FnMut(&'static Table) -> Result<SourceRows>) -> Result<()> {
@@ -174,7 +170,7 @@ where
             let mut state = self.progress.lock();
             state.tables.insert(table.name, rows.frame);
             if rows.has_more {
-                let used = self.plan.used_after(&state.done);
+                let used = self.used_after(&state.done, &[table.name]);
                 self.plan.let_go(&mut state.tables, table.name, &used)?;
             }
             drop(state);
@@ -186,7 +182,10 @@ where
 
     fn carry_out(&self, task: Task) -> Result<()> {
         let begun = self.progress.begin();
-        let sources = self.plan.sources_of_task(&task);
+        let mut sources = Request::new();
+        for (name, columns) in self.requests_of(&task).into_iter().flatten() {
+            sources.entry(*name).or_default().extend(columns);
+        }
         let built = match &task {
             Task::Build(names) => self.built(names, &sources)?,
             Task::Look(at) => {
@@ -201,7 +200,8 @@ where
             let mut state = self.progress.lock();
             state.tables.extend(built);
             state.done.push(task);
-            let used = self.plan.used_after(&state.done);
+            let names: Vec<&'static str> = sources.keys().copied().collect();
+            let used = self.used_after(&state.done, &names);
             sources.keys().try_for_each(|name| self.plan.let_go(&mut state.tables, name, &used))?;
         }
         names.into_iter().for_each(|name| self.progress.has(name));

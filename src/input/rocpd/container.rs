@@ -52,11 +52,13 @@ pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
         .map(|suffix| {
             let mut of_partition = BTreeMap::new();
             let mut unreadable = Vec::new();
+            let guid = guid_of_suffix(suffix);
             for (name, sql) in &tables {
                 let base = name.strip_prefix("rocpd_").and_then(|rest| rest.strip_suffix(suffix));
                 let Some(base) = base else { continue };
-                // All ranks of a run declare the same tables but for the suffix.
-                let shape = known_shape(connection, name, &sql.replace(suffix, ""))?;
+                // All ranks of a run declare the same tables but for the suffix, and the guid that stands in for a missing one.
+                let declaration = sql.replace(suffix, "").replace(&guid, "");
+                let shape = known_shape(connection, name, &declaration)?;
                 if shape.columns.is_empty() {
                     unreadable.push(format!("rocpd_{base}"));
                 } else {
@@ -73,7 +75,7 @@ pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
             };
             let metadata = partition.table("metadata").and_then(|table| metadata(connection, table).ok());
             let metadata = metadata.unwrap_or_default();
-            partition.guid = metadata.get("guid").cloned().or_else(|| guid_of_suffix(suffix));
+            partition.guid = metadata.get("guid").cloned().or(Some(guid));
             partition.schema_version = metadata.get("schema_version").cloned();
             partition.compression = metadata.get("compression").cloned();
             Ok(partition)
@@ -94,6 +96,6 @@ fn is_suffix(suffix: &str) -> bool {
     }
 }
 
-fn guid_of_suffix(suffix: &str) -> Option<String> {
-    Some(suffix.strip_prefix('_').map_or_else(|| suffix.to_owned(), |guid| guid.replace('_', "-")))
+fn guid_of_suffix(suffix: &str) -> String {
+    suffix.strip_prefix('_').map_or_else(|| suffix.to_owned(), |guid| guid.replace('_', "-"))
 }

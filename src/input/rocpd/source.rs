@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use rusqlite::Connection;
 
 use super::assembly::Assembly;
 use super::container::Partition;
@@ -15,7 +16,7 @@ use super::regions::{with_length, without_length};
 use super::symbols::SymbolCache;
 use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use crate::input::common::is_left_out;
-use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, damage, open};
+use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, damage};
 use crate::input::{Found, Opened};
 use crate::trace::frames::empty_frame;
 use crate::trace::schema::{Column, Table};
@@ -37,19 +38,22 @@ impl RocpdSource {
     }
 }
 
-/// The processes of a rocpd database with these partitions.
+/// Fewer samples are read to be counted: SQLite would take longer to open the database.
+const FEW_SAMPLES: u64 = 4_096;
+
+/// The processes of a rocpd database with these partitions, which is open.
 ///
 /// # Errors
 /// When no partition can be read.
 pub fn find(
     file: &Arc<DatabaseFile>,
+    connection: &Connection,
     partitions: &[Partition],
     shown: &str,
     source: &str,
     reader: Reader,
     events: &Arc<EventCache>,
 ) -> Result<Opened> {
-    let connection = open(file.path())?;
     let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
     let mut opened =
         Opened { processes: Vec::new(), notes: file.note(shown).into_iter().collect(), damage: file.damage(shown) };
@@ -65,7 +69,7 @@ pub fn find(
             part: table.clone(),
             cause: "its entry in the list of tables is damaged".to_owned(),
         }));
-        for process in processes(&connection, partition, shown, source)? {
+        for process in processes(connection, partition, shown, source)? {
             let database = Database::new(Arc::clone(&store), partition.clone(), process.owner);
             let source =
                 RocpdSource { database, lookups: Lookups::new(Arc::clone(events)), symbols: SymbolCache::default() };
@@ -130,7 +134,8 @@ impl Source for RocpdSource {
             return Ok(RowCount::default());
         }
         let is_sampled = matches!(table.name, "marks" | "samples" | "pc_samples");
-        let countable = if is_sampled { self.marks_and_pc_samples() } else { None };
+        let is_counted = || anyhow::Ok(self.database.count("sample", Condition::all(), 1)?.0 >= FEW_SAMPLES);
+        let countable = if is_sampled && is_counted()? { self.marks_and_pc_samples() } else { None };
         let all = Condition::all;
         let parts = match (table.name, countable) {
             ("marks", Some((marks, _))) => {
