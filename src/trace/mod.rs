@@ -65,6 +65,7 @@ pub mod messages;
 pub mod metrics;
 pub mod natural_order;
 pub mod nesting;
+#[cfg(feature = "tables")]
 pub mod observer;
 pub mod occupancy;
 mod path_ranks;
