@@ -178,7 +178,11 @@ main_part AS (
         CASE WHEN a.api_ns > a.duration_ns THEN a.duration_ns ELSE a.api_ns END AS api_ns,
         a.duration_ns AS part_ns,
         {%- for column in facts %}
+        {%- if column in ['next_kind', 'api_name'] %}
+        CAST(a.{{ column }} AS VARCHAR) AS {{ column }},
+        {%- else %}
         a.{{ column }},
+        {%- endif %}
         {%- endfor %}
         ROW_NUMBER() OVER (
             PARTITION BY a.process, a.gpu, a.gap_id

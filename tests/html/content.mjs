@@ -6,6 +6,13 @@ import { axeSource, open } from "./browser.mjs";
 const notShown = () => {
   const document_ = JSON.parse(document.getElementById("wavesieve-document").textContent);
   const missing = [];
+  // Names of more than 400 characters are cut for good in tables, and listed in full.
+  const listed = [...document.querySelectorAll("ol.names li")].map((name) => name.textContent);
+  const isShown = (text, shown) => {
+    const [begin, end, more] = shown.split("…");
+    const isCut = text.length > 400 && shown.length <= 401 && begin && end && more === undefined;
+    return shown === text || (isCut && text.startsWith(begin) && text.endsWith(end) && listed.includes(text));
+  };
   let values = 0;
   const look = (block, columns, rows, where) => {
     const shown = [...block.querySelectorAll("tbody tr")];
@@ -20,7 +27,7 @@ const notShown = () => {
           if (!cell.classList.contains("missing")) missing.push(`${where}: ${column.name} is missing, shown as ${cell.textContent}`);
         } else if (typeof value === "number") {
           if (Number(cell.dataset.v) !== value) missing.push(`${where}: ${column.name} ${value} is shown as ${cell.dataset.v}`);
-        } else if (!/[^\x20-\x7e]/.test(String(value)) && cell.textContent !== String(value)) {
+        } else if (!/[^\x20-\x7e]/.test(String(value)) && !isShown(String(value), cell.textContent)) {
           missing.push(`${where}: ${column.name} ${value} is shown as ${cell.textContent}`);
         }
       });

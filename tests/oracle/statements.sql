@@ -108,3 +108,9 @@ SELECT k.kernel_name, s.total FROM kernels k JOIN (SELECT kernel_name, sum(durat
 SELECT sum(gpu), avg(gpu), sum(lds_bytes), max(scratch_bytes) FROM kernels WHERE rank = 99;
 SELECT count(*), sum(duration_ns) FROM kernels WHERE false;
 SELECT t.n FROM (VALUES (1), (2), (3)) AS t(n) WHERE t.n > 1 ORDER BY t.n;
+SELECT COUNT(*), SUM(1), SUM(1 + 1), SUM(CASE WHEN TRUE THEN 2 ELSE 0 END), COUNT(*) FILTER (WHERE TRUE), MAX(3), SUM(1.5) FROM kernels;
+SELECT rank, SUM(1), COUNT(1), AVG(2), SUM(1) * 1.0 / COUNT(*) FROM kernels GROUP BY rank HAVING SUM(1) > 1 ORDER BY rank;
+SELECT COUNT(1), SUM(1), MAX(3), MIN(4), AVG(2) FROM kernels WHERE gpu = 99;
+SELECT dispatch_id, process, SUM(1) OVER (PARTITION BY rank), SUM(2) OVER () FROM kernels ORDER BY process, dispatch_id;
+SELECT contains(kernel_name, '.'), contains(kernel_name, '('), strpos(kernel_name, '('), instr(kernel_name, '.'), COUNT(*) FROM kernels GROUP BY ALL ORDER BY ALL;
+SELECT log(duration_ns) FROM kernels ORDER BY 1;

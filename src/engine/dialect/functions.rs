@@ -211,6 +211,9 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
             }
         }
     }
+    if FINDS_TEXT.contains(&name.as_str()) {
+        escape(function);
+    }
     let Some(rewrite) = FILE.rewrite.iter().find(|rewrite| rewrite.name == name) else { return Ok(None) };
     if let Some(instead) = &rewrite.instead {
         return Err(refused(format!(
@@ -244,6 +247,64 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
         return Err(refused(format!("{name} takes {wanted} arguments here, not {}; change the call", given.len())));
     }
     Ok(filled(becomes, &given))
+}
+
+/// Functions whose second argument is a text, which polars takes for a regular expression.
+const FINDS_TEXT: [&str; 3] = ["contains", "instr", "strpos"];
+
+fn escape(function: &mut Function) {
+    let FunctionArguments::List(list) = &mut function.args else { return };
+    if let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(value)))) = list.args.get_mut(1)
+        && let Value::SingleQuotedString(text) = &mut value.value
+    {
+        *text = regex::escape(text);
+    }
+}
+
+/// Whether a function computes one value of what its first argument is in several rows, be they a group or a window.
+pub fn is_of_rows(function: &Function) -> bool {
+    function.within_group.is_empty() && AGGREGATES.contains(&name_of(function).as_str())
+}
+
+/// Gives constants that an aggregate takes a value for each row, where polars would take them for one of all rows;
+/// `column` is any column of these rows.
+///
+/// # Errors
+/// When no column is known.
+pub fn spread(function: &mut Function, column: Option<Expr>) -> Result<(), QueryError> {
+    let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
+    let first = match list.args.first_mut() {
+        Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => Some(expr),
+        _ => None,
+    };
+    for constant in first.into_iter().chain(function.filter.as_deref_mut()).filter(|expr| is_constant(expr)) {
+        let column = column.clone().ok_or_else(|| {
+            refused(format!("the aggregate of the constant {constant} needs a column; multiply it by count(*)"))
+        })?;
+        let spread = filled("CASE WHEN {0} IS NULL THEN {1} ELSE {1} END", &[column, constant.clone()]);
+        if let Some(spread) = spread {
+            *constant = spread;
+        }
+    }
+    Ok(())
+}
+
+/// Whether an expression has the same value for all rows.
+fn is_constant(expr: &Expr) -> bool {
+    let mut is_constant = true;
+    let mut look = |expr: &mut Expr| {
+        is_constant &= !matches!(
+            expr,
+            Expr::Identifier(_)
+                | Expr::CompoundIdentifier(_)
+                | Expr::Subquery(_)
+                | Expr::Exists { .. }
+                | Expr::Wildcard(_)
+                | Expr::QualifiedWildcard(..)
+        );
+    };
+    let _ = expr.clone().visit(&mut Each(&mut look));
+    is_constant
 }
 
 /// A template with expressions in the places of their numbers.

@@ -1,6 +1,6 @@
 //! What the names in a statement mean: the tables and columns that each part of it sees.
 
-use sqlparser::ast::Ident;
+use sqlparser::ast::{Expr, Ident};
 
 use crate::engine::units::Meaning;
 use crate::trace::schema::{self, Table};
@@ -44,6 +44,17 @@ impl Scope {
     /// Whether the columns of all relations are known.
     pub fn is_known(&self) -> bool {
         self.relations.iter().all(|relation| relation.columns.is_some())
+    }
+
+    /// A column that every row has.
+    pub fn any_column(&self) -> Option<Expr> {
+        let relation = self.relations.iter().find(|relation| relation.columns.iter().flatten().next().is_some())?;
+        let name = Ident::with_quote('"', &relation.columns.iter().flatten().next()?.name);
+        Some(if relation.name.is_empty() {
+            Expr::Identifier(name)
+        } else {
+            Expr::CompoundIdentifier(vec![Ident::with_quote('"', &relation.name), name])
+        })
     }
 
     /// What an identifier means; names without quotes are the same in any case.

@@ -11,7 +11,7 @@ use sqlparser::ast::{
 use sqlparser::dialect::{DuckDbDialect, GenericDialect};
 use sqlparser::parser::{Parser, ParserError};
 
-use super::functions::{literal_number, rewritten};
+use super::functions::{is_of_rows, literal_number, rewritten, spread};
 use super::items::{aliases_of, expand_stars, name_items, order_by_name, resolve_aliases};
 use super::lowering::{split_groups, split_qualify};
 use super::parts::{
@@ -435,6 +435,12 @@ impl VisitorMut for Rewriter<'_, '_, '_> {
 
 impl Rewriter<'_, '_, '_> {
     fn rewritten(&mut self, expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
+        if let Expr::Function(function) = expr
+            && is_of_rows(function)
+            && !self.scope.relations.is_empty()
+        {
+            spread(function, self.scope.any_column())?;
+        }
         match expr {
             Expr::Identifier(name) => {
                 if let Found::Column(_, column) = self.scope.find(std::slice::from_ref(name)) {

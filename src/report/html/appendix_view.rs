@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::finding_view::FindingView;
 use super::section_view::SectionView;
 use super::table_view::TableView;
 use crate::report::document::Document;
@@ -49,8 +50,8 @@ struct Entry {
 }
 
 impl AppendixView {
-    /// The appendix of a document with these sections.
-    pub fn of(document: &Document, sections: &[SectionView]) -> Self {
+    /// The appendix of a document with these sections and findings.
+    pub fn of(document: &Document, sections: &[SectionView], findings: &[FindingView]) -> Self {
         let provenance = &document.provenance;
         let inputs = provenance.inputs.iter().map(|input| InputView {
             rank: input.rank,
@@ -71,8 +72,8 @@ impl AppendixView {
             let columns = table.columns().map(|(name, doc)| (name.to_owned(), doc.to_owned())).collect();
             Entry { title: title.to_owned(), id: id.to_owned(), columns }
         });
-        let names: Vec<String> =
-            sections.iter().flat_map(SectionView::tables).flat_map(TableView::long_names).collect();
+        let of_sections = sections.iter().flat_map(SectionView::tables).flat_map(TableView::long_names);
+        let of_findings = findings.iter().flat_map(FindingView::evidence).flat_map(TableView::cut_names);
         let mut seen = BTreeSet::new();
         Self {
             version: provenance.version.clone(),
@@ -84,7 +85,7 @@ impl AppendixView {
             left_out: reasons(&provenance.left_out),
             failures: reasons(&provenance.failures),
             damage: provenance.damage.clone(),
-            names: names.into_iter().filter(|name| seen.insert(name.clone())).collect(),
+            names: of_sections.chain(of_findings).filter(|name| seen.insert(name.clone())).collect(),
             glossary: glossary.collect(),
         }
     }

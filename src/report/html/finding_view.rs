@@ -75,6 +75,11 @@ pub fn text(text: &str) -> Vec<Piece> {
 }
 
 impl FindingView {
+    /// The tables that show it.
+    pub fn evidence(&self) -> &[TableView] {
+        &self.evidence
+    }
+
     /// A finding in its place, counted from 1.
     pub fn of(number: usize, finding: &Finding) -> Self {
         let id = anchor("finding", &finding.id);

@@ -80,6 +80,8 @@ pub fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
 
 fn page(document: &Document) -> Result<Page> {
     let sections = document.sections.iter().map(SectionView::of).collect::<Result<Vec<SectionView>>>()?;
+    let findings = document.findings.iter().enumerate();
+    let findings: Vec<FindingView> = findings.map(|(place, finding)| FindingView::of(place + 1, finding)).collect();
     let (facts, cards): (Vec<&Figure>, Vec<&Figure>) =
         document.figures.iter().partition(|figure| figure.unit == ColumnUnit::Count);
     let gpus: BTreeSet<&str> =
@@ -100,13 +102,8 @@ fn page(document: &Document) -> Result<Page> {
         cards: cards.into_iter().map(figure).collect(),
         parts: parts(document),
         gpus: gpus.into_iter().collect::<Vec<&str>>().join(", "),
-        findings: document
-            .findings
-            .iter()
-            .enumerate()
-            .map(|(place, finding)| FindingView::of(place + 1, finding))
-            .collect(),
-        appendix: AppendixView::of(document, &sections),
+        appendix: AppendixView::of(document, &sections, &findings),
+        findings,
         sections,
         shell: Shell::new("Filter all tables and findings"),
         json: embedded(document)?,

@@ -100,6 +100,11 @@ impl TableView {
         cells.filter_map(move |cell| cell.whole.clone().or_else(|| long(cell)))
     }
 
+    /// Its names that are cut for good where they are shown.
+    pub fn cut_names(&self) -> impl Iterator<Item = String> {
+        self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.whole.clone())
+    }
+
     /// Its heading and id.
     pub fn title(&self) -> (&str, &str) {
         (&self.title, &self.id)
