@@ -272,7 +272,16 @@ pub fn is_of_rows(function: &Function) -> bool {
 /// # Errors
 /// When no column is known.
 pub fn spread(function: &mut Function, column: Option<Expr>) -> Result<(), QueryError> {
+    let is_count = name_of(function) == "count";
     let FunctionArguments::List(list) = &mut function.args else { return Ok(()) };
+    if let [FunctionArg::Unnamed(argument)] = list.args.as_mut_slice()
+        && let FunctionArgExpr::Expr(Expr::Value(value)) = &*argument
+        && is_count
+        && value.value != Value::Null
+        && list.duplicate_treatment.is_none()
+    {
+        *argument = FunctionArgExpr::Wildcard;
+    }
     let first = match list.args.first_mut() {
         Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => Some(expr),
         _ => None,
