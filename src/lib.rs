@@ -19,3 +19,8 @@ pub mod properties;
 pub mod report;
 pub mod source;
 pub mod trace;
+
+/// The programs of the guide, which doctests compile and run.
+#[cfg(all(doctest, feature = "tables"))]
+#[doc = include_str!("../docs/guide/library.md")]
+pub struct Guide;

@@ -39,6 +39,7 @@ mod metrics;
 mod negative;
 mod oddities;
 mod outputs;
+mod pages;
 mod paths;
 mod plan;
 mod planted;
