@@ -213,10 +213,16 @@ impl Source for RocpdSource {
     }
 
     fn damage_of_content(&self) -> &[Damage] {
-        self.content.get_or_init(|| {
+        // Not within `get_or_init`: who waits for other threads there may begin work that wants the same.
+        if self.content.get().is_none() {
             let tables = self.database.damage_of_tables(true, rayon::current_num_threads());
-            tables.into_iter().map(|table| damage_of(&self.shown, table)).collect()
-        })
+            let _ = self.content.set(tables.into_iter().map(|table| damage_of(&self.shown, table)).collect());
+        }
+        self.content.get().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        self.content.get().cloned().unwrap_or_default()
     }
 
     fn damage_of_structure(&self) -> Vec<Damage> {

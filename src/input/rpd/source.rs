@@ -150,10 +150,15 @@ impl Source for RpdSource {
     }
 
     fn damage_of_content(&self) -> &[Damage] {
-        // All processes of a file have the same tables.
-        self.content.get_or_init(|| match self.owner.is_main {
-            true => self.capture.damage_of_tables(true, &self.shown),
-            false => Vec::new(),
-        })
+        // All processes of a file have the same tables. Not within `get_or_init`: who waits for other threads there may begin work
+        // that wants the same.
+        if self.owner.is_main && self.content.get().is_none() {
+            let _ = self.content.set(self.capture.damage_of_tables(true, &self.shown));
+        }
+        self.content.get().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        self.content.get().cloned().unwrap_or_default()
     }
 }
