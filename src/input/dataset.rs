@@ -232,9 +232,10 @@ impl DatasetSource {
         let found = problem(&self.directory, &self.stored, table, &unknown);
         let mut looked_at = self.looked_at_now();
         let looked_at = looked_at.entry(table.name).or_default();
-        looked_at.damage = found.clone();
         looked_at.columns.extend(unknown);
-        found
+        // Others may have looked at other columns meanwhile.
+        looked_at.damage = looked_at.damage.take().or(found);
+        looked_at.damage.clone()
     }
 
     /// What is wrong with the part of a table as a whole.
