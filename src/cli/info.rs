@@ -52,6 +52,7 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
     messages::warn(&trace, global);
     let activities = activities(&trace)?;
     let rows = source_rows(&trace)?;
+    trace.look_at_structure();
     let processes = processes(&trace, &activities, &rows)?;
     let for_people = matches!(arguments.output.format(), AnswerFormat::Table | AnswerFormat::Md);
     if for_people && arguments.output.path().is_none() {

@@ -66,6 +66,8 @@ pub struct Trace {
     threads: usize,
     jobs: Jobs,
     damage: Mutex<BTreeSet<Damage>>,
+    /// What was damaged before anything was read.
+    opened_with: BTreeSet<Damage>,
     notes: Vec<Anomaly>,
     choice: Choice,
     resolved: BTreeMap<i64, Resolved>,
@@ -93,6 +95,7 @@ impl Trace {
             threads: threads.max(1),
             jobs,
             damage: Mutex::default(),
+            opened_with: BTreeSet::new(),
             notes,
             choice: Choice::default(),
             resolved: BTreeMap::new(),
@@ -108,6 +111,26 @@ impl Trace {
     pub fn with_observer(mut self, observer: Option<Arc<dyn Observer>>) -> Self {
         self.observer = observer;
         self
+    }
+
+    /// The same trace, of which some was damaged already when it was opened.
+    #[must_use]
+    pub fn opened_with(mut self, damage: Vec<Damage>) -> Self {
+        self.report_damage(damage.iter().cloned());
+        self.opened_with = damage.into_iter().collect();
+        self
+    }
+
+    /// What was known to be damaged of a process when it was opened or looked through, in a fixed order.
+    fn known_damage(&self, member: &Member) -> BTreeSet<Damage> {
+        let is_own = |damage: &&Damage| damage.path == member.process.facts.path;
+        self.opened_with.iter().filter(is_own).cloned().chain(member.source.damage()).collect()
+    }
+
+    /// What was damaged when the inputs were opened, and is of no process that is read.
+    pub fn damage_elsewhere(&self) -> BTreeSet<Damage> {
+        let known: BTreeSet<Damage> = self.members.iter().flat_map(|member| self.known_damage(member)).collect();
+        self.opened_with.difference(&known).cloned().collect()
     }
 
     /// Works on some processes, as many at a time as may be, and tells whoever wants to know.
@@ -128,14 +151,25 @@ impl Trace {
         &self.counted
     }
 
-    /// Nothing checked yet of a process of this trace.
+    /// Nothing checked yet of a process of this trace, of which some may be known to be damaged.
     pub fn checks<'a>(&self, member: &'a Member) -> health::Checks<'a> {
         let any = |has: fn(&Process) -> bool| self.members.iter().any(|member| has(&member.process));
         let others = health::Others {
             counters: any(|process| process.facts.has_counters),
             thread_traces: any(|process| process.facts.is_thread_trace),
         };
-        health::Checks::new(&member.process, others)
+        let mut checks = health::Checks::new(&member.process, others);
+        checks.absorb_damage(self.known_damage(member));
+        checks
+    }
+
+    /// Anomalies that belong to no process: they are among those of the first.
+    pub fn anomalies_of_inputs(&self, member: &Member) -> Vec<Anomaly> {
+        if member.process.process != 0 {
+            return Vec::new();
+        }
+        let damage = self.damage_elsewhere().into_iter().map(health::anomaly_of);
+        self.notes.iter().cloned().chain(damage).collect()
     }
 
     /// The same trace with only what was chosen: ranks are left out at once, rows when their tables are asked for.
@@ -251,6 +285,13 @@ impl Trace {
         let is_any = !damage.is_empty();
         self.report_damage(damage);
         is_any
+    }
+
+    /// Looks at how all inputs are laid out, and reports what cannot be read of them: for who reads little of them.
+    pub fn look_at_structure(&self) {
+        let look = |member: &Member| Ok::<_, Infallible>(member.source.damage_of_structure());
+        let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);
+        self.report_damage(damage.into_iter().flatten());
     }
 
     /// The requested columns of the requested tables over all processes, with `process` and `rank` first.
@@ -460,7 +501,7 @@ impl Trace {
             |look: &Look<'_>, tables: &ProcessTables, shared: &derived::Shared| look.take(member, tables, shared);
         let (mut tables, late) = derivation.build(tables, workers, Steps { read, prepared, derive, look })?;
         if is_checked {
-            let frame = checks.finish(&self.notes)?;
+            let frame = checks.finish(self.anomalies_of_inputs(member))?;
             tables.insert(ANOMALIES, only_requested(frame, asked.get(ANOMALIES))?.lazy());
         }
         let late: Vec<&Look<'_>> = late.into_iter().filter_map(|at| looks.get(at).copied()).collect();
@@ -517,7 +558,17 @@ impl Trace {
             let rows = rows.map(|rows| only_requested(rows, Some(wanted))).transpose()?;
             return Ok(rows.map(IntoLazy::lazy));
         }
-        member.source.read_derived(&self.context(member), table)
+        let stored = member.source.read_derived(&self.context(member), table, wanted)?;
+        self.report_damage(stored.damage);
+        match stored.frame {
+            // What is stored was found when it was written.
+            Some(frame) if table.name == ANOMALIES => {
+                let damage = self.known_damage(member).into_iter().map(health::anomaly_of);
+                let later = damage.chain(self.anomalies_of_inputs(member)).collect();
+                Ok(Some(health::with_later(frame, later)?))
+            }
+            frame => Ok(frame),
+        }
     }
 
     /// Columns of tables over all processes will be asked for after other tables: what counts of each process is taken out of those

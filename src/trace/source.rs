@@ -1,5 +1,7 @@
 //! What an input adapter offers to the trace, and what it reports about the rows it gives.
 
+use std::collections::BTreeSet;
+
 use polars::prelude::{BooleanChunked, DataFrame, LazyFrame};
 
 use super::Request;
@@ -24,6 +26,15 @@ impl Rows {
     pub fn clean(frame: LazyFrame) -> Self {
         Self { frame, anomalies: Vec::new(), damage: Vec::new() }
     }
+}
+
+/// What an input stores of a derived table.
+#[derive(Default)]
+pub struct Stored {
+    /// Its rows; without them it is built of others.
+    pub frame: Option<LazyFrame>,
+    /// Why rows that are stored cannot be used.
+    pub damage: Option<Damage>,
 }
 
 /// Number of rows of a table, and what could not be counted.
@@ -122,12 +133,18 @@ pub trait Source: Send + Sync {
         Ok(None)
     }
 
-    /// Rows of a derived table stored with the input, if it was built with the same rules and identities.
+    /// Rows of a derived table stored with the input, if it was built with the same rules and identities. Of its columns some are
+    /// wanted; others may be given.
     ///
     /// # Errors
     /// When the stored table cannot be opened.
-    fn read_derived(&self, _context: &ReadContext<'_>, _table: &'static Table) -> anyhow::Result<Option<LazyFrame>> {
-        Ok(None)
+    fn read_derived(
+        &self,
+        _context: &ReadContext<'_>,
+        _table: &'static Table,
+        _wanted: &BTreeSet<&'static str>,
+    ) -> anyhow::Result<Stored> {
+        Ok(Stored::default())
     }
 
     /// The sums of `gpu_segments`, where they were stored with a table that [`Source::read_derived`] would give.
@@ -139,6 +156,17 @@ pub trait Source: Send + Sync {
     /// found is left out from then on.
     fn damage_of_content(&self) -> &[Damage] {
         &[]
+    }
+
+    /// What is known to be damaged: found when the input was opened, or by [`Source::damage_of_content`]. What reading tells is not
+    /// repeated here.
+    fn damage(&self) -> Vec<Damage> {
+        Vec::new()
+    }
+
+    /// Parts that cannot be read, as far as a look at how the input is laid out tells, without reading all of it.
+    fn damage_of_structure(&self) -> Vec<Damage> {
+        Vec::new()
     }
 
     /// Number of rows of a source table, without reading them where that is possible.

@@ -15,6 +15,7 @@ mod copies;
 mod copy_rates;
 mod counter_subsets;
 mod damaged_inputs;
+mod damaged_pages;
 mod dataset;
 mod dialects;
 mod digits;

@@ -142,6 +142,11 @@ impl<'a> TableBuilder<'a> {
         self.damage.extend(damage);
     }
 
+    /// The parts that were reported so far.
+    pub fn reported(&self) -> Vec<Damage> {
+        self.damage.clone()
+    }
+
     /// Adds start, end, duration and validity. Missing times are 0, which is not valid.
     pub fn put_times(&mut self, start: &Int64Chunked, end: &Int64Chunked) {
         if !self.wants(&["start_ns", "end_ns", "duration_ns", "valid"]) {

@@ -134,7 +134,7 @@ impl Owners {
         for (kind, (_, base, key)) in OWNERS.iter().enumerate() {
             let wanted: Vec<Wanted> =
                 ["event_id", key].iter().filter(|name| **name != "id").map(|name| integer(name)).collect();
-            let columns = assembly.database.read(base, &wanted, assembly.context.threads)?;
+            let columns = assembly.look_up(base, &wanted, Condition::all())?;
             for (event, key) in columns.integers("event_id").iter().zip(columns.integers(key).iter()) {
                 let place = event.and_then(|event| events.position(event)).and_then(|at| owners.get_mut(at));
                 if let (Some(owner @ None), Some(key)) = (place, key) {
@@ -148,8 +148,7 @@ impl Owners {
     /// Of these regions alone, with their events in rising order.
     fn among(assembly: &Assembly<'_>, regions: &[i64]) -> Result<(Vec<i64>, Self)> {
         let among = Condition::all().and(RowTest::OneOf(KEY, regions.to_vec()));
-        let columns =
-            assembly.database.read_where("region", &[integer("event_id")], among, assembly.context.threads)?;
+        let columns = assembly.look_up("region", &[integer("event_id")], among)?;
         let (ids, events) = (columns.integers("id"), columns.integers("event_id"));
         let mut chosen: Vec<(i64, i64)> = events
             .iter()

@@ -73,7 +73,7 @@ pub fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
         return reading.count("op", &of_kind(reading, kind));
     }
     let rows = Ops::read(reading, kind, &[], false)?.columns.height as u64;
-    Ok(RowCount { rows, damage: Vec::new() })
+    Ok(RowCount { rows, damage: reading.reported() })
 }
 
 /// Condition for operations of a kind. Those of a type that is no known string are dispatches.

@@ -92,14 +92,7 @@ impl<'a> Checks<'a> {
     /// Adds parts of the input that could not be read.
     pub fn absorb_damage(&mut self, damage: impl IntoIterator<Item = Damage>) {
         let before = self.anomalies.len();
-        self.anomalies.extend(damage.into_iter().map(|damage| Anomaly {
-            check_id: DAMAGED_INPUT,
-            severity: Severity::Error,
-            table_name: if damage.part.is_empty() { "processes".to_owned() } else { damage.part },
-            count: 1,
-            first_key: Some(damage.path),
-            detail: format!("could not be read: {}", damage.cause),
-        }));
+        self.anomalies.extend(damage.into_iter().map(anomaly_of));
         self.damaged |= self.anomalies.len() > before;
     }
 
@@ -165,20 +158,18 @@ impl<'a> Checks<'a> {
         Ok(())
     }
 
-    /// The rows of `anomalies`, without `process` and `rank`. `notes` of the whole trace go to its first process.
+    /// The rows of `anomalies`, without `process` and `rank`, with anomalies `of_inputs` that were found elsewhere.
     ///
     /// # Errors
     /// When polars cannot build a column.
-    pub fn finish(mut self, notes: &[Anomaly]) -> Result<DataFrame> {
+    pub fn finish(mut self, of_inputs: Vec<Anomaly>) -> Result<DataFrame> {
         self.anomalies.extend(std::mem::take(&mut self.correlations).check());
         self.anomalies.extend(self.timeline.check());
         // What is missing from a damaged input says nothing about how it was collected.
         if self.process.role == Role::Trace && !self.damaged {
             self.check_empty();
         }
-        if self.process.process == 0 {
-            self.anomalies.extend(notes.iter().cloned());
-        }
+        self.anomalies.extend(added_up(of_inputs));
         to_frame(merge(self.anomalies))
     }
 
@@ -255,6 +246,56 @@ impl<'a> Checks<'a> {
             self.note("not_recorded", Severity::Info, table, 0, detail);
         }
     }
+}
+
+/// The anomaly that a part of the input could not be read.
+pub fn anomaly_of(damage: Damage) -> Anomaly {
+    Anomaly {
+        check_id: DAMAGED_INPUT,
+        severity: Severity::Error,
+        table_name: if damage.part.is_empty() { "processes".to_owned() } else { damage.part },
+        count: 1,
+        first_key: Some(damage.path),
+        detail: format!("could not be read: {}", damage.cause),
+    }
+}
+
+/// Rows of `anomalies` that are stored, with those found since that are not among them.
+///
+/// # Errors
+/// When the stored rows cannot be read.
+pub fn with_later(stored: LazyFrame, later: Vec<Anomaly>) -> Result<LazyFrame> {
+    if later.is_empty() {
+        return Ok(stored);
+    }
+    let mut frame = stored.collect()?;
+    let words = |name: &str| Ok::<_, PolarsError>(frame.column(name)?.cast(&DataType::String)?.str()?.clone());
+    let (checks, tables, details) = (words("check_id")?, words("table_name")?, words("detail")?);
+    let known: BTreeSet<(&str, &str, &str)> = checks
+        .iter()
+        .zip(tables.iter())
+        .zip(details.iter())
+        .filter_map(|((check, table), detail)| Some((check?, table?, detail?)))
+        .collect();
+    let is_new =
+        |anomaly: &Anomaly| !known.contains(&(anomaly.check_id, anomaly.table_name.as_str(), anomaly.detail.as_str()));
+    let mut later = added_up(later);
+    later.retain(is_new);
+    let names = frame.get_column_names_owned();
+    let rows = to_frame(merge(later))?.select(names)?;
+    frame.vstack_mut_owned(rows)?;
+    Ok(frame.lazy())
+}
+
+/// Each kind of anomaly once, with the number of all: of inputs each is about another file.
+fn added_up(anomalies: Vec<Anomaly>) -> Vec<Anomaly> {
+    let mut kinds: BTreeMap<(&'static str, String, String), Anomaly> = BTreeMap::new();
+    for anomaly in anomalies {
+        let kind = (anomaly.check_id, anomaly.table_name.clone(), anomaly.detail.clone());
+        let first = kinds.entry(kind).or_insert_with(|| Anomaly { count: 0, ..anomaly.clone() });
+        first.count = first.count.saturating_add(anomaly.count);
+    }
+    kinds.into_values().collect()
 }
 
 /// Joins anomalies of the same check, table and detail, and puts them in a fixed order.

@@ -7,5 +7,5 @@ mod counter_gaps;
 mod not_recorded;
 mod times;
 
-pub use checks::{Checks, DAMAGED_INPUT, needs};
+pub use checks::{Checks, DAMAGED_INPUT, anomaly_of, needs, with_later};
 pub use not_recorded::Others;
