@@ -9,6 +9,10 @@
 
 pub mod analysis;
 pub mod cli;
+#[cfg(feature = "tables")]
+pub mod columns;
+#[cfg(feature = "tables")]
+pub mod derive;
 pub mod engine;
 #[cfg(feature = "tables")]
 pub mod export;
@@ -17,10 +21,7 @@ pub mod input;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
 pub mod report;
+pub mod schema;
 pub mod source;
+pub mod text;
 pub mod trace;
-
-/// The programs of the guide, which doctests compile and run.
-#[cfg(all(doctest, feature = "tables"))]
-#[doc = include_str!("../docs/guide/library.md")]
-pub struct Guide;

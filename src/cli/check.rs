@@ -8,8 +8,8 @@ use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening,
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::{answer, messages};
+use crate::derive::health::DAMAGED_INPUT;
 use crate::engine::{QueryOptions, Registry, run_query};
-use crate::trace::health::DAMAGED_INPUT;
 
 /// Check the health of a trace: every anomaly, counted
 #[derive(Args, Clone, Debug)]

@@ -11,10 +11,11 @@ use super::arguments::{AnswerFormat, CacheArguments, GlobalArguments, InputArgum
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::{answer, gpu_figures, messages};
+use crate::columns::requests::Request;
+use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::engine::{Answer, ColumnUnit, OutputColumn, Query, Registry, by_rows, mentioned, run_sql, source_rows};
-use crate::trace::gpu_times::GpuTime;
-use crate::trace::schema::tables;
-use crate::trace::{Member, Request, Trace};
+use crate::schema::tables;
+use crate::trace::{Member, Trace};
 
 /// Say what the inputs are: processes, ranks, GPUs, spans and rows
 #[derive(Args, Clone, Debug)]

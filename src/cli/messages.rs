@@ -9,12 +9,13 @@ use std::time::Instant;
 
 use super::arguments::GlobalArguments;
 use super::exit::Failure;
+use crate::columns::requests::Request;
 use crate::input::DEAD_LINK;
+use crate::schema::anomaly::{Anomaly, Severity};
+use crate::schema::{Origin, tables};
+use crate::text::visible::visible;
+use crate::trace::Trace;
 use crate::trace::left_out::LeftOut;
-use crate::trace::schema::{Origin, tables};
-use crate::trace::source::{Anomaly, Severity};
-use crate::trace::visible::visible;
-use crate::trace::{Request, Trace};
 
 /// Of so many lines of a kind, nobody reads more.
 const LINES_OF_A_KIND: usize = 20;

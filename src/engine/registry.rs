@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::error::QueryError;
 use super::front_matter::{QueryDeclaration, parse};
-use crate::trace::similar::closest;
+use crate::text::similar::closest;
 
 /// Family, name and text of the queries in the binary.
 static EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/queries.rs"));
@@ -114,7 +114,7 @@ fn is_shared(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::schema;
+    use crate::schema;
 
     #[test]
     fn the_queries_of_the_binary_declare_known_tables() {

@@ -9,7 +9,7 @@ use super::error::QueryError;
 use super::front_matter::{Bounds, Parameter, ParameterType};
 use super::links::{Links, links};
 use super::registry::Query;
-use crate::trace::similar::closest;
+use crate::text::similar::closest;
 
 /// Which form of a kernel's name a query shows and groups by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]

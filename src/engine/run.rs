@@ -26,10 +26,12 @@ use super::render::{QueryOptions, grouping, render};
 use super::several::{Several, Statement, Told};
 use super::statement::{has_own_numbers, hidden_table};
 use super::steps::Steps;
-use crate::trace::frames::empty_frame;
-use crate::trace::schema::ColumnType;
+use crate::columns::frames::empty_frame;
+use crate::columns::requests::Request;
+use crate::schema;
+use crate::schema::ColumnType;
+use crate::trace::Trace;
 use crate::trace::views::View;
-use crate::trace::{Request, Trace, schema};
 
 /// Rows of an answer and what its columns are.
 pub struct Answer {

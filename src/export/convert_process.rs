@@ -14,12 +14,14 @@ use super::convert::{Observer, TableFormat, Written};
 use super::parquet::file as parquet_file;
 use super::row_order::row_order;
 use super::{columnar, delimited, json};
+use crate::columns::frames::own_columns;
+use crate::columns::requests::{Request, all_columns};
+use crate::derive;
+use crate::derive::gpu_work::gpu_times::{GpuTime, gpu_times};
+use crate::derive::health::Checks;
 use crate::input::{BlockSums, StoredProcess, part_path};
-use crate::trace::frames::own_columns;
-use crate::trace::gpu_times::{GpuTime, gpu_times};
-use crate::trace::health::Checks;
-use crate::trace::schema::{Origin, Table, table, tables};
-use crate::trace::{Member, Request, Trace, all_columns, derived};
+use crate::schema::{Origin, Table, table, tables};
+use crate::trace::{Member, Trace};
 
 const ANOMALIES: &str = "anomalies";
 
@@ -147,8 +149,8 @@ impl ProcessWriter<'_> {
                 part
             }
             Work::Derive(ready) => {
-                let tables = ready.tables.into_iter().collect::<derived::Frames>();
-                let frame = derived::derive(ready.table.name, &self.member.process, &tables)?;
+                let tables = ready.tables.into_iter().collect::<derive::Frames>();
+                let frame = derive::derive(ready.table.name, &self.member.process, &tables)?;
                 drop(tables);
                 self.put(ready.table, frame)
             }
@@ -254,7 +256,7 @@ impl Kept {
 
     fn keep(&mut self, table: &'static Table, frame: &DataFrame) -> Result<()> {
         for waiting in &mut self.waiting {
-            for (name, columns) in derived::needs(waiting.table.name) {
+            for (name, columns) in derive::needs(waiting.table.name) {
                 if name == table.name {
                     waiting.tables.insert(name, frame.select(columns)?);
                 }
@@ -265,7 +267,7 @@ impl Kept {
 
     /// The derived tables that can be built now, each handed out once.
     fn ready(&mut self) -> Vec<Ready> {
-        let complete = |ready: &mut Ready| ready.tables.len() == derived::needs(ready.table.name).len();
+        let complete = |ready: &mut Ready| ready.tables.len() == derive::needs(ready.table.name).len();
         self.waiting.extract_if(.., complete).collect()
     }
 }

@@ -16,11 +16,12 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::dataset::{DatasetSource, StoredProcess};
 use super::files::FileIdentity;
 use super::load::{Found, Opened};
-use crate::trace::Request;
-use crate::trace::categories::Categories;
-use crate::trace::facts::{ProcessFacts, Role};
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source, Stored};
+use crate::analysis::categories::Categories;
+use crate::columns::requests::Request;
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::facts::{ProcessFacts, Role};
+use crate::schema::{Column, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source, Stored};
 
 /// Name of the description in an entry.
 const ENTRY: &str = "entry.json";

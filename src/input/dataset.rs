@@ -19,14 +19,16 @@ use super::dataset_files::notes;
 use super::dataset_parts::{damage_of, damaged_parts, problem, problem_of_content};
 use super::row_groups::{joined, row_groups};
 use super::{Found, Opened};
-use crate::trace::Request;
-use crate::trace::categories::Categories as CategoryRules;
-use crate::trace::facts::{ProcessFacts, Role};
-use crate::trace::frames::{data_type, empty_frame, is_identity};
-use crate::trace::gpu_times::GpuTime;
-use crate::trace::identity::{Gpu, Process};
-use crate::trace::schema::{Column as Declaration, Table, table};
-use crate::trace::source::{Damage, Piece, ReadContext, RowCount, Rows, Source, Stored};
+use crate::analysis::categories::Categories as CategoryRules;
+use crate::columns::frames::{data_type, empty_frame, is_identity};
+use crate::columns::reading::Piece;
+use crate::columns::requests::Request;
+use crate::derive::gpu_work::gpu_times::GpuTime;
+use crate::schema::anomaly::Damage;
+use crate::schema::facts::{ProcessFacts, Role};
+use crate::schema::process::{Gpu, Process};
+use crate::schema::{Column as Declaration, Table, table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source, Stored};
 
 /// Name of the manifest in a dataset directory.
 pub const MANIFEST: &str = "manifest.json";
@@ -287,13 +289,13 @@ impl DatasetSource {
             names.str()?.iter().map(|name| {
                 let name = name?;
                 let category = known.entry(name.to_owned()).or_insert_with(|| {
-                    let base = crate::trace::kernel_names::base_name(name);
+                    let base = crate::analysis::kernel_names::base_name(name);
                     context.categories.category(&base, name).to_owned()
                 });
                 Some(category.clone())
             }),
         );
-        frame.with_column(categories.into_series().cast(&crate::trace::frames::categorical())?.into_column())?;
+        frame.with_column(categories.into_series().cast(&crate::columns::frames::categorical())?.into_column())?;
         Ok(frame.lazy())
     }
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::dataset::{Manifest, part_path};
 use super::discover::is_unfinished;
 use super::naming::{is_archive, promise};
-use crate::trace::source::{Anomaly, Severity};
+use crate::schema::anomaly::{Anomaly, Severity};
 
 /// What is to be known of a dataset before its rows are.
 pub fn notes(directory: &Path, shown: &str, manifest: &Manifest) -> Vec<Anomaly> {

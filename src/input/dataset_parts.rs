@@ -13,10 +13,10 @@ use parquet::file::metadata::{ColumnChunkMetaData, FileMetaData};
 use super::block_sums::{BlockCheck, BlockSums};
 use super::dataset::{StoredProcess, part_path};
 use super::row_groups::row_groups;
-use crate::trace::causes::with_causes;
-use crate::trace::frames::own_columns;
-use crate::trace::schema::{Table, table};
-use crate::trace::source::Damage;
+use crate::columns::frames::own_columns;
+use crate::schema::anomaly::Damage;
+use crate::schema::{Table, table};
+use crate::text::causes::with_causes;
 
 /// What to do about a part that cannot be used.
 const ADVICE: &str = "copy it again or convert again";

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::dataset::{is_dataset, without_manifest};
 use super::error::InputError;
 use super::naming::promise;
-use crate::trace::natural_order::natural_key;
+use crate::text::natural_order::natural_key;
 
 /// A file or dataset directory to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,14 +19,16 @@ use super::recognise::{Recognised, recognise};
 use super::repeated::{drop_other_formats, drop_repeated, note_about};
 use super::twins::read_twice;
 use super::{att, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
-use crate::trace::categories::Categories;
-use crate::trace::causes::with_causes;
-use crate::trace::facts::{ProcessFacts, Role};
+use crate::analysis::categories::Categories;
+use crate::columns::requests::Request;
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::facts::{ProcessFacts, Role};
+use crate::text::causes::with_causes;
 use crate::trace::identity::assign;
 use crate::trace::jobs::Jobs;
 use crate::trace::observer::{Observer, watched};
-use crate::trace::source::{Anomaly, Damage, Severity, Source};
-use crate::trace::{Member, Request, Trace};
+use crate::trace::source::Source;
+use crate::trace::{Member, Trace};
 
 /// What is said of a directory in which nothing was found.
 const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \

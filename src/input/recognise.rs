@@ -13,7 +13,7 @@ use super::head::{Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json
 use super::rocpd::{self, Partition, Probe};
 use super::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
 use super::rpd;
-use crate::trace::causes::with_causes;
+use crate::text::causes::with_causes;
 
 /// What was found.
 #[derive(Debug)]

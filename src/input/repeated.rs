@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::load::Located;
 use super::{rocprofv3_csv, rocprofv3_json};
-use crate::trace::facts::ProcessFacts;
-use crate::trace::source::{Anomaly, Severity};
+use crate::schema::anomaly::{Anomaly, Severity};
+use crate::schema::facts::ProcessFacts;
 
 /// Format of rocpd databases in [`ProcessFacts`].
 const ROCPD: &str = "rocpd";

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use polars::prelude::{BooleanChunked, DataFrame, LazyFrame};
+use polars::prelude::LazyFrame;
 
-use super::Request;
-pub use super::anomaly::{Anomaly, Damage, Severity};
-use super::categories::Categories;
-use super::gpu_times::GpuTime;
-use super::identity::Process;
-use super::schema::{Column, Table};
+use crate::analysis::categories::Categories;
+use crate::columns::reading::{Keep, Piece, ScanHint};
+use crate::columns::requests::Request;
+use crate::derive::gpu_work::gpu_times::GpuTime;
+use crate::schema::anomaly::{Anomaly, Damage};
+use crate::schema::process::Process;
+use crate::schema::{Column, Table};
 
 /// Rows of one canonical table of one process, without the columns `process` and `rank`.
 pub struct Rows {
@@ -67,44 +68,6 @@ pub struct ReadContext<'a> {
     pub at_once: bool,
     /// Tells of rows that are read at once which are wanted at all; others may be left out.
     pub keep: Option<Keep>,
-}
-
-/// Tells which rows of a frame are wanted.
-pub type Keep = fn(&DataFrame) -> anyhow::Result<BooleanChunked>;
-
-/// Which rows a reader of a table of events may leave out. It need not: rows are chosen again after.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScanHint {
-    /// Rows that end before may be left out.
-    pub earliest_end_ns: Option<i64>,
-    /// Rows that start after may be left out.
-    pub latest_start_ns: Option<i64>,
-    /// Rows that last less may be left out.
-    pub least_duration_ns: Option<i64>,
-    /// Dispatches of other kernels may be left out.
-    pub kernel_ids: Option<Vec<i64>>,
-    /// Arguments of anything but these regions may be left out; in rising order.
-    pub regions: Option<Vec<i64>>,
-}
-
-/// Takes rows of a table, without the columns `process` and `rank`.
-pub type Visit<'a> = dyn FnMut(&DataFrame) -> anyhow::Result<()> + 'a;
-
-/// A part of a table that can be read by itself.
-pub trait Piece: Send + Sync {
-    /// Gives all rows in frames of a moderate size.
-    ///
-    /// # Errors
-    /// When the rows cannot be read, or `visit` fails.
-    fn read(&self, visit: &mut Visit<'_>) -> anyhow::Result<()>;
-
-    /// As [`Piece::read`], in as few frames as it can.
-    ///
-    /// # Errors
-    /// As [`Piece::read`].
-    fn read_at_once(&self, visit: &mut Visit<'_>) -> anyhow::Result<()> {
-        self.read(visit)
-    }
 }
 
 /// One process of an input.

@@ -21,7 +21,7 @@ use super::scope::{Column, Found, Relation, Scope, columns_of, same};
 use super::window_calls::WindowCall;
 use crate::engine::error::QueryError;
 use crate::engine::front_matter::ColumnUnit;
-use crate::trace::schema;
+use crate::schema;
 
 /// A statement that polars runs.
 pub struct Translated {

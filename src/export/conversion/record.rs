@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::export::convert::{TableFormat, selection};
 use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess};
-use crate::trace::schema::Table;
+use crate::schema::Table;
 use crate::trace::{Member, Trace};
 
 /// Name of the file in a directory that `convert` wrote. Programs that read whole directories of tables leave out names

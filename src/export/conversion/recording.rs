@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 
+use crate::columns::requests::Request;
+use crate::schema::anomaly::{Anomaly, Damage};
+use crate::schema::{Column, Table};
 use crate::trace::Member;
-use crate::trace::Request;
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Source, Stored};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source, Stored};
 
 /// A source that remembers the anomalies of another, and whether anything was damaged.
 pub struct Recording {

@@ -7,10 +7,10 @@ use polars::prelude::*;
 
 use super::assembly::Assembly;
 use super::database::{Database, KEY};
+use crate::columns::frames::dictionary_column;
 use crate::input::common::sqlite::{Condition, RowTest, Wanted, integer, text};
 use crate::input::common::{IdIndex, count_first};
-use crate::trace::frames::dictionary_column;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 /// Assembles the arguments of regions, kernels and copies.
 ///
@@ -70,7 +70,7 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
         let texts: StringChunked = rows.iter().map(|(row, _, _)| texts.get(*row)).collect_ca(name.into());
         let column = texts.into_series().into_column();
         let column = if name == "name" {
-            column.fill_null(FillNullStrategy::Zero)?.cast(&crate::trace::frames::categorical())?
+            column.fill_null(FillNullStrategy::Zero)?.cast(&crate::columns::frames::categorical())?
         } else {
             column
         };

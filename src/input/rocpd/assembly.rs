@@ -13,8 +13,9 @@ use super::symbols::{SYMBOLS, SymbolCache};
 use super::tracks::TRACKS;
 use crate::input::common::TableBuilder;
 use crate::input::common::sqlite::{Columns, Condition, Wanted, damage, misfits};
-use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{Damage, ReadContext, Rows};
+use crate::schema::anomaly::Damage;
+use crate::schema::{Column as Declaration, Table};
+use crate::trace::source::{ReadContext, Rows};
 
 /// The builder of a canonical table, and where its rows come from.
 pub struct Assembly<'a> {

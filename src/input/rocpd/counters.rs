@@ -5,11 +5,11 @@ use polars::prelude::*;
 
 use super::assembly::Assembly;
 use super::dispatches::pass_of;
+use crate::columns::frames::dictionary_column;
 use crate::input::common::Texts;
 use crate::input::common::sqlite::{Columns, Condition, integer, real, text};
 use crate::input::common::{IdIndex, count_first, put_counter_instances, put_counters, with_values};
-use crate::trace::frames::dictionary_column;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 /// Rows of rocpd_pmc_event that belong to a dispatch, in recorded order, with the canonical columns of
 /// `counter_instances`.

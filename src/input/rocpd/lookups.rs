@@ -9,10 +9,10 @@ use super::args::OwnerCache;
 use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
+use crate::columns::values::integers;
 use crate::input::common::sqlite::{Columns, integer, misfits, text};
 use crate::input::common::{IdIndex, Texts, index_of, remembering};
-use crate::trace::source::Anomaly;
-use crate::trace::values::integers;
+use crate::schema::anomaly::Anomaly;
 
 /// Strings, categories and threads of one partition, read when first needed.
 pub struct Lookups {

@@ -10,7 +10,7 @@ use super::counter_facts::CounterFacts;
 use super::database::Owner;
 use crate::input::common::sqlite::{TableShape, quoted, text_of_blob};
 use crate::input::common::{agent_details, detail};
-use crate::trace::facts::{AgentFacts, ProcessFacts};
+use crate::schema::facts::{AgentFacts, ProcessFacts};
 
 /// Environment variables that launchers set to the rank of a process, in the order of trust.
 const RANK_VARIABLES: &[&str] = &[

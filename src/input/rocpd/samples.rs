@@ -7,11 +7,11 @@ use polars::prelude::*;
 
 use super::assembly::Assembly;
 use super::counters;
+use crate::columns::frames::dictionary_column;
 use crate::input::common::sqlite::{Columns, Condition, integer, real, text};
 use crate::input::common::{IdIndex, count_first, or_else, zeros};
 use crate::input::common::{Texts, index_of};
-use crate::trace::frames::dictionary_column;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 /// Columns that tell the hardware instances of a streamed counter apart, and what each is called.
 const PLACES: &[(&str, &str)] =

@@ -17,12 +17,13 @@ use super::regions::{with_length, without_length};
 use super::symbols::SymbolCache;
 use super::tracks::TRACKS;
 use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
+use crate::columns::frames::empty_frame;
 use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, damage};
 use crate::input::{Found, Opened};
-use crate::trace::frames::empty_frame;
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Damage, ReadContext, RowCount, Rows, Source};
+use crate::schema::anomaly::Damage;
+use crate::schema::{Column, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source};
 use polars::prelude::IntoLazy;
 
 struct RocpdSource {

@@ -6,9 +6,9 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::database::Database;
+use crate::analysis::kernel_names::strip_kd;
 use crate::input::common::sqlite::{Columns, integer, text};
 use crate::input::common::{IdIndex, SymbolNames, index_of, placeholder};
-use crate::trace::kernel_names::strip_kd;
 
 /// The table of symbols.
 pub const SYMBOLS: &str = "info_kernel_symbol";

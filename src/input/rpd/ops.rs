@@ -7,7 +7,8 @@ use super::joins::{Joined, calls};
 use super::kinds::OpKind;
 use super::reading::Reading;
 use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer, listed};
-use crate::trace::source::{RowCount, Severity};
+use crate::schema::anomaly::Severity;
+use crate::trace::source::RowCount;
 
 /// Kernel ids that are listed in a statement; with more of them the rows are chosen after reading alone.
 const LISTED_KERNELS: usize = 2_000;

@@ -8,13 +8,14 @@ use polars::prelude::*;
 
 use super::census::Census;
 use super::container::Container;
+use crate::columns::frames::dictionary_column;
 use crate::input::common::sqlite::{
     self, Columns, Condition, DatabaseFile, RowTest, Selection, Store, TableShape, Wanted, damage, misfits, text,
 };
 use crate::input::common::{TableBuilder, Texts};
-use crate::trace::frames::dictionary_column;
-use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows};
+use crate::schema::anomaly::{Anomaly, Damage};
+use crate::schema::{Column as Declaration, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows};
 
 /// A file, what it holds, and what has been read of it for good.
 pub struct Capture {

@@ -10,13 +10,14 @@ use super::container::Container;
 use super::kinds::OpKind;
 use super::reading::{Capture, Owner, Reading};
 use super::{args, calls, dispatches, info, monitor, ops, transfers};
+use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, Store, open};
 use crate::input::{Found, Opened};
-use crate::trace::facts::{AgentFacts, ProcessFacts};
-use crate::trace::frames::{empty_frame, own_columns};
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::facts::{AgentFacts, ProcessFacts};
+use crate::schema::{Column, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source};
 
 /// Schema versions whose tables this reader knows.
 const KNOWN_VERSIONS: &[&str] = &["2", "3"];

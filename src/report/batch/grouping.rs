@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::names::run_names;
 use crate::input::{Candidate, InputError, discover, is_archive, is_capture, is_dataset, named};
-use crate::trace::natural_order::natural_key;
+use crate::text::natural_order::natural_key;
 
 /// What makes files one run.
 #[derive(Clone, Debug)]

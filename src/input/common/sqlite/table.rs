@@ -8,7 +8,7 @@ use super::database::{TableShape, exists, open, quoted};
 use super::store::Store;
 use super::uri::read_only_uri;
 use super::{bulk, careful};
-use crate::trace::causes::with_causes;
+use crate::text::causes::with_causes;
 
 /// Tables with fewer row ids are read by one thread; starting more costs more than it saves.
 const ROWS_PER_THREAD: i64 = 50_000;
