@@ -81,17 +81,18 @@ def answers(binary, inputs, output):
     return finished, found
 
 
-def problem(binary, base, work, table, page):
+def two_ranks(base, folder):
+    """Copies a good rank and one that is to be damaged, whose file is returned."""
+    for rank in ["rank0", "rank1"]:
+        shutil.copytree(base / rank, folder / rank)
+    return next((folder / "rank1").iterdir())
+
+
+def problem(binary, base, work, before, table, page):
     """What is wrong with runs over a database whose page is zeroed, if anything."""
     with tempfile.TemporaryDirectory(dir=work) as scratch:
         inputs, output = pathlib.Path(scratch, "inputs"), pathlib.Path(scratch, "output")
-        whole = pathlib.Path(scratch, "whole")
-        for rank in ["rank0", "rank1"]:
-            shutil.copytree(base / rank, inputs / rank)
-        path = next((inputs / "rank1").iterdir())
-        finished, before = answers(binary, inputs, whole)
-        if finished.returncode != 0:
-            return f"whole: exit {finished.returncode}: {finished.stderr.decode()[-300:]}"
+        path = two_ranks(base, inputs)
         content = bytearray(path.read_bytes())
         size = int.from_bytes(content[16:18], "big")
         content[(page - 1) * size : page * size] = bytes(size)
@@ -110,9 +111,13 @@ def problem(binary, base, work, table, page):
 
 def problems(binary, base, form, work):
     """All that is wrong with runs over the databases in the folders of ranks below `base`, and how many there were."""
-    path = next((base / "rank1").iterdir())
-    content = path.read_bytes()
-    cases = [(table, page) for table, root in tables_of(path) for page in pages_of(content, root)]
+    with tempfile.TemporaryDirectory(dir=work) as scratch:
+        inputs, output = pathlib.Path(scratch, "inputs"), pathlib.Path(scratch, "output")
+        path = two_ranks(base, inputs)
+        finished, before = answers(binary, inputs, output)
+        assert finished.returncode == 0 and len(before) >= len(QUERIES), finished.stderr.decode()
+        content = path.read_bytes()
+        cases = [(table, page) for table, root in tables_of(path) for page in pages_of(content, root)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda case: problem(binary, base, work, *case), cases))
+        found = list(pool.map(lambda case: problem(binary, base, work, before, *case), cases))
     return [([f"{form} zeroed"], text) for text in found if text], len(cases)
