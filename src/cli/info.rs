@@ -19,7 +19,8 @@ use crate::trace::{Member, Trace};
 
 /// Say what the inputs are: processes, ranks, GPUs, spans and rows
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Machine-readable formats hold one record per process.
+#[command(after_help = "Machine-readable formats hold one record per process. Damaged content of datasets and
+of long texts is only found by commands that read it, such as `wavesieve check`.
 
 Examples:
   wavesieve info traces/

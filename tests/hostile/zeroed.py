@@ -1,7 +1,7 @@
 """Zeroes the pages of every table of a database, one at a time: what changes an answer is reported with exit code 5.
 
-A page that was never written, or whose sectors were lost, is zeros. `check` and `info` must report each of them; an answer of
-`table` is the same as before, or the file is named and the exit code is 5.
+A page that was never written, or whose sectors were lost, is zeros. `check` must report each of them, `info` those of the b-trees; an
+answer of `table` is the same as before, or the file is named and the exit code is 5.
 """
 
 import concurrent.futures
@@ -38,13 +38,13 @@ def chain(content, size, page):
 
 
 def pages_of(content, root):
-    """All pages of the table whose root is given, with those of its long records."""
+    """All pages of the table whose root is given, with those of its long records, and whether each is one of these."""
     size = int.from_bytes(content[16:18], "big")
     start = (root - 1) * size
     cells = int.from_bytes(content[start + 3 : start + 5], "big")
     interior = content[start] == INTERIOR
     pointers = start + (12 if interior else 8)
-    yield root
+    yield root, False
     for cell in range(cells):
         at = start + int.from_bytes(content[pointers + 2 * cell : pointers + 2 * cell + 2], "big")
         if interior:
@@ -57,7 +57,8 @@ def pages_of(content, root):
             least = (size - 12) * 32 // 255 - 23
             local = least + (total - least) % (size - 4)
             local = local if local <= most else least
-            yield from chain(content, size, int.from_bytes(content[at + local : at + local + 4], "big"))
+            for page in chain(content, size, int.from_bytes(content[at + local : at + local + 4], "big")):
+                yield page, True
     if interior:
         yield from pages_of(content, int.from_bytes(content[start + 8 : start + 12], "big"))
 
@@ -81,22 +82,23 @@ def answers(binary, inputs, output):
     return finished, found
 
 
-def problem(binary, base, work, table, page):
+def two_ranks(base, folder):
+    """Copies a good rank and one that is to be damaged, whose file is returned."""
+    for rank in ["rank0", "rank1"]:
+        shutil.copytree(base / rank, folder / rank)
+    return next((folder / "rank1").iterdir())
+
+
+def problem(binary, base, work, before, table, page, is_of_record):
     """What is wrong with runs over a database whose page is zeroed, if anything."""
     with tempfile.TemporaryDirectory(dir=work) as scratch:
         inputs, output = pathlib.Path(scratch, "inputs"), pathlib.Path(scratch, "output")
-        whole = pathlib.Path(scratch, "whole")
-        for rank in ["rank0", "rank1"]:
-            shutil.copytree(base / rank, inputs / rank)
-        path = next((inputs / "rank1").iterdir())
-        finished, before = answers(binary, inputs, whole)
-        if finished.returncode != 0:
-            return f"whole: exit {finished.returncode}: {finished.stderr.decode()[-300:]}"
+        path = two_ranks(base, inputs)
         content = bytearray(path.read_bytes())
         size = int.from_bytes(content[16:18], "big")
         content[(page - 1) * size : page * size] = bytes(size)
         path.write_bytes(content)
-        for verb in ["info", "check"]:
+        for verb in ["check"] if is_of_record else ["info", "check"]:
             finished = run(binary, [verb, inputs, "-q"])
             if finished.returncode not in (4, 5) or path.name not in finished.stderr.decode():
                 return f"{verb} of {table}, page {page}: exit {finished.returncode}: {finished.stderr.decode()[-300:]}"
@@ -110,9 +112,13 @@ def problem(binary, base, work, table, page):
 
 def problems(binary, base, form, work):
     """All that is wrong with runs over the databases in the folders of ranks below `base`, and how many there were."""
-    path = next((base / "rank1").iterdir())
-    content = path.read_bytes()
-    cases = [(table, page) for table, root in tables_of(path) for page in pages_of(content, root)]
+    with tempfile.TemporaryDirectory(dir=work) as scratch:
+        inputs, output = pathlib.Path(scratch, "inputs"), pathlib.Path(scratch, "output")
+        path = two_ranks(base, inputs)
+        finished, before = answers(binary, inputs, output)
+        assert finished.returncode == 0 and len(before) >= len(QUERIES), finished.stderr.decode()
+        content = path.read_bytes()
+        cases = [(table, *page) for table, root in tables_of(path) for page in pages_of(content, root)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda case: problem(binary, base, work, *case), cases))
+        found = list(pool.map(lambda case: problem(binary, base, work, before, *case), cases))
     return [([f"{form} zeroed"], text) for text in found if text], len(cases)

@@ -61,8 +61,11 @@ fn damage_of_descriptions(
     let is_doubtful = |base: &str| counters.failure.is_some() && TELLING.contains(&base);
     let bases = partition.table_bases().filter(|base| is_description(base) || is_doubtful(base));
     let tables = bases.filter_map(|base| Some((base, partition.table(base)?)));
-    let mut damage: Vec<(String, String)> =
-        tables.filter_map(|(base, table)| Some((base.to_owned(), store.verify(table, false, 1)?))).collect();
+    let found = tables.filter_map(|(base, table)| {
+        let cause = store.verify(table, is_description(base), 1)?;
+        Some((base.to_owned(), cause))
+    });
+    let mut damage: Vec<(String, String)> = found.collect();
     // Whatever SQLite stumbled over, what was asked is not known.
     let is_told = damage.iter().any(|(base, _)| is_doubtful(base));
     let untold = counters.failure.iter().filter(|_| !is_told);

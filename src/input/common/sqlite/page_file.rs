@@ -187,6 +187,7 @@ impl PageFile {
         let pages = Pages::of(&self.map)?;
         let selection = Selection { table, key: ROW_ID, condition: &Condition::all() };
         let plan = plan(selection, stored(selection)?, &[])?;
+        let plan = if closely { plan.with_whole_records() } else { plan };
         let scan = self.scan(pages, selection, threads)?;
         if scan.lost.is_empty() && !closely {
             return Ok(None);
