@@ -17,6 +17,7 @@ const EXCEPTIONS: &[(&str, i32, &str)] = &[
     ("wavesieve table trace_health ", 4, "as check"),
     ("wavesieve analyze traces/ --fail-on ", 4, "the fixture has findings, and failing on them is what is asked for"),
     ("wavesieve analyze traces/ --set ", 4, "as before"),
+    ("wavesieve report traces/ --group-by folder -d reports --fail-on ", 4, "as before"),
     ("wavesieve table iteration", 3, "the traces are too short to repeat themselves"),
     ("wavesieve table critical_path_by_iteration", 3, "the traces are too short to repeat themselves"),
 ];
