@@ -205,7 +205,7 @@ impl DatasetSource {
 
     /// The same without the parts of tables that are damaged.
     fn without(self, damaged: BTreeMap<&'static str, Damage>) -> Self {
-        damaged.iter().for_each(|(table, damage)| self.leave_out(*table, damage.clone()));
+        damaged.iter().for_each(|(table, damage)| self.leave_out(table, damage.clone()));
         Self { opened_with: damaged, ..self }
     }
 

@@ -76,7 +76,7 @@ impl Database {
 
 /// Name of a table without what tells its capture.
 fn base(name: &str) -> &str {
-    name.find("_0000").map_or(name, |at| &name[..at])
+    name.split_once("_0000").map_or(name, |(base, _)| base)
 }
 
 /// What people ask of a trace: names of kernels and of calls, and where kernels ran.
