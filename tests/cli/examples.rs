@@ -17,6 +17,7 @@ const EXCEPTIONS: &[(&str, i32, &str)] = &[
     ("wavesieve table trace_health ", 4, "as check"),
     ("wavesieve analyze traces/ --fail-on ", 4, "the fixture has findings, and failing on them is what is asked for"),
     ("wavesieve analyze traces/ --set ", 4, "as before"),
+    ("wavesieve report traces/ --group-by folder -d reports --fail-on ", 4, "as before"),
     ("wavesieve table iteration", 3, "the traces are too short to repeat themselves"),
     ("wavesieve table critical_path_by_iteration", 3, "the traces are too short to repeat themselves"),
 ];
@@ -160,4 +161,12 @@ fn every_example_runs() {
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn output_that_is_not_printed_is_stale() {
+    let output = ["a  1", "…", "", "b  2"].map(str::to_owned).to_vec();
+    let shown = ShownCommand { line: "wavesieve info traces/".to_owned(), output };
+    let run = Run { code: 0, stdout: "a  1 \nb  3\n".to_owned(), stderr: "c\n".to_owned() };
+    assert_eq!(stale(&shown, &run), ["b  2"]);
 }
