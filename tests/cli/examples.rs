@@ -162,3 +162,11 @@ fn every_example_runs() {
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn output_that_is_not_printed_is_stale() {
+    let output = ["a  1", "…", "", "b  2"].map(str::to_owned).to_vec();
+    let shown = ShownCommand { line: "wavesieve info traces/".to_owned(), output };
+    let run = Run { code: 0, stdout: "a  1 \nb  3\n".to_owned(), stderr: "c\n".to_owned() };
+    assert_eq!(stale(&shown, &run), ["b  2"]);
+}
