@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -166,7 +167,9 @@ pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
         Ok(Some(take(query, described(answer, query, options)?)?))
     };
     let asked = || statements.iter().zip(queries);
-    let ran: Vec<Result<Option<T>, E>> = statements.par_iter().zip(&several.statements).zip(queries).map(run).collect();
+    let all: Vec<_> = statements.iter().zip(&several.statements).zip(queries).collect();
+    // Not in the pool: who waits there for polars begins another statement on the same stack, and so on.
+    let Ok(ran) = trace.jobs().run(&all, |_| 0, |one| Ok::<_, Infallible>(run(*one)));
     // One after the other: who reads in parallel may begin another statement while it waits, and wait for itself.
     let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &Asked<'_>))| match ran? {
         Some(taken) => Ok(taken),
