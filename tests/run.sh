@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Runs every check of the project: format, lints, tests, generated documentation, and the oracle run.
-# Builds go to one directory for all checkouts, because polars takes long to build.
+# Runs every check of the project, or the steps that are named: run.sh [STEP…]
+# Prints what each step took. Builds go to one directory for all checkouts, because polars takes long to build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+steps=(format lints tests fuzzing metamorphic mutations engines statements documents pages workbooks sqlite derived peers filters readers)
 
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/wavesieve"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
@@ -10,99 +12,161 @@ export WAVESIEVE_DATA="${WAVESIEVE_DATA:-$PWD/../shared/data}"
 # A commit is judged by the same drawn cases each time; the fuzz targets are what looks for new ones.
 export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-20260101}"
 
-step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
+binary="$CARGO_TARGET_DIR/debug/wavesieve"
+generator="$CARGO_TARGET_DIR/debug/examples/generate_trace"
+venv="$cache/oracle-$(sha256sum tests/oracle/requirements.txt | cut -c1-12)"
+
+# Inputs with databases, and inputs of other formats. Data that is absent is left out, with a warning.
+database_inputs=(fixtures/two_nodes fixtures/hostile fixtures/merged fixtures/counters)
+other_inputs=(fixtures/two_nodes_json fixtures/counters_json fixtures/planted)
+derived_inputs=(fixtures/two_nodes fixtures/hostile fixtures/counters)
+filter_inputs=(fixtures/two_nodes_json fixtures/hostile fixtures/merged fixtures/counters)
+json_908="$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz"
+tracelens_908="$WAVESIEVE_DATA/tracelens-908"
+if [ -d "$WAVESIEVE_DATA" ]; then
+  # The folder of markers holds the RPD file it was made from too.
+  markers="$WAVESIEVE_DATA/rocpd-markers/rank2_1560_results.db"
+  database_inputs+=("$WAVESIEVE_DATA"/{rocpd-real,rocpd-ranks} "$markers" "$WAVESIEVE_DATA/rocpd-pmc")
+  other_inputs+=("$WAVESIEVE_DATA"/{rocprofv3-json,rpd-ranks,csv/gfx1151})
+  derived_inputs+=("$WAVESIEVE_DATA"/{rocpd-real,rocpd-ranks/rank0_81681_results.db} "$markers" "$WAVESIEVE_DATA/rocpd-pmc")
+  filter_inputs+=("$WAVESIEVE_DATA"/{rocpd-markers,rocpd-pmc})
+else
+  echo "WARNING: $WAVESIEVE_DATA is absent: checks run on the fixtures only (set WAVESIEVE_DATA)" >&2
+fi
 
 need() {
   # need COMMAND PACKAGE: installs a Debian package when a command does not work
   if ! eval "$1" >/dev/null 2>&1; then
     if [ "$(id -u)" -ne 0 ]; then
       echo "error: \`$1\` does not work; install the Debian package $2" >&2
-      exit 1
+      return 1
     fi
     apt-get update -qq && apt-get install -y -qq "$2"
   fi
 }
 
+build() {
+  # What the checks of the binary run; after the tests there is nothing left to build.
+  cargo build --locked --quiet --bin wavesieve --example generate_trace
+}
+
+python() {
+  # A Python with the engines that answers are compared with.
+  if [ ! -e "$venv/ready" ]; then
+    need 'python3 -c "import venv, ensurepip"' python3-venv
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r tests/oracle/requirements.txt
+    touch "$venv/ready"
+  fi
+  "$venv/bin/python" "$@"
+}
+
+format() { cargo fmt --check; }
+
+lints() {
+  cargo clippy --locked --all-targets -- -D warnings
+  # What the fuzz targets are built of; a gate that is missing would show late.
+  cargo check --locked --quiet --no-default-features --features properties --lib
+}
+
+tests() {
+  if cargo nextest --version >/dev/null 2>&1; then
+    cargo nextest run --locked
+    cargo test --locked --doc
+  else
+    cargo test --locked
+  fi
+}
+
+fuzzing() { bash tests/fuzz/run.sh; }
+
+metamorphic() { build && python tests/hostile/metamorphic.py --binary "$binary" --generator "$generator"; }
+
+mutations() { build && python tests/hostile/mutations.py --binary "$binary" --generator "$generator"; }
+
+engines() { build && python tests/oracle/run.py --binary "$binary" --inputs "${database_inputs[@]}" "${other_inputs[@]}"; }
+
+statements() { build && python tests/oracle/statements.py --binary "$binary"; }
+
+documents() {
+  build
+  python tests/documents/validate.py --binary "$binary" \
+    --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} --source-dir fixtures/source
+  python tests/documents/guide_python.py --binary "$binary"
+}
+
+pages() { build && bash tests/html/run.sh "$binary"; }
+
+workbooks() {
+  build && python tests/documents/xlsx_check.py --binary "$binary" \
+    --inputs fixtures/{two_nodes,hostile,counters,thread_trace} --json "$json_908" --answers "$tracelens_908"
+}
+
+sqlite() { build && python tests/oracle/sqlite_check.py --binary "$binary" --inputs "${database_inputs[@]}"; }
+
+derived() { build && python tests/oracle/derived_check.py --binary "$binary" --inputs "${derived_inputs[@]}"; }
+
+peers() {
+  # Answers of TraceLens and of rocpd over the same trace.
+  if [ ! -e "$json_908" ]; then
+    echo "skipped: $json_908 is absent"
+    return
+  fi
+  build
+  python tests/oracle/tracelens.py --binary "$binary" --json "$json_908" --answers "$tracelens_908"
+  python tests/oracle/views.py --binary "$binary" --inputs "$json_908"
+}
+
+filters() { build && python tests/oracle/filters.py --binary "$binary" --inputs "${filter_inputs[@]}"; }
+
+readers() {
+  build
+  datasets="$(mktemp -d)"
+  trap 'rm -rf "$datasets"' EXIT
+  for input in "${database_inputs[@]}" "${other_inputs[@]}"; do
+    "$binary" convert "$input" -o "$datasets/$(basename "$input")" --quiet
+  done
+  python tests/oracle/readers.py "$datasets"/*
+}
+
 need 'cc --version' gcc
 need 'c++ --version' g++
-need 'python3 -c "import venv, ensurepip"' python3-venv
 
-step "format"
-cargo fmt --check
-
-step "lints"
-cargo clippy --locked --all-targets -- -D warnings
-# What the fuzz targets are built of; a gate that is missing would show late.
-cargo check --locked --quiet --no-default-features --features properties --lib
-
-step "tests"
-if cargo nextest --version >/dev/null 2>&1; then
-  cargo nextest run --locked
-  cargo test --locked --doc
-else
-  cargo test --locked
-fi
-
-step "fuzzing"
-bash tests/fuzz/run.sh
-
-step "oracle"
-requirements="tests/oracle/requirements.txt"
-venv="$cache/oracle-$(sha256sum "$requirements" | cut -c1-12)"
-if [ ! -x "$venv/bin/duckdb_ready" ]; then
-  rm -rf "$venv"
-  python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
-  ln -s python "$venv/bin/duckdb_ready"
-fi
-# The tests have built the binary; another build with other features would take as long again.
-binary="$CARGO_TARGET_DIR/debug/wavesieve"
-inputs=(fixtures/two_nodes fixtures/hostile fixtures/merged fixtures/counters)
-if [ -d "$WAVESIEVE_DATA" ]; then
-  # The folder of markers holds the RPD file it was made from too.
-  for name in rocpd-real rocpd-ranks rocpd-markers/rank2_1560_results.db rocpd-pmc; do
-    inputs+=("$WAVESIEVE_DATA/$name")
-  done
-else
-  echo "WARNING: $WAVESIEVE_DATA is absent: the oracle runs on the fixtures only (set WAVESIEVE_DATA)" >&2
-fi
-documents=(fixtures/two_nodes_json fixtures/counters_json fixtures/planted)
-if [ -d "$WAVESIEVE_DATA" ]; then documents+=("$WAVESIEVE_DATA"/{rocprofv3-json,rpd-ranks,csv/gfx1151}); fi
-status=0
-cargo build --locked --quiet --example generate_trace
-generator="$CARGO_TARGET_DIR/debug/examples/generate_trace"
-python3 tests/hostile/metamorphic.py --binary "$binary" --generator "$generator" || status=1
-python3 tests/hostile/mutations.py --binary "$binary" --generator "$generator" || status=1
-"$venv/bin/python" tests/oracle/run.py --binary "$binary" --inputs "${inputs[@]}" "${documents[@]}" || status=1
-"$venv/bin/python" tests/oracle/statements.py --binary "$binary" || status=1
-"$venv/bin/python" tests/documents/validate.py --binary "$binary" \
-  --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} --source-dir fixtures/source || status=1
-"$venv/bin/python" tests/documents/guide_python.py --binary "$binary" || status=1
-bash tests/html/run.sh "$binary" || status=1
-"$venv/bin/python" tests/documents/xlsx_check.py --binary "$binary" \
-  --inputs fixtures/{two_nodes,hostile,counters,thread_trace} \
-  --json "$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz" --answers "$WAVESIEVE_DATA/tracelens-908" || status=1
-"$venv/bin/python" tests/oracle/sqlite_check.py --binary "$binary" --inputs "${inputs[@]}" || status=1
-derived=(fixtures/two_nodes fixtures/hostile fixtures/counters)
-if [ -d "$WAVESIEVE_DATA" ]; then
-  for name in rocpd-real rocpd-ranks/rank0_81681_results.db rocpd-markers/rank2_1560_results.db rocpd-pmc; do
-    derived+=("$WAVESIEVE_DATA/$name")
-  done
-fi
-"$venv/bin/python" tests/oracle/derived_check.py --binary "$binary" --inputs "${derived[@]}" || status=1
-filtered=(fixtures/two_nodes_json fixtures/hostile fixtures/merged fixtures/counters)
-if [ -d "$WAVESIEVE_DATA" ]; then
-  filtered+=("$WAVESIEVE_DATA/rocpd-markers" "$WAVESIEVE_DATA/rocpd-pmc")
-  "$venv/bin/python" tests/oracle/tracelens.py --binary "$binary" \
-    --json "$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz" --answers "$WAVESIEVE_DATA/tracelens-908" || status=1
-  "$venv/bin/python" tests/oracle/views.py --binary "$binary" \
-    --inputs "$WAVESIEVE_DATA/rocprofv3-json/908_results.json.gz" || status=1
-fi
-"$venv/bin/python" tests/oracle/filters.py --binary "$binary" --inputs "${filtered[@]}" || status=1
-datasets="$(mktemp -d)"
-trap 'rm -rf "$datasets"' EXIT
-for input in "${inputs[@]}" "${documents[@]}"; do
-  "$binary" convert "$input" -o "$datasets/$(basename "$input")" --quiet
+asked=("$@")
+[ "${#asked[@]}" -gt 0 ] || asked=("${steps[@]}")
+for step in "${asked[@]}"; do
+  case " ${steps[*]} " in
+    *" $step "*) ;;
+    *)
+      echo "error: there is no step \`$step\`; the steps are: ${steps[*]}" >&2
+      exit 2
+      ;;
+  esac
 done
-"$venv/bin/python" tests/oracle/readers.py "$datasets"/* || status=1
-exit "$status"
+
+took=()
+failed=()
+for step in "${asked[@]}"; do
+  printf '\n== %s (after %d s)\n' "$step" "$SECONDS"
+  begin=$SECONDS
+  # Not as a condition, in which bash would go on after a command that fails.
+  set +e
+  (set -e; "$step")
+  code=$?
+  set -e
+  took+=("$(printf '%6d s  %s' "$((SECONDS - begin))" "$step")")
+  if [ "$code" -ne 0 ]; then
+    failed+=("$step")
+    # What does not compile or is not right in itself is not compared with anything.
+    case "$step" in format | lints | tests) break ;; esac
+  fi
+done
+
+printf '\n== what each step took\n'
+printf '%s\n' "${took[@]}"
+printf '%6d s  in all\n' "$SECONDS"
+if [ "${#failed[@]}" -gt 0 ]; then
+  echo "error: failed: ${failed[*]}" >&2
+  exit 1
+fi
