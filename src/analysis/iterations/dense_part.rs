@@ -12,7 +12,7 @@ pub struct PartThresholds {
     pub most_excess_pct: u32,
     bins: u32,
     sparse_pct: f64,
-    least_pct: f64,
+    min_pct: f64,
     least_work_pct: f64,
     #[allow(dead_code, reason = "it is for people")]
     source: String,
@@ -37,7 +37,7 @@ impl PartThresholds {
         let total: f64 = work.iter().sum();
         let usual = work.iter().map(|work| work * work).sum::<f64>() / total;
         let sparse = usual * self.sparse_pct / 100.0;
-        let least = (self.least_pct / 100.0 * work.len() as f64).ceil() as usize;
+        let least = (self.min_pct / 100.0 * work.len() as f64).ceil() as usize;
         let most = total * (100.0 - self.least_work_pct) / 100.0;
         let head = sparse_bins(work.iter(), sparse, most, least);
         let tail = sparse_bins(work.iter().rev(), sparse, most, least);

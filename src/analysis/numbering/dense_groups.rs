@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 /// Integers below this are looked up in a table.
 const SMALL: usize = 1 << 22;
+/// Entries of a table for each row that there may be.
+const MOST_PER_ROW: usize = 64;
 /// Pairs of a kind and a value that there may be, for each row, to have a table of them.
 const MOST_PAIRS: usize = 4;
 const NONE: u32 = u32::MAX;
 
 /// Numbers integers, or that there is none, in the order in which they come.
-#[derive(Default)]
 pub struct Numbers {
+    /// Integers from this on are not small.
+    small_end: usize,
     /// Numbers of small integers, [`NONE`] of those that did not come.
     small: Vec<u32>,
     others: BTreeMap<Option<i64>, u32>,
@@ -19,7 +22,18 @@ pub struct Numbers {
     last: Option<(Option<i64>, u32)>,
 }
 
+impl Default for Numbers {
+    fn default() -> Self {
+        Self { small_end: SMALL, small: Vec::new(), others: BTreeMap::new(), next: 0, last: None }
+    }
+}
+
 impl Numbers {
+    /// For the integers of so many rows: a table that is much longer than these costs more than it saves.
+    fn of_rows(rows: usize) -> Self {
+        Self { small_end: SMALL.min(rows.saturating_mul(MOST_PER_ROW)), ..Self::default() }
+    }
+
     /// The number of an integer.
     #[inline]
     pub fn of(&mut self, value: Option<i64>) -> u32 {
@@ -34,7 +48,7 @@ impl Numbers {
     }
 
     fn look_up(&mut self, value: Option<i64>) -> u32 {
-        let place = value.and_then(|value| usize::try_from(value).ok()).filter(|place| *place < SMALL);
+        let place = value.and_then(|value| usize::try_from(value).ok()).filter(|place| *place < self.small_end);
         if let Some(place) = place.filter(|place| *place >= self.small.len()) {
             self.small.resize(place + 1, NONE);
         }
@@ -67,7 +81,7 @@ impl Kinds {
 
     /// Those with the same value of `values`, which has one for each row.
     pub fn of(values: impl Iterator<Item = Option<i64>>) -> Self {
-        let mut numbers = Numbers::default();
+        let mut numbers = Numbers::of_rows(values.size_hint().1.unwrap_or(SMALL));
         let of_rows = values.map(|value| numbers.of(value)).collect();
         Self { of_rows, count: numbers.next as usize }
     }

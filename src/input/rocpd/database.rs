@@ -13,6 +13,9 @@ use crate::input::common::sqlite::{
     self, Columns, Condition, DatabaseFile, Reader, RowTest, Selection, Store, TableShape, Wanted, integer, quoted,
 };
 
+/// Tables with fewer rows are small.
+const SMALL_ROWS: u64 = 4_096;
+
 /// The key of every table.
 pub const KEY: &str = "id";
 
@@ -161,10 +164,19 @@ impl Database {
         })
     }
 
+    /// Whether a table is whole and has so few rows that reading all of them costs less than opening the file with SQLite.
+    pub fn is_small(&self, base: &str) -> bool {
+        self.count(base, Condition::all(), 1).is_ok_and(|(rows, damage)| rows < SMALL_ROWS && damage.is_none())
+    }
+
     /// Whether one of the first rows of a table has a value.
-    pub fn is_among_first(&self, base: &str, column: &str, value: i64) -> bool {
+    pub fn is_among_first(&self, base: &str, column: &'static str, value: i64) -> bool {
         let table = self.partition.table(base).filter(|table| table.has(KEY) && table.has(column));
         let Some(table) = table else { return false };
+        if self.is_small(base) {
+            let read = self.read(base, &[integer(column)], 1);
+            return read.is_ok_and(|columns| columns.integers(column).iter().any(|one| one == Some(value)));
+        }
         let owned = self.condition(table, Condition::all()).to_sql();
         let sql = format!(
             include_str!("sql/is_among_first.sql"),

@@ -10,11 +10,11 @@ use super::assembly::Assembly;
 use super::database::Database;
 use super::event_columns::EventDetails;
 use crate::columns::frames::categorical;
-use crate::input::common::sqlite::{Condition, integer, quoted, text};
+use crate::input::common::sqlite::{Columns, Condition, Wanted, integer, quoted, text};
 use crate::input::common::{or_else, zeros};
 
 /// The key that only program counter samples have.
-const METHOD: &str = "sampling_method";
+const METHOD: &str = "\"sampling_method\"";
 
 /// Numbers of the hardware unit, in the details of the sample.
 const UNITS: &[(&str, &str)] = &[
@@ -34,19 +34,26 @@ fn condition(database: &Database) -> Option<&'static str> {
     table.has("extdata").then(|| condition.trim_end())
 }
 
+/// Columns of the rows that may be program counter samples; of a small table all rows, without SQLite.
+fn candidates(assembly: &mut Assembly<'_>, wanted: &[Wanted], condition: &str) -> Result<Columns> {
+    let is_small = assembly.database.is_small("sample");
+    let chosen = if is_small { Condition::all() } else { Condition::all().and_sql(condition) };
+    let mut columns = assembly.database.read_where("sample", wanted, chosen, assembly.context.threads)?;
+    if is_small {
+        // Other rows may have other details, with which nothing is wrong.
+        columns.misfits.clear();
+    }
+    assembly.absorb("sample", &columns);
+    Ok(columns)
+}
+
 /// Row ids of the program counter samples.
 ///
 /// # Errors
 /// When the file cannot be opened.
 pub fn rows(assembly: &mut Assembly<'_>) -> Result<BTreeSet<i64>> {
     let Some(condition) = condition(assembly.database) else { return Ok(BTreeSet::new()) };
-    let columns = assembly.database.read_where(
-        "sample",
-        &[text("extdata")],
-        Condition::all().and_sql(condition),
-        assembly.context.threads,
-    )?;
-    assembly.absorb("sample", &columns);
+    let columns = candidates(assembly, &[text("extdata")], condition)?;
     let details = columns.texts("extdata");
     let ids = columns.integers("id");
     let found = ids.iter().zip(details.iter()).filter(|(_, details)| details.is_some_and(|text| text.contains(METHOD)));
@@ -146,13 +153,7 @@ fn recorded(assembly: &mut Assembly<'_>) -> Result<Vec<Recorded>> {
         return Ok(Vec::new());
     };
     let wanted = [integer("timestamp"), integer("event_id"), text("extdata")];
-    let columns = assembly.database.read_where(
-        "sample",
-        &wanted,
-        Condition::all().and_sql(condition),
-        assembly.context.threads,
-    )?;
-    assembly.absorb("sample", &columns);
+    let columns = candidates(assembly, &wanted, condition)?;
     if columns.height == 0 {
         return Ok(Vec::new());
     }

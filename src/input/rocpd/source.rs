@@ -44,9 +44,6 @@ impl RocpdSource {
     }
 }
 
-/// Fewer samples are read to be counted: SQLite would take longer to open the database.
-const FEW_SAMPLES: u64 = 4_096;
-
 /// Base names of the small tables that say what others are about, whatever of these is read.
 fn is_description(base: &str) -> bool {
     base == "metadata" || base == TRACKS || base.starts_with("info_")
@@ -178,8 +175,7 @@ impl Source for RocpdSource {
             return Ok(RowCount::default());
         }
         let is_sampled = matches!(table.name, "marks" | "samples" | "pc_samples");
-        let is_counted = || anyhow::Ok(self.database.count("sample", Condition::all(), 1)?.0 >= FEW_SAMPLES);
-        let countable = if is_sampled && is_counted()? { self.marks_and_pc_samples() } else { None };
+        let countable = if is_sampled && !self.database.is_small("sample") { self.marks_and_pc_samples() } else { None };
         let all = Condition::all;
         let parts = match (table.name, countable) {
             ("marks", Some((marks, _))) => {

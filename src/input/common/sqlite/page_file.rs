@@ -40,6 +40,10 @@ struct Scan {
     lost: Vec<Lost>,
 }
 
+/// Smaller files stay in the memory of the program: there may be thousands of them, and each call to the system costs more
+/// than reading a table of one.
+const KEPT_BYTES: usize = 1 << 20;
+
 impl PageFile {
     /// Maps a database.
     ///
@@ -138,6 +142,9 @@ impl PageFile {
     /// Counts the pages that were looked at no longer as memory of the program: other tables lie on others. They stay in
     /// the memory of the system for as long as it has room.
     fn let_go(&self) {
+        if self.map.len() < KEPT_BYTES {
+            return;
+        }
         // SAFETY: the map is a shared one of a file and never written, so that a page that is needed again is the same.
         // Should the system refuse, nothing is lost.
         let _ = unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) };
