@@ -1,5 +1,5 @@
 -- title: API classes
--- about: Time of API calls by what they are for, and whether the GPUs of the process worked meanwhile. A call inside another counts in the totals of both; self_ns counts no time of a thread twice.
+-- about: API time by purpose, and whether the GPUs of the process were busy at the same time. Nested calls count in both totals; `self_ns` counts no thread time twice.
 -- kind: summary
 -- plot: ranked label=class value=self_ns role=neutral
 -- needs: api_calls processes

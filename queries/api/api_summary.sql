@@ -1,5 +1,5 @@
 -- title: API summary
--- about: Time and calls of every API function and range, with the time spent in it alone.
+-- about: Time and calls of every API function and range, with its self time.
 -- kind: summary
 -- plot: ranked label=name value=self_ns role=neutral
 -- needs: region_times processes

@@ -1,5 +1,5 @@
--- title: Waiting calls
--- about: Time that threads were blocked in calls that wait for the GPU, and whether a GPU of the process worked meanwhile. While it works the wait only shows who is ahead; while it idles nobody works. Copies that block are among them; a wait inside another call counts in both.
+-- title: Synchronization calls
+-- about: Time that threads were blocked in synchronization calls, and whether a GPU of the process was busy at the same time. If the GPU is busy, the host is only ahead of it; if it is idle, neither works. Blocking copies count as well. A synchronization call inside another counts in both.
 -- kind: summary
 -- needs: api_calls processes
 -- by:

@@ -1,5 +1,5 @@
 -- title: Domain summary
--- about: Calls and time of every domain: API calls and ranges, kernels, copies and allocations. The durations of nested and simultaneous calls are added up.
+-- about: Calls and time of every domain: API calls and ranges, kernels, copies and allocations. Durations of nested and concurrent calls are added up.
 -- kind: summary
 -- needs: regions kernels memory_copies memory_allocations processes
 -- by:

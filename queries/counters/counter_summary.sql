@@ -1,5 +1,5 @@
 -- title: Counter summary
--- about: Hardware counters over the dispatches that were counted, each with the sum over its instances as its value.
+-- about: Hardware counters over the counted dispatches, each summed over its instances.
 -- kind: summary
 -- needs: counters counter_dispatches kernel_symbols processes
 -- by:

@@ -1,5 +1,5 @@
 -- title: Counter values
--- about: Every counter of every dispatch. The value is the sum over the hardware instances.
+-- about: Every counter of every dispatch, summed over the hardware instances.
 -- kind: trace
 -- needs: counters counter_dispatches kernel_symbols
 -- param: top int = 0 -- first N rows, 0 = all

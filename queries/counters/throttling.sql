@@ -1,5 +1,5 @@
 -- title: Suspected throttling
--- about: Kernel time that passed at a low clock while power or temperature was high, from the samples of each GPU. A low clock is one below a share of the highest that the agent records, else of the highest that was sampled; high power is near the highest that was sampled, because its limit is not recorded. Clocks between kernels are not looked at.
+-- about: Kernel time at a low clock while power or temperature was high, from the samples of each GPU. A low clock is below a share of the highest clock that the agent records, or of the highest sampled clock. High power is near the highest sampled power, because the limit is not recorded. Clocks between kernels do not count.
 -- kind: summary
 -- needs: kernel_clocks agents processes
 -- by: rank, gpu
@@ -7,7 +7,7 @@
 -- param: low_pct float = 85 [1, 100] -- share of the highest clock below which a clock is low
 -- param: power_pct float = 90 [1, 100] -- share of the highest power from which power is high
 -- param: hot_c float = 90 [0, 200] -- temperature in °C from which a GPU is hot
--- param: least_pct float = 5 [0, 100] -- share of the kernel time with a clock from which throttling is suspected
+-- param: min_pct float = 5 [0, 100] -- share of the kernel time with a clock from which throttling is suspected
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: kernel_ns ns -- durations of the dispatches with a clock
@@ -77,7 +77,7 @@ rated AS (
         CASE WHEN clocks > 0 THEN clock_sum END / NULLIF(clock_weight, CAST(0 AS DOUBLE)) AS mean_mhz,
         min_mhz, low_ns, low_power_ns, low_hot_ns,
         {{ percent('low_ns', 'kernel_ns') }} AS low_pct_of_time,
-        CAST(kernel_ns AS DOUBLE) * CAST({{ least_pct }} AS DOUBLE) * CAST(0.01 AS DOUBLE) AS least_ns,
+        CAST(kernel_ns AS DOUBLE) * CAST({{ min_pct }} AS DOUBLE) * CAST(0.01 AS DOUBLE) AS least_ns,
         max_w, max_c
     FROM summed
 )

@@ -1,5 +1,5 @@
--- title: Device constants
--- about: Figures of every model of GPU that metrics and roofs are computed with, and where each is from: recorded in the trace, else listed for its PCI id, its product or its architecture, else computed from others. A model whose GPUs differ in a figure has a row for each value. Of a part of a partitioned GPU the figures are those of the part. The table `device_constants` has the figures of each GPU.
+-- title: Device specs
+-- about: Specs of every GPU model that metrics and roofs use, with their source: recorded in the trace, listed by PCI id, product or architecture, or computed from others. A model whose GPUs differ in a spec has a row for each value. For a GPU partition, specs are of the partition. The table `device_constants` has the specs of each GPU.
 -- kind: summary
 -- needs: device_constants agents
 -- column: architecture name -- LLVM target of the GPU

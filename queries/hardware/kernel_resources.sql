@@ -1,5 +1,5 @@
 -- title: Kernel resources
--- about: Registers, LDS and workgroups of every kernel, how many of its wavefronts fit on a SIMD unit, what limits them, and what a little less of that would give; most time first. Wavefronts per SIMD unit are what fits at most, in whole workgroups, and not what was reached. Over all dispatches of the trace, whatever the window.
+-- about: Registers, LDS and workgroups of every kernel, its theoretical occupancy, what limits it, and what a little less of that would gain; most time first. Wavefronts per SIMD are the most that fit, in whole workgroups, not the achieved number. Over all dispatches of the trace, whatever the window.
 -- kind: summary
 -- needs: kernel_resources kernel_symbols processes
 -- by:

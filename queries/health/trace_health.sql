@@ -1,5 +1,5 @@
 -- title: Trace health
--- about: What is wrong or remarkable in the trace: every anomaly, counted over the processes, with an example.
+-- about: Errors and suspicious values of the trace: every anomaly, counted over the processes, with an example.
 -- kind: health
 -- needs: anomalies
 -- by:

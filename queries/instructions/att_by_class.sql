@@ -1,5 +1,5 @@
 -- title: Instructions by class
--- about: Hits, latency and stall of thread traces (`rocprofv3 --att`) by class of instruction: vector, shared and scalar memory, matrix, vector and scalar arithmetic, branches, waits, barriers. Most stall cycles first; without recorded stall, most latency first.
+-- about: Hits, latency and stall of thread traces (`rocprofv3 --att`) by instruction class: vector, shared and scalar memory, matrix, vector and scalar arithmetic, branches, waits, barriers. Most stall cycles first; without recorded stall, most latency first.
 -- kind: summary
 -- plot: ranked label=class value=latency_cycles
 -- needs: att_instructions kernel_symbols

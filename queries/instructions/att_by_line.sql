@@ -1,5 +1,5 @@
 -- title: Source lines that stall most
--- about: Hits, latency and stall of thread traces (`rocprofv3 --att`) by source line, most stall cycles first; without recorded stall, most latency first. Instructions without source line are in a row of their own, so that shares add up.
+-- about: Hits, latency and stall of thread traces (`rocprofv3 --att`) by source line, most stall cycles first; without recorded stall, most latency first. Instructions without a source line have a separate row, so that shares add up.
 -- kind: summary
 -- needs: att_instructions kernel_symbols
 -- by: kernel_name

@@ -1,8 +1,8 @@
 -- title: Instructions that stall most
--- about: Instructions of thread traces (`rocprofv3 --att`) that ran, most stall cycles first; without recorded stall, most latency first. Shares are those of the kernel in its capture, of sums of cycles.
+-- about: Executed instructions of thread traces (`rocprofv3 --att`), most stall cycles first; without recorded stall, most latency first. Shares are of the kernel in its capture, by cycles.
 -- kind: summary
 -- needs: att_instructions kernel_symbols
--- param: least_pct float = 0 [0, 100] -- only instructions with this share of the stall of their kernel, without recorded stall of its latency
+-- param: min_pct float = 0 [0, 100] -- only instructions with this share of the stall of their kernel, without recorded stall of its latency
 -- param: top int = 0 -- first N rows, 0 = all
 -- column: rank id -- rank
 -- column: capture name -- file that it was read from
@@ -67,7 +67,7 @@ SELECT
     ordinal,
     process
 FROM shared
-WHERE CAST(100 AS DOUBLE) * CAST(cost_cycles AS DOUBLE) >= CAST({{ least_pct }} AS DOUBLE) * all_cost
+WHERE CAST(100 AS DOUBLE) * CAST(cost_cycles AS DOUBLE) >= CAST({{ min_pct }} AS DOUBLE) * all_cost
 ORDER BY cost_cycles DESC NULLS LAST, latency_cycles DESC NULLS LAST, process NULLS LAST, ordinal NULLS LAST
 {%- if top > 0 %}
 LIMIT {{ top }}

@@ -1,5 +1,5 @@
--- title: Memory operations that were waited for
--- about: What the waits of thread traces (`rocprofv3 --att`) waited for, most cycles first. A wait for several operations counts in equal parts for each. Where the order of the code does not show what a wait is for, its cycles are in rows without operation, with the reason, so that all rows add up to the waits.
+-- title: Memory operations behind waits
+-- about: Memory operations behind the waits of thread traces (`rocprofv3 --att`), most cycles first. A wait for several operations counts in equal parts for each. If the order of the code does not show the operation, the row has no operation but a reason, so that all rows add up to the waits.
 -- kind: summary
 -- needs: att_waits att_instructions kernel_symbols
 -- param: top int = 0 -- first N rows, 0 = all

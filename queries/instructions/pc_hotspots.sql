@@ -1,5 +1,5 @@
--- title: Where program counter samples fall
--- about: Samples of the program counter by kernel, instruction and why it was not issued, most samples first. Samples by host traps do not tell whether an instruction was issued, nor why not: these columns are null for them. The stall reason of a sample whose instruction was issued says nothing and is left out.
+-- title: PC sampling hotspots
+-- about: PC samples by kernel, instruction and stall reason, most samples first. Host-trap samples have no issue state and no stall reason: these columns are null. The stall reason of an issued instruction has no meaning and is omitted.
 -- kind: summary
 -- needs: pc_samples kernels kernel_symbols processes
 -- by: kernel_name, instruction, stall_reason

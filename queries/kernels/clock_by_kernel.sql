@@ -1,5 +1,5 @@
 -- title: Clock by kernel
--- about: Clock, power and temperature of the GPU while each kernel ran, where samples hold them, weighted by the durations. Samples are far between: a kernel shorter than their distance has the value of the last one before it.
+-- about: Clock, power and temperature of the GPU while each kernel ran, from samples, weighted by duration. Samples are sparse: a kernel shorter than the sampling interval has the value of the last sample before it.
 -- kind: summary
 -- needs: kernel_clocks kernel_symbols processes
 -- by:

@@ -1,5 +1,5 @@
 -- title: Graph nodes
--- about: What the nodes of HIP graphs ran, over all replays, longest first. Where no node was recorded, node_id is null and the position in the replay by start stands for the node, which branches that run side by side may exchange.
+-- about: Work of the nodes of HIP graphs over all replays, longest first. If no node was recorded, `node_id` is null and the position by start in the replay identifies the node; concurrent branches may swap positions.
 -- kind: summary
 -- needs: graph_work processes
 -- by: rank

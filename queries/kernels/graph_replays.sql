@@ -1,5 +1,5 @@
 -- title: Graph replays
--- about: Every launch of a HIP graph: the call, the wait for the GPU, what it ran and how long. Where no graph execution was recorded, known_by says so: replays of the same kernels and copies are then taken for one graph. Kernels of a graph may run side by side, so that work_ns can exceed span_ns.
+-- about: Every HIP graph launch: the call, the queue time, its work and duration. If no graph execution was recorded, `known_by` shows it: replays of the same kernels and copies are then inferred to be one graph. Kernels of a graph may run concurrently, so `work_ns` can exceed `span_ns`.
 -- kind: trace
 -- needs: graph_work processes
 -- by:

@@ -1,5 +1,5 @@
 -- title: Graph summary
--- about: HIP graphs with their replays: how long the call, the wait and the work of a replay take. Where no graph execution was recorded, known_by says so: replays of the same kernels and copies are then taken for one graph.
+-- about: HIP graphs with their replays: duration of the call, the queue time and the work of a replay. If no graph execution was recorded, `known_by` shows it: replays of the same kernels and copies are then inferred to be one graph.
 -- kind: summary
 -- needs: graph_work processes
 -- by: rank

@@ -1,5 +1,5 @@
 -- title: Kernel time by category
--- about: Kernel time, calls and number of different kernels of each category, longest total first.
+-- about: Kernel time, dispatches and distinct kernels of each category, longest total first.
 -- kind: summary
 -- plot: categories label=category value=total_ns
 -- needs: kernels kernel_symbols processes

@@ -1,5 +1,5 @@
 -- title: Kernels by launch shape
--- about: Time and calls of every kernel for each grid and workgroup it was launched with, longest total first.
+-- about: Time and dispatches of every kernel by grid and workgroup size, longest total first.
 -- kind: summary
 -- needs: kernels kernel_symbols processes
 -- by:

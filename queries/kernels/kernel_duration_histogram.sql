@@ -1,5 +1,5 @@
 -- title: Kernel duration histogram
--- about: How many dispatches take how long, in bins that double: from a power of two nanoseconds to the next. Those of no length have a bin of their own.
+-- about: Dispatches by duration, in bins from a power of two nanoseconds to the next. Zero durations have a separate bin.
 -- kind: histogram
 -- plot: histogram from=bin_start_ns to=bin_end_ns count=calls scale=log
 -- needs: kernels processes

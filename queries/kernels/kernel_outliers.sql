@@ -1,11 +1,11 @@
--- title: Kernels with outlying dispatches
--- about: Dispatches that took much longer than others of the same kernel, GPU and launch shape, most time lost first. The measure is the robust z-score: the distance from the median in units of 1.4826 times the median absolute deviation, a unit being at least 1 % of the median and 20 ns. Communication kernels count without the wait for the other GPUs of their collective, see `collectives`, by stream, and where they are one or a tenth of the calls at most: what they move is not recorded, and more of them move more. `outlier_dispatches` lists them one by one.
+-- title: Kernels with outlier dispatches
+-- about: Kernels with outlier dispatches: much longer than others of the same kernel, GPU and launch shape. Most time lost first. The measure is the robust z-score: the distance from the median in units of 1.4826 times the median absolute deviation, a unit being at least 1% of the median and 20 ns. Communication kernels count without waiting for other GPUs (see `collectives`), by stream, and only if a single dispatch or at most a tenth of the dispatches are outliers: their message sizes are not recorded, and more outliers suggest larger messages. `outlier_dispatches` lists every dispatch.
 -- kind: summary
 -- needs: slow_dispatches collective_kernels kernel_symbols processes
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname, category, queue_id, stream_id
--- param: least_z float = 5 [3, 1000000] -- robust z-score from which a dispatch is an outlier
--- param: least_ratio float = 1.5 [1, 1000000] -- and how many times the median it takes at least
+-- param: min_z float = 5 [3, 1000000] -- robust z-score from which a dispatch is an outlier
+-- param: min_ratio float = 1.5 [1, 1000000] -- and how many times the median it takes at least
 -- param: top int = 0 -- first N kernels of each group, 0 = all
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
@@ -54,8 +54,8 @@ outliers AS (
     FROM slow_dispatches AS d
     LEFT JOIN waits AS w ON w.process = d.process AND w.dispatch_id = d.dispatch_id
     {{- join_symbols('d') }}{{ join_processes('d') }}
-    WHERE d.robust_z * (d.excess_ns - COALESCE(w.wait_ns, CAST(0 AS DOUBLE))) >= CAST({{ least_z }} AS DOUBLE) * d.excess_ns
-        AND CAST(d.took_ns AS DOUBLE) - COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) >= CAST({{ least_ratio }} AS DOUBLE) * d.median_ns
+    WHERE d.robust_z * (d.excess_ns - COALESCE(w.wait_ns, CAST(0 AS DOUBLE))) >= CAST({{ min_z }} AS DOUBLE) * d.excess_ns
+        AND CAST(d.took_ns AS DOUBLE) - COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) >= CAST({{ min_ratio }} AS DOUBLE) * d.median_ns
 ),
 counted AS (
     SELECT

@@ -1,5 +1,5 @@
 -- title: Kernel overlap matrix
--- about: How long kernels of each two categories ran at the same time on a GPU; of a category with itself, how long two of its kernels did. A coarser grouping adds the GPUs up.
+-- about: How long kernels of each pair of categories ran at the same time on a GPU; for a category with itself, how long two of its kernels did. Coarser groupings sum over GPUs.
 -- kind: summary
 -- needs: kernel_overlaps processes
 -- by:

@@ -1,14 +1,14 @@
--- title: Kernel pace
--- about: Whether dispatches of the same kernel, GPU and launch shape keep their duration over the whole trace: drift from the first third of them to the last, change from one to the next, and two modes. The kernels with most time come first; a window leaves the numbers as they are.
+-- title: Kernel duration stability
+-- about: Stability of dispatch durations of the same kernel, GPU and launch shape over the trace: drift from the first third to the last, change between consecutive dispatches, and bimodality. Most kernel time first. A window does not change the numbers.
 -- kind: pace
 -- plot: bars label=workgroup_z value=drift_pct
 -- needs: dispatch_groups collective_kernels kernel_symbols processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, category
--- param: least_drift_pct float = 3 [0, 1000000] -- change of the median from which a kernel drifts, if it is 5 standard errors at least
--- param: least_gap_pct float = 50 [0, 100] -- share of the distance between the modes that is empty, from which a kernel has two
--- param: least_mode_ratio float = 1.2 [1, 1000000] -- and how many times the shorter mode the longer one takes at least
--- param: least_calls int = 30 [9, 1000000000] -- calls below which there is no verdict
+-- param: min_drift_pct float = 3 [0, 1000000] -- change of the median from which a kernel drifts, if it is 5 standard errors at least
+-- param: min_gap_pct float = 50 [0, 100] -- share of the distance between the modes that is empty, from which a kernel has two
+-- param: min_mode_ratio float = 1.2 [1, 1000000] -- and how many times the shorter mode the longer one takes at least
+-- param: min_calls int = 30 [9, 1000000000] -- calls below which there is no verdict
 -- param: top int = 0 -- first N rows of each group, 0 = all
 -- column: process id -- process
 -- column: gpu id -- GPU of the process
@@ -78,10 +78,10 @@ judged AS (
     SELECT
         {{ kernel }}, first_dispatch_id, together, {{ measures }},
         -total_ns AS less_total,
-        CASE WHEN ABS(drift_pct) >= CAST({{ least_drift_pct }} AS DOUBLE) AND ABS(drift_errors) >= CAST(5 AS DOUBLE) THEN 1 ELSE 0 END AS drifting,
+        CASE WHEN ABS(drift_pct) >= CAST({{ min_drift_pct }} AS DOUBLE) AND ABS(drift_errors) >= CAST(5 AS DOUBLE) THEN 1 ELSE 0 END AS drifting,
         CASE
-            WHEN mode_gap_pct >= CAST({{ least_gap_pct }} AS DOUBLE)
-                AND high_mode_ns >= CAST({{ least_mode_ratio }} AS DOUBLE) * low_mode_ns THEN 1 ELSE 0
+            WHEN mode_gap_pct >= CAST({{ min_gap_pct }} AS DOUBLE)
+                AND high_mode_ns >= CAST({{ min_mode_ratio }} AS DOUBLE) * low_mode_ns THEN 1 ELSE 0
         END AS two_modes
     FROM measured
 ){{ ranked_step('judged', kernel ~ ', first_dispatch_id, together, ' ~ measures ~ ', less_total, drifting, two_modes',
@@ -90,7 +90,7 @@ SELECT
     {{ kernel }},
     {{ measures }},
     CASE
-        WHEN calls < {{ least_calls }} THEN 'too few calls'
+        WHEN calls < {{ min_calls }} THEN 'too few calls'
         WHEN together > 1 AND drifting + two_modes > 0 THEN 'collective'
         WHEN drifting = 1 AND two_modes = 1 THEN 'both'
         WHEN drifting = 1 THEN 'drifting'

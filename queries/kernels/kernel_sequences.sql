@@ -1,5 +1,5 @@
 -- title: Frequent chains of short kernels
--- about: Two to four short kernels that follow one another on a queue time and again, with only short pauses between them: what could be fused or captured in a graph. A chain that begins as it ends is left out, because it would overlap itself, but for one kernel repeated. Chains overlap one another: their times do not add up. Filters and windows choose chains by their first kernel; the others may lie outside of what was chosen.
+-- about: Chains of two to four short kernels that recur on a queue with only short gaps: candidates for fusion or graph capture. Chains that start as they end are omitted, because they would overlap themselves, except for one repeated kernel. Chains overlap each other: their times do not add up. Filters and windows select chains by their first kernel.
 -- kind: summary
 -- needs: following_kernels kernel_symbols processes
 -- local: chains_2_of_process chains_3_of_process chains_4_of_process
@@ -8,7 +8,7 @@
 -- param: short_us float = 10 [0, 1000000000] -- a short kernel takes at most this long
 -- param: pause_us float = 10 [0, 1000000000] -- a longer pause ends a chain
 -- param: launch_us float = 5 [0, 1000000000] -- time of the host that a launch is reckoned to take
--- param: least int = 10 [2, 1000000000] -- occurrences that make a chain frequent
+-- param: min_occurrences int = 10 [2, 1000000000] -- occurrences that make a chain frequent
 -- param: top int = 50 -- first N chains of each group, 0 = all
 -- column: chain name -- kernels in the order of their starts
 -- column: length count -- kernels of the chain; the same kernel twice stands for any number in a row, of which each pair is an occurrence
@@ -103,7 +103,7 @@ chains AS (
         {{ length }} AS length,
         occurrences, kernel_ns, pause_ns, first_dispatch_id
     FROM chains_{{ length }}
-    WHERE occurrences >= {{ least }}
+    WHERE occurrences >= {{ min_occurrences }}
     {{- '\n    UNION ALL' if not loop.last }}
     {%- endfor %}
 ){%- if top > 0 and by %},

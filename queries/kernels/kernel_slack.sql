@@ -1,5 +1,5 @@
 -- title: Kernel slack
--- about: How critical each kernel is: its time on the critical path of its process, and how much longer its dispatches could take, with all that depends on them shifted, before the work would end later.
+-- about: Criticality of each kernel: its time on the critical path of its process, and how much its dispatches could be delayed, with everything that depends on them, before the work would end later.
 -- kind: summary
 -- needs: dispatch_slack kernel_symbols processes
 -- by: rank

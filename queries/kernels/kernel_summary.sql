@@ -1,5 +1,5 @@
 -- title: Kernel summary
--- about: Time and calls of every kernel, longest total first, with its share of all kernel time.
+-- about: Time and dispatches of every kernel, longest total first, with its share of all kernel time.
 -- kind: summary
 -- plot: pareto label=kernel_name value=total_ns share=pct role=category
 -- needs: kernels kernel_symbols processes

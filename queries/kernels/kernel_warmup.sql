@@ -1,11 +1,11 @@
--- title: First calls
--- about: The first dispatch of every kernel on each GPU of a process, against the median of its later dispatches with the same launch shape. Most time lost first. The first of a collective counts without the wait for its other GPUs. A first call whose shape never comes again has nothing to be compared with.
+-- title: Kernel warm-up
+-- about: First dispatch of every kernel on each GPU of a process, compared with the median of its later dispatches of the same launch shape, most time lost first. The first dispatch of a collective counts without the wait for other GPUs. First dispatches whose shape never repeats have no comparison.
 -- kind: summary
 -- needs: dispatch_groups collective_kernels kernel_symbols processes
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname, category
--- param: least_ratio float = 2 [1, 1000000] -- how many times the median a slow first call takes at least
--- param: least_excess_us float = 10 [0, 1000000000] -- and by how much it exceeds it at least
+-- param: min_ratio float = 2 [1, 1000000] -- how many times the median a slow first call takes at least
+-- param: min_excess_us float = 10 [0, 1000000000] -- and by how much it exceeds it at least
 -- param: top int = 0 -- first N kernels of each group, 0 = all
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
@@ -51,8 +51,8 @@ rated AS (
         CASE WHEN place = 1 THEN rest_median_ns END AS rest_median_ns,
         CASE
             WHEN place = 1 AND calls > 3
-                AND CAST(first_ns AS DOUBLE) >= CAST({{ least_ratio }} AS DOUBLE) * rest_median_ns
-                AND CAST(first_ns AS DOUBLE) - rest_median_ns >= CAST({{ least_excess_us }} AS DOUBLE) * CAST(1000 AS DOUBLE)
+                AND CAST(first_ns AS DOUBLE) >= CAST({{ min_ratio }} AS DOUBLE) * rest_median_ns
+                AND CAST(first_ns AS DOUBLE) - rest_median_ns >= CAST({{ min_excess_us }} AS DOUBLE) * CAST(1000 AS DOUBLE)
             THEN 1 ELSE 0
         END AS slow
     FROM ordered

@@ -1,5 +1,5 @@
 -- title: Launch summary
--- about: How long each kernel took from the API call that launched it: the call, the wait for the GPU, the kernel. A kernel is launch bound when at least --launch-bound-pct of its launches are: the GPU stood idle for longer than the kernel ran, and its queue had run empty before the call returned, or it started as soon after the call as kernels do whose queue had. What waits for work of another queue is not launch bound. The host then sets the pace; fewer and longer kernels or graphs help.
+-- about: Launch cost of every kernel: the API call, the queue time, the kernel. A kernel is launch-bound if at least --launch-bound-pct of its launches are: the GPU idled longer than the kernel ran, and its queue had drained before the call returned, or the kernel started as soon after the call as kernels do on a drained queue. Launches that wait for work of another queue are not launch-bound. The host limits launch-bound kernels; fewer and longer kernels or graphs help.
 -- kind: summary
 -- needs: dispatch_launches kernel_symbols processes
 -- by:

@@ -1,5 +1,5 @@
 -- title: Launches
--- about: Every kernel and copy with the API call that launched it, longest wait for the GPU first. The call, the wait and the work add up to total_ns. What has no recorded call is missing here and counted in launch_summary.
+-- about: Every kernel and copy with its launching API call, longest queue time first. Call, queue time and work add up to `total_ns`. Work without a recorded call is not listed; `launch_summary` counts it.
 -- kind: trace
 -- needs: launches kernels memory_copies kernel_symbols processes
 -- by:

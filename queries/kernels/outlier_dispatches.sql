@@ -1,11 +1,11 @@
--- title: Outlying dispatches
--- about: Dispatches that took much longer than others of the same kernel, GPU and launch shape, one by one, most time lost first. The measure is that of `kernel_outliers`, which leaves out what collectives waited for other GPUs, and what may move more.
+-- title: Outlier dispatches
+-- about: Every outlier dispatch: much longer than others of the same kernel, GPU and launch shape. Most time lost first. `kernel_outliers` defines the measure; it excludes time waiting in collectives, and messages that may be larger.
 -- kind: trace
 -- needs: slow_dispatches collective_kernels kernel_symbols processes
 -- by:
 -- dimensions: rank, gpu, process, device, node, hostname, category, queue_id, stream_id
--- param: least_z float = 5 [3, 1000000] -- robust z-score from which a dispatch is an outlier
--- param: least_ratio float = 1.5 [1, 1000000] -- and how many times the median it takes at least
+-- param: min_z float = 5 [3, 1000000] -- robust z-score from which a dispatch is an outlier
+-- param: min_ratio float = 1.5 [1, 1000000] -- and how many times the median it takes at least
 -- param: top int = 100 -- first N dispatches of each group, 0 = all
 -- column: process id -- process
 -- column: dispatch_id id -- dispatch, see the table `kernels`
@@ -44,8 +44,8 @@ outliers AS (
     FROM slow_dispatches AS d
     LEFT JOIN waits AS w ON w.process = d.process AND w.dispatch_id = d.dispatch_id
     {{- join_symbols('d') }}{{ join_processes('d') }}
-    WHERE d.robust_z * (d.excess_ns - COALESCE(w.wait_ns, CAST(0 AS DOUBLE))) >= CAST({{ least_z }} AS DOUBLE) * d.excess_ns
-        AND CAST(d.took_ns AS DOUBLE) - COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) >= CAST({{ least_ratio }} AS DOUBLE) * d.median_ns
+    WHERE d.robust_z * (d.excess_ns - COALESCE(w.wait_ns, CAST(0 AS DOUBLE))) >= CAST({{ min_z }} AS DOUBLE) * d.excess_ns
+        AND CAST(d.took_ns AS DOUBLE) - COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) >= CAST({{ min_ratio }} AS DOUBLE) * d.median_ns
 ),
 counted AS (
     SELECT

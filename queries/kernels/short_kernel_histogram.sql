@@ -1,5 +1,5 @@
 -- title: Short kernel histogram
--- about: How many of the dispatches shorter than a threshold take how long, in bins of equal width from the shortest to the longest of them.
+-- about: Dispatches shorter than a threshold by duration, in equal bins from the shortest to the longest.
 -- kind: histogram
 -- plot: histogram from=bin_start_us to=bin_end_us count=calls
 -- needs: kernels processes

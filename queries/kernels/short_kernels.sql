@@ -1,5 +1,5 @@
 -- title: Short kernels
--- about: Kernels with dispatches shorter than a threshold, which cost more to launch than to run: their number and time, longest total first.
+-- about: Kernels with dispatches shorter than a threshold, which cost more to launch than to run: number and time, longest total first.
 -- kind: summary
 -- needs: kernels kernel_symbols processes
 -- by:

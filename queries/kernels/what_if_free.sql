@@ -1,5 +1,5 @@
 -- title: What if a kernel were free
--- about: How much earlier the GPU work of each process would end if a kernel took no time. Where it is on the critical path another path may take over, so that less is saved than its time there. What bound a start or a return keeps its delay, another cause that takes over has none, so that a delay too much may be saved; the host takes as long as before between calls and in calls that do not wait. Savings of several kernels do not add up.
+-- about: How much earlier the GPU work of each process would end if a kernel took no time. Another path may take over, so savings can be less than the time on the critical path. The cause that bound a start or return keeps its delay, and a cause that takes over has none, so savings can be too high by a delay. The host takes as long as before between calls and in calls that do not wait. Savings of several kernels do not add up.
 -- kind: summary
 -- needs: kernel_savings processes
 -- by:

@@ -1,5 +1,5 @@
 -- title: Iterations and ranges
--- about: How the iterations found in the kernels compare with the ROCTx ranges that repeat, which are in them by the work launched in them: the paths whose number fits best first.
+-- about: Iterations found in the kernels compared with repeating ROCTx ranges, matched by the work launched in them. Paths whose number fits best come first.
 -- kind: summary
 -- needs: iterations ranges
 -- by:

@@ -1,5 +1,5 @@
 -- title: GPU work under ranges
--- about: How much of the kernels and copies was launched in a ROCTx range, how much outside all ranges, and of how much the launching call was not recorded.
+-- about: How many kernels and copies were launched inside ROCTx ranges, how many outside all ranges, and how many have no recorded API call.
 -- kind: summary
 -- plot: bars label=launch value=gpu_ns
 -- needs: range_work processes

@@ -1,5 +1,5 @@
 -- title: Ranges on the GPU
--- about: Every ROCTx range in which something was launched, with the time from the first start to the last end of that work on the GPU, in the order of starts.
+-- about: Every ROCTx range that launched work, with the GPU time from the first start to the last end of that work, in order of start.
 -- kind: trace
 -- needs: ranges
 -- by:

@@ -1,5 +1,5 @@
 -- title: Kernels of ranges
--- about: The kernels launched in the ROCTx ranges of each path and in no range that lies in them, most time first. Kernels launched outside all ranges have no path.
+-- about: Kernels launched in the ROCTx ranges of each path, without nested ranges, most time first. Kernels launched outside all ranges have no path.
 -- kind: summary
 -- needs: range_work ranges kernels kernel_symbols processes
 -- by:

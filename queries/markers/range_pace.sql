@@ -1,11 +1,11 @@
--- title: Pace of ranges
--- about: Whether the ROCTx ranges that repeat keep their rhythm: duration, jitter, trend and outliers over the iterations of each path on its thread, most time first.
+-- title: Range duration stability
+-- about: Duration, jitter, trend and outliers of repeating ROCTx ranges over the iterations of each path on its thread, most time first.
 -- kind: pace
 -- needs: ranges
 -- local: summed
 -- by:
 -- dimensions:
--- param: least int = 3 -- paths with fewer iterations are left out
+-- param: min_iterations int = 3 -- paths with fewer iterations are left out
 -- param: top int = 0 -- first N rows, 0 = all
 -- column: rank id -- rank
 -- column: tid id -- thread; none for ranges of the process
@@ -71,7 +71,7 @@ distant AS (
         ABS(k.duration - m.median_ns) AS distance
     FROM keyed AS k
     JOIN middle AS m ON m.process = k.process AND m.thread = k.thread AND m.kind = k.kind AND m.path = k.path
-    WHERE m.iterations >= {{ least }}
+    WHERE m.iterations >= {{ min_iterations }}
 ),
 spread AS (
     SELECT process, thread, kind, path, MEDIAN(distance) AS mad_ns

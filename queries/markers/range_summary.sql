@@ -1,5 +1,5 @@
 -- title: Range summary
--- about: Time on the host and on the GPU of the ROCTx ranges of each path, with and without the ranges that lie in them, most work of their own first. Work belongs to the range in which it was launched.
+-- about: Host and GPU time of the ROCTx ranges of each path, with and without nested ranges, most work of their own first. Work belongs to the range in which it was launched.
 -- kind: summary
 -- plot: ranked label=path value=self_ns role=neutral
 -- needs: ranges range_self_times processes

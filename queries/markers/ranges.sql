@@ -1,5 +1,5 @@
 -- title: Ranges
--- about: Every ROCTx range with its path, its ordinal among the ranges of that path on its thread, and what was launched in it, in the order of starts.
+-- about: Every ROCTx range with its path, its ordinal among the ranges of that path on its thread, and the work launched in it, in order of start.
 -- kind: trace
 -- needs: ranges
 -- by:

@@ -1,10 +1,10 @@
 -- title: Allocation churn
--- about: Sizes that are allocated and given back again and again: memory that could be kept. Most time in the calls first. With a window, the allocations made in it.
+-- about: Sizes that are allocated and freed repeatedly: memory that could be kept. Most call time first. With a window, allocations made in it.
 -- kind: summary
 -- needs: allocation_lifetimes processes
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, node, hostname, tid, agent_id
--- param: least int = 2 [1, 1000000000] -- allocations of a size that make it worth a row
+-- param: min_allocations int = 2 [1, 1000000000] -- allocations of a size that make it worth a row
 -- param: top int = 0 -- first N rows of each group, 0 = all
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process; null is host memory
@@ -66,7 +66,7 @@ shared AS (
 frequent AS (
     SELECT {{ frequent }}
     FROM shared
-    WHERE allocations >= {{ least }}
+    WHERE allocations >= {{ min_allocations }}
 ){{ ranked_step('frequent', frequent, 'less_call, bytes, level') }}
 SELECT
     {{ keys }}bytes,

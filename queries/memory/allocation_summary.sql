@@ -1,5 +1,5 @@
 -- title: Allocation summary
--- about: Number, bytes and time of memory allocations and releases, scratch apart, most bytes first.
+-- about: Number, bytes and time of memory allocations and frees, without scratch, most bytes first.
 -- kind: summary
 -- needs: memory_allocations processes
 -- by:

@@ -1,11 +1,11 @@
 -- title: Copy bandwidth over time
--- about: Bytes copied in equal stretches of the activity of each process, by direction. The bytes of a copy are spread evenly over its duration; stretches without copies give no row.
+-- about: Bytes copied in equal bins of the activity of each process, by direction. The bytes of a copy spread evenly over its duration; bins without copies have no row.
 -- kind: pace
 -- plot: heatmap row=direction bin=bin value=gb_per_s from=start_ns to=end_ns
 -- needs: memory_copies kernels processes
 -- by: rank, gpu
 -- dimensions: rank, gpu, process, device, node, hostname, peer_gpu, stream_id, tid, graph_exec_id
--- param: stretches int = 50 [1, 10000] -- stretches between the first start and the last end of the kernels and copies of a process
+-- param: bins int = 50 [1, 10000] -- equal bins between the first start and the last end of the kernels and copies of a process
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: direction name -- H2D, D2H, D2D, P2P, H2H or NONE
@@ -44,7 +44,7 @@ spans AS (
 ),
 -- Edges are whole nanoseconds, so that stretches add up; the last one is cut, and a short span has fewer.
 counts AS (
-    SELECT process, from_ns, to_ns, 0 * process + {{ stretches }} AS bin_count
+    SELECT process, from_ns, to_ns, 0 * process + {{ bins }} AS bin_count
     FROM spans
 ),
 widths AS (
@@ -79,7 +79,7 @@ crossing AS (
 edges AS (
     SELECT n
     FROM numbers
-    WHERE n < {{ stretches }} + 1
+    WHERE n < {{ bins }} + 1
 ),
 -- Few copies cross an edge: only those are looked for in every stretch.
 pieces AS (

@@ -1,5 +1,5 @@
 -- title: Copies by launching call
--- about: Which calls launched the copies, and how long these held their thread while the copy ran. Whether host memory was pageable is not recorded: an asynchronous call that returns only after its copy has ended hints at it.
+-- about: Copies by launching API call, with the copy time inside the API call, when the thread is blocked. Pageable host memory is not recorded; an asynchronous call that returns only after its copy ended suggests it.
 -- kind: summary
 -- needs: memory_copies launches processes
 -- local: summed_of_process

@@ -1,5 +1,5 @@
 -- title: Copy size histogram
--- about: How many copies have which size, in bins that double: from a power of two bytes to the next, with what one copy of that size achieves. Empty copies have a bin of their own, copies whose size is not recorded a row without bounds.
+-- about: Copies by size, in bins from a power of two bytes to the next, with the bandwidth of a copy of that size. Empty copies have a separate bin, copies without a recorded size a row without bounds.
 -- kind: histogram
 -- plot: histogram from=bin_start_bytes to=bin_end_bytes count=copies scale=log
 -- needs: memory_copies processes

@@ -1,5 +1,5 @@
 -- title: Leak candidates
--- about: Allocations that nothing gave back until the end of the trace, by size and by the call that made them, most bytes first. Memory that is kept for the whole run on purpose is among them, and what is in use when the trace ends; what grows is told by how it is spread over time, and by how long others of its kind lived. With a window, the allocations made in it.
+-- about: Allocations never freed in the trace, by size and allocating call, most bytes first. They include memory kept for the whole run, and memory in use at the end of the trace; spread over time and the lifetimes of similar allocations show growth. With a window, allocations made in it.
 -- kind: summary
 -- needs: allocation_lifetimes processes
 -- by: rank, gpu

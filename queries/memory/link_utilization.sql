@@ -1,5 +1,5 @@
 -- title: Link utilization
--- about: What copies achieve over the time in which they run, against the peak of the link they go over. The peaks are facts by architecture (share/links.toml), of PCIe for H2D and D2H, of one link for P2P, of half the memory's bandwidth for D2D. Small copies cannot reach a peak: their share of the time is told beside.
+-- about: Bandwidth of copies while they run, compared with the peak of their link. Peaks come from share/links.toml by architecture: PCIe for H2D and D2H, one link for P2P, half the HBM bandwidth for D2D. Small copies cannot reach a peak: `small_pct` is their share of the time.
 -- kind: summary
 -- plot: bars label=direction value=utilization_pct role=copy
 -- needs: memory_copies agents processes

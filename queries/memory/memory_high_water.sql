@@ -1,5 +1,5 @@
--- title: Memory high water
--- about: The most memory that was live at once on each GPU of each process, from its allocations and releases, and what is live at the end. The processes of a row are not live at the same time by necessity: theirs are added up. Rows without GPU are of host memory. The table `memory_live` has every change.
+-- title: Peak memory
+-- about: Peak of live memory on each GPU of each process, from allocations and frees, and live memory at the end. Rows over several processes sum process peaks, which may not coincide. Rows without a GPU are host memory. The table `memory_live` has every change.
 -- kind: summary
 -- plot: bars label=level value=peak_bytes role=neutral
 -- needs: memory_live agents processes

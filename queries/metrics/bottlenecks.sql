@@ -1,5 +1,5 @@
--- title: Bottlenecks of kernels
--- about: What holds every kernel back, told from its counters by rules: a resource that works near its peak, or a pattern that wastes it. With the values that show it. Where the counters that a rule needs were not collected, it is unknown. Most time first.
+-- title: Kernel bottlenecks
+-- about: What limits every kernel, inferred from counters by rules: a resource near its peak, or a wasteful pattern, with its values. A rule is unknown if its counters were not collected. Most time first.
 -- kind: summary
 -- needs: kernel_bottlenecks kernel_symbols
 -- param: show word = verdict [verdict, found, all] -- the verdict of each kernel, all bottlenecks that were found, or also those that were not

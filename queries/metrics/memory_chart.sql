@@ -1,5 +1,5 @@
 -- title: Memory chart
--- about: Traffic, hit rates and latencies at every level of the memory, from registers to HBM. Over all kernels unless they are grouped.
+-- about: Traffic, hit rates and latencies at every memory level, from registers to HBM. Over all kernels by default.
 -- kind: summary
 -- needs: metric_sums kernel_symbols processes
 -- by:

@@ -1,5 +1,5 @@
--- title: Metrics of kernels
--- about: Everything that can be computed from the collected counters, kernel by kernel: what the definitions say, over all dispatches of the kernel in all counter passes of a rank. A dispatch without one of the counters does not count; what is not collected is no zero.
+-- title: Kernel metrics
+-- about: All metrics of the collected counters, by kernel, over all its dispatches in all counter passes of a rank. Dispatches that lack a needed counter do not count; missing counters are not zero.
 -- kind: summary
 -- needs: metric_sums kernel_symbols processes
 -- by: kernel_name

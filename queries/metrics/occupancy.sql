@@ -1,5 +1,5 @@
 -- title: Achieved occupancy
--- about: How many of the wavefront slots every kernel used, from counters, beside how many of its wavefronts fit. Far less than fits means too few workgroups, or ones that end unequally; what limits the rest is in kernel_resources. Of kernels whose wavefronts in flight were counted.
+-- about: Wavefront slots that every kernel used, from counters, next to its theoretical occupancy. Achieved far below theoretical means too few workgroups, or workgroups that end unevenly; `kernel_resources` names the limit. Only kernels with counted wavefronts in flight.
 -- kind: summary
 -- plot: gauges label=kernel_name achieved=achieved_pct theoretical=theoretical_pct
 -- needs: metric_sums kernel_resources kernel_symbols

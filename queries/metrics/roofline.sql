@@ -1,5 +1,5 @@
 -- title: Roofline
--- about: What every kernel computes and moves, and how near it comes to the roof over it. The roof is the least time that the device needs for the slowest of these: its vector work, its matrix work (each precision at its own peak), and its bytes at each level of the memory. Kernels far below their roof wait for something else. What was not counted is not known: a sum needs the counters of all its parts for every kernel in it, and the roof needs all of vector work, matrix work and bytes. Dispatches that a pass lost count like the others of their kernel.
+-- about: Work and traffic of every kernel, and how close it comes to its roof. The roof is the minimum time that the device needs for the slowest of: vector work, matrix work (each precision at its own peak), and bytes at each memory level. Kernels far below their roof wait for something else. Missing counters stay unknown: a sum needs all its counters for every kernel, and the roof needs all vector work, matrix work and bytes. Dispatches lost by a pass count like the others of their kernel.
 -- kind: summary
 -- plot: roofline
 -- needs: metric_sums kernel_symbols processes

@@ -1,5 +1,5 @@
 -- title: Speed of light
--- about: How near the GPU comes to what it can do: rates and utilisations from counters against the highest values that the hardware allows. Over all kernels unless they are grouped.
+-- about: How close the GPU comes to its limits: rates and utilization from counters next to hardware peaks. Over all kernels by default.
 -- kind: summary
 -- plot: bars label=metric value=pct_of_peak
 -- needs: metric_sums kernel_symbols processes

@@ -1,5 +1,5 @@
 -- title: Collective summary
--- about: What collectives cost and how long GPUs waited in them for the last one, by kernel. The cost of a call is the least duration of its collective; by rank, the one that comes last most often is the one the others wait for.
+-- about: Transfer time of collectives and time that GPUs waited for the last one, by kernel. The transfer time of a call is the shortest duration in its collective. With --by rank, the rank that most often comes last delays the others.
 -- kind: summary
 -- plot: stacked label=kernel_name parts=cost_ns:communication,wait_ns:idle
 -- needs: collective_kernels kernel_symbols clocks processes

@@ -1,5 +1,5 @@
 -- title: Collectives
--- about: Communication kernels that are one collective, brought together over all GPUs. What it takes is the least duration: the others waited for the last that came. Starts are compared only on one clock (see --align). Calls without a partner have no number and come last. Bandwidths are those of rccl-tests, with the least duration as the time, where RCCL calls are recorded with their arguments.
+-- about: Communication kernels matched to collectives across GPUs. The transfer time is the shortest duration; the others waited for the last GPU. Starts are compared only on one clock (see --align). Calls without a partner have no number and come last. Bandwidths follow rccl-tests with the shortest duration, if RCCL calls are recorded with arguments.
 -- kind: trace
 -- needs: collective_kernels kernel_symbols clocks
 -- by:

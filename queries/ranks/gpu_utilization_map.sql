@@ -1,5 +1,5 @@
 -- title: GPU utilization map
--- about: Busy share of every GPU over time, in stretches of equal length from the first to the last GPU activity of its process: a row of a heatmap for each GPU. Times count from the first activity of each process; after --align, of processes on one clock from the earliest of them.
+-- about: Busy share of every GPU over time, in equal bins from the first to the last GPU activity of its process: one heat map row per GPU. Times start at the first activity of each process; after --align, at the earliest of the processes on one clock.
 -- kind: heatmap
 -- plot: heatmap row=rank,gpu bin=bin value=busy_pct from=begin_ns length=length_ns
 -- needs: gpu_segments processes clocks

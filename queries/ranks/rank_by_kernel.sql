@@ -1,5 +1,5 @@
 -- title: Kernels by rank
--- about: Every kernel on every GPU of every rank, against the median of the GPUs that ran it: a matrix, one line per cell. Kernels with most time first.
+-- about: Every kernel on every GPU of every rank, compared with the median of the GPUs that ran it, one row per cell. Most kernel time first.
 -- kind: summary
 -- needs: kernels kernel_symbols processes
 -- by:

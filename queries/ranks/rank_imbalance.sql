@@ -1,5 +1,5 @@
--- title: Imbalance of ranks
--- about: How unequal the GPUs of the ranks are, in any metric. Of communication, the GPU with the least time comes late, and the others wait for it. Processes without any work on a GPU are left out.
+-- title: Rank imbalance
+-- about: Imbalance of the GPUs of the ranks, by metric. For communication, the GPU with the least time arrives late and the others wait for it. Processes without GPU work are excluded.
 -- kind: summary
 -- plot: bars label=metric value=excess_pct role=neutral
 -- needs: gpu_segments kernels memory_copies iterations kernel_symbols processes

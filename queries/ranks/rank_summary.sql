@@ -1,5 +1,5 @@
 -- title: Rank summary
--- about: GPU work of every rank, added up over its processes and the GPUs that each of them used, and how far it is from the mean of the ranks. What processes of a rank do on one GPU at the same time counts for each of them.
+-- about: GPU work of every rank over its processes and their GPUs, and its distance from the mean of the ranks. Concurrent work of several processes of a rank on one GPU counts for each.
 -- kind: summary
 -- plot: stacked label=rank parts=busy_ns:compute,idle_ns
 -- needs: processes gpu_segments kernels

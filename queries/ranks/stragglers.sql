@@ -1,12 +1,12 @@
 -- title: Stragglers
--- about: GPUs that hold the others up, and in what: against the median of the GPUs of all ranks, of two against the other. A row needs an excess that is worth something (least_pct) and clearly more than what GPUs differ by otherwise (least_z). The first collective of a communicator is left out, as it brings together processes that began at different times. No rows: nobody does. Reasons overlap, so excesses of one GPU do not add up.
+-- about: GPUs that delay the others, and why, compared with the median of the GPUs of all ranks (of two GPUs, with the other). A row needs a relevant excess (`min_pct`) that clearly exceeds the usual differences of the GPUs (`min_z`). The first collective of a communicator does not count, because processes start at different times. No rows: no straggler. Reasons overlap, so the excesses of one GPU do not add up.
 -- kind: summary
 -- needs: gpu_segments kernels collective_kernels processes
 -- sums: gpu_segments
 -- by:
 -- dimensions:
--- param: least_pct float = 2 [0, 100] -- least excess in percent of the median span of the GPUs; less is not worth looking at, as a job gets faster by at most its worst excess
--- param: least_z float = 3 [0, 1000000] -- least excess in units of the spread of the GPUs, 1.4826 times their median absolute deviation; of normal values 1 in 700 is further up
+-- param: min_pct float = 2 [0, 100] -- least excess in percent of the median span of the GPUs; less is not worth looking at, as a job gets faster by at most its worst excess
+-- param: min_z float = 3 [0, 1000000] -- least excess in units of the spread of the GPUs, 1.4826 times their median absolute deviation; of normal values 1 in 700 is further up
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: hostname name -- machine
@@ -172,5 +172,5 @@ SELECT
     gpus,
     last_pct
 FROM rated
-WHERE excess_ns > CAST(0 AS DOUBLE) AND excess_pct >= CAST({{ least_pct }} AS DOUBLE) AND (z IS NULL OR z >= CAST({{ least_z }} AS DOUBLE))
+WHERE excess_ns > CAST(0 AS DOUBLE) AND excess_pct >= CAST({{ min_pct }} AS DOUBLE) AND (z IS NULL OR z >= CAST({{ min_z }} AS DOUBLE))
 {{ order_by('-excess_ns, rank, process, gpu, n') }}

@@ -1,5 +1,5 @@
 -- title: Busy time
--- about: Time in which each GPU did anything at all, and its share of the span of its process. A coarser grouping adds the GPUs up.
+-- about: Busy time of each GPU, and its share of the span of its process. Coarser groupings sum over GPUs.
 -- kind: summary
 -- needs: gpu_segments processes
 -- sums: gpu_segments

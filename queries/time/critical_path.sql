@@ -1,5 +1,5 @@
 -- title: Critical path
--- about: What the end of the GPU work of each process depended on, in the order of time: from its first start to its last end, each part bound by the one before it. The parts add up to the span of the kernels and copies of the process, those of no GPU included. Where nothing recorded explains the start of a kernel, what ended shortly before is taken for its cause and called inferred.
+-- about: Dependencies that determine the end of the GPU work of each process, in order of time: from its first start to its last end, each part bound by the previous one. The parts add up to the span of the kernels and copies of the process, with or without a GPU. If nothing recorded explains the start of a kernel, work that ended shortly before is its inferred cause.
 -- kind: trace
 -- needs: critical_path kernels kernel_symbols processes
 -- by:

@@ -1,5 +1,5 @@
 -- title: Critical path by iteration
--- about: What the critical path of each process consists of in each of its iterations, found without markers. The kinds add up to the length of the iteration.
+-- about: Critical path of each process by iteration, found without markers. The kinds add up to the duration of the iteration.
 -- kind: pace
 -- plot: stacked label=iteration parts=kernel_ns:compute,copy_ns:copy,api_ns,host_ns,launch_latency_ns,queue_wait_ns,sync_wakeup_ns,unknown_ns:other
 -- needs: iterations critical_path

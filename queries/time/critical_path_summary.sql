@@ -1,5 +1,5 @@
 -- title: Critical path summary
--- about: What the critical path of each process consists of. Work that is not on it could take longer for a while without moving the end; of work that is on it most is worth an improvement, `what_if_free` tells how much at most. With a filter, shares are of the parts of the path that it leaves.
+-- about: Critical path of each process by kind of work. Work off the path could take longer for a while without delaying the end. Improve the largest parts on the path first; `what_if_free` bounds the savings. With a filter, shares are of the remaining parts of the path.
 -- kind: summary
 -- plot: ranked label=name value=path_ns role=neutral
 -- needs: critical_path kernels memory_copies kernel_symbols processes

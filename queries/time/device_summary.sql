@@ -1,5 +1,5 @@
 -- title: Devices
--- about: Time of every physical GPU over all processes that used it. Work of several processes at the same time counts once; processes share a device only on the same node, whose clock they share.
+-- about: Time of every physical GPU over all its processes. Concurrent work of several processes counts once. Processes share a device only on the same node, whose clock they share.
 -- kind: summary
 -- plot: stacked label=device parts=busy_ns:compute,paused_ns,idle_ns
 -- needs: gpu_segments profiler_pauses agents processes

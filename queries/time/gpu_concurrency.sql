@@ -1,5 +1,5 @@
 -- title: GPU concurrency
--- about: How long each GPU ran how many kernels at once within the span of its process. A coarser grouping adds the GPUs up.
+-- about: How long each GPU ran how many kernels at once within the span of its process. Coarser groupings sum over GPUs.
 -- kind: summary
 -- plot: stacked_by label=by part=kernels_running value=time_ns
 -- needs: gpu_segments processes

@@ -1,5 +1,5 @@
 -- title: GPU timeline
--- about: The life of the processes as five rows: all of it, kernels, copies, either, neither. What runs on one GPU hides the idleness of the others.
+-- about: Process lifetime by kernel, copy, busy and idle time, in five rows. Work on one GPU hides the idle time of others.
 -- kind: summary
 -- needs: kernels gpu_segments processes
 -- by:

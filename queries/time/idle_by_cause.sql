@@ -1,5 +1,5 @@
 -- title: Idle time by cause
--- about: Time without kernels on each GPU by what the host did about the work that came next. Inside the span of the process all causes but `copy_only` add up to the idle time of `time_breakdown`; `paused` is part of it there, and no idleness here.
+-- about: GPU idle time by host activity before the next launch. Inside the span of the process, all causes but `copy_only` add up to the idle time of `time_breakdown`; it includes `paused`, which is not idle time here.
 -- kind: summary
 -- plot: stacked_by label=by part=cause value=idle_ns
 -- needs: idle_gaps processes

@@ -1,5 +1,5 @@
 -- title: Idle gaps
--- about: Stretches of each GPU in which nothing ran inside the span of its process, longest first, with the kernels around each, what the host did, and its main cause.
+-- about: Idle gaps of each GPU inside the span of its process, longest first, with the kernels before and after, the host activity, and the main cause.
 -- kind: trace
 -- needs: idle_gaps kernel_symbols processes
 -- local: longest

@@ -1,5 +1,5 @@
 -- title: Iteration summary
--- about: How the kernels of every process repeat themselves: period, phases, and the times of the steady iterations.
+-- about: Repetition of the kernels of every process: period, phases, and times of the steady iterations.
 -- kind: summary
 -- needs: iterations kernels
 -- by:

@@ -1,5 +1,5 @@
 -- title: Iterations
--- about: The repetitions in the sequence of kernels of every process, found without markers, and how long each took. Processes without a period have none.
+-- about: Repetitions in the kernel sequence of every process, found without markers, with their durations. Processes without a period have none.
 -- kind: pace
 -- plot: pace line=rank x=iteration y=duration_ns
 -- needs: iterations

@@ -1,5 +1,5 @@
 -- title: Overlap of compute, communication and copies
--- about: How much communication and copying each GPU hid behind other work, and how much was exposed. A coarser grouping adds the GPUs up.
+-- about: Communication and copies of each GPU that other work hides, and their exposed part. Coarser groupings sum over GPUs.
 -- kind: summary
 -- needs: gpu_segments processes
 -- sums: gpu_segments

@@ -1,5 +1,5 @@
 -- title: Queue depth over time
--- about: How many dispatches waited and ran in each hardware queue, in bins of equal length from the first issued dispatch of each process on. A dispatch is issued when its launching call returns. Bins before the first and after the last dispatch of a queue are left out. A coarser grouping takes the mean over the queues.
+-- about: Waiting and running dispatches of each hardware queue, in equal bins from the first issued dispatch of each process. A dispatch is issued when its launch call returns. Bins before the first and after the last dispatch of a queue are omitted. Coarser groupings average over queues.
 -- kind: heatmap
 -- plot: heatmap row=by bin=bin value=mean_depth from=bin_start_ns to=bin_end_ns
 -- needs: queue_depths processes

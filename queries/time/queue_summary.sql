@@ -1,5 +1,5 @@
 -- title: Queue summary
--- about: How full each hardware queue was from its first issued dispatch to the end of its last. A dispatch is issued when its launching call returns. While a queue is empty the GPU waits for the host, unless other queues have work. A coarser grouping adds the queues up.
+-- about: Depth of each hardware queue from its first issued dispatch to the end of its last. A dispatch is issued when its launch call returns. While a queue is drained the GPU waits for the host, unless other queues have work. Coarser groupings sum over queues.
 -- kind: summary
 -- needs: queue_depths processes
 -- by: rank, gpu, queue_id

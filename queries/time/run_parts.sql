@@ -1,5 +1,5 @@
 -- title: Parts of the run
--- about: What of the run of every process is set-up, warm-up, even repetition (or dense work where nothing repeats), pauses, and what comes after.
+-- about: Setup, warm-up, steady part (or dense work if nothing repeats), pauses and tail of the run of every process.
 -- kind: pace
 -- needs: run_parts
 -- by:

@@ -1,5 +1,5 @@
 -- title: GPU time breakdown
--- about: How each GPU spent the span of its process: computing, communicating, copying or idle. A coarser grouping adds the GPUs up.
+-- about: Span of each GPU by computing, communicating, copying and idle time. Coarser groupings sum over GPUs.
 -- kind: summary
 -- plot: stacked label=by parts=compute_ns,exposed_comm_ns,exposed_copy_ns,idle_ns
 -- needs: gpu_segments kernels processes

@@ -1,5 +1,5 @@
 -- title: Top by summed duration
--- about: API calls, ranges, kernels and copies together, largest sum of durations first. The sums count what overlaps or nests again: they are not wall time.
+-- about: API calls, ranges, kernels and copies together, largest sum of durations first. Sums count overlapping and nested time repeatedly: they are not wall time.
 -- kind: summary
 -- plot: bars label=name value=total_ns role=domain
 -- needs: kernels regions memory_copies kernel_symbols processes

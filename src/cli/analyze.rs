@@ -15,9 +15,9 @@ use crate::report::compat::rocinsight::{self, SchemaVersion};
 /// Name of the file where only its directory is given.
 const STEM: &str = "analysis";
 
-/// Analyse traces: what costs time, what to do about it, what to collect next
+/// Find bottlenecks and recommend next steps
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Exits with 4 when --fail-on names a priority and a finding has it or a higher one.
+#[command(after_help = "Exits with 4 if a finding has the --fail-on priority or a higher one.
 
 Examples:
   wavesieve analyze traces/
@@ -35,10 +35,10 @@ pub struct AnalyzeArguments {
     output: DocumentOutput,
     #[command(flatten)]
     document: DocumentArguments,
-    /// Write the JSON document of another program instead
+    /// Write the JSON document of another program
     #[arg(long, value_enum, value_name = "PROGRAM", help_heading = "Output")]
     json_compat: Option<JsonCompat>,
-    /// What you want to know, in words; kept in documents that have a place for it
+    /// Your question in words; documents with a field for it keep it
     #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
     prompt: Option<String>,
 }
@@ -46,7 +46,7 @@ pub struct AnalyzeArguments {
 /// JSON documents of other programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum JsonCompat {
-    /// rocinsight, in the version of its schema that has a place for all
+    /// rocinsight, in the newest schema version
     Rocinsight,
     /// rocinsight, schema 0.1.0
     #[value(name = "rocinsight-0.1.0")]

@@ -31,25 +31,25 @@ use crate::trace::jobs::Jobs;
 #[derive(Args, Clone, Debug)]
 pub struct InputArguments {
     /// Files, directories (searched recursively) and glob patterns: rocpd and RPD databases, rocprofv3 JSON
-    /// and CSV, folders of rocprofiler-compute, datasets
+    /// and CSV, ROCm Compute Profiler folders, datasets
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
-    /// The same as INPUT, for command lines written for rocpd
+    /// Same as INPUT, for rocpd command lines
     #[arg(short = 'i', long = "input", value_name = "INPUT", num_args = 1..)]
     more_inputs: Vec<String>,
-    /// Take the rank from the path: the first group of this regular expression, else its whole match
+    /// Take the rank from the path: the first group of this regular expression, or its whole match if it has no group
     #[arg(long, value_name = "REGEX", help_heading = "Input")]
     rank_from: Option<String>,
-    /// Rules for kernel categories, tried before the built-in ones
+    /// Kernel category rules, tried before the built-in ones
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     categories: Option<PathBuf>,
-    /// Definitions of metrics, which stand in the place of built-in ones of the same id
+    /// Metric definitions; they override built-ins with the same id
     #[arg(long = "metrics", value_name = "FILE", help_heading = "Input")]
     metric_definitions: Option<PathBuf>,
-    /// Measured roofs instead of theoretical ones: the roofline.csv of rocprofiler-compute
+    /// Measured roofs instead of theoretical ones: roofline.csv of ROCm Compute Profiler
     #[arg(long, value_name = "FILE", help_heading = "Input")]
     roofs: Option<PathBuf>,
-    /// What reads rows of SQLite databases
+    /// Reader of SQLite databases
     #[arg(long, value_enum, default_value_t, value_name = "READER", help_heading = "Input")]
     reader: ReaderChoice,
     #[command(flatten)]
@@ -59,13 +59,12 @@ pub struct InputArguments {
 /// What reads rows of SQLite databases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum ReaderChoice {
-    /// The file's pages where they can be read, else SQLite
+    /// Read the file's pages directly, or use SQLite if that fails
     #[default]
     Auto,
-    /// SQLite
+    /// Use SQLite
     Sqlite,
-    /// The file's pages, or an error where it has none that can be read; single tables that only SQLite can read are left
-    /// to it
+    /// Read the file's pages directly, or fail; single tables that only SQLite can read are read by SQLite
     Pages,
 }
 
@@ -105,7 +104,7 @@ impl InputArguments {
             .as_deref()
             .map(|pattern| {
                 Regex::new(pattern).map_err(|_| {
-                    Failure::Usage(format!("--rank-from {pattern} is no regular expression; try 'rank(\\d+)'"))
+                    Failure::Usage(format!("invalid --rank-from `{pattern}`: not a regular expression; try 'rank(\\d+)'"))
                 })
             })
             .transpose()?;
@@ -155,7 +154,7 @@ impl InputArguments {
     pub fn named(&self) -> Result<Vec<String>, Failure> {
         let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
         if inputs.is_empty() {
-            return Err(Failure::Usage("no input is named; add a file, a directory or a glob pattern".to_owned()));
+            return Err(Failure::Usage("no input; pass a file, directory or glob".to_owned()));
         }
         Ok(inputs)
     }
@@ -224,8 +223,8 @@ pub struct Opening<'a> {
 /// Where converted files are kept.
 #[derive(Args, Clone, Debug)]
 pub struct CacheArguments {
-    /// Keep the inputs converted in this directory and read them from there as long as they do not change. The first
-    /// run converts them whole; deleting the directory is always safe
+    /// Cache converted inputs in this directory and read them from there until they change. The first run converts
+    /// whole inputs; you can always delete the directory
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     cache: Option<PathBuf>,
 }
@@ -259,11 +258,11 @@ pub struct QueryArguments {
     /// Form of kernel names to show and group by
     #[arg(long, value_enum, default_value_t, help_heading = "Query")]
     name: NameForm,
-    /// Show these columns only, in this order; what is left out need not be worked out
+    /// Show only these columns, in this order; other columns are not computed
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Query")]
     columns: Option<Vec<String>>,
-    /// Print the statement instead of running it; it runs as it is in DuckDB and DataFusion over the tables of a dataset, which
-    /// its first line names
+    /// Print the statement instead of running it; it also runs in DuckDB and DataFusion over the dataset tables that its
+    /// first line names
     #[arg(long, help_heading = "Query")]
     pub show_sql: bool,
 }
@@ -332,19 +331,19 @@ impl AnswerFormat {
 /// Where and how an answer is written.
 #[derive(Args, Clone, Debug)]
 pub struct OutputArguments {
-    /// Format of the answer
+    /// Output format
     #[arg(short, long, value_enum, help_heading = "Output")]
     format: Option<AnswerFormat>,
-    /// File to write, - for standard output; without -f its extension chooses the format
+    /// Output file, - for standard output; without -f its extension selects the format
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     pub output: Option<PathBuf>,
-    /// Unit of times; files keep nanoseconds unless one is named
+    /// Time unit; files keep nanoseconds by default
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     pub unit: TimeUnit,
-    /// Rows shown in a table on the terminal, 0 for all; files always hold all
+    /// Rows to show in a terminal table, 0 for all; files always hold all rows
     #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Output")]
     pub rows: usize,
-    /// Do not fit tables to the width of the terminal
+    /// Do not fit tables to the terminal width
     #[arg(long, help_heading = "Output")]
     pub wide: bool,
 }
@@ -389,29 +388,28 @@ pub enum ColorChoice {
 /// Options of every verb.
 #[derive(Args, Clone, Debug)]
 pub struct GlobalArguments {
-    /// Threads to use; all processors where none is given
+    /// Worker threads [default: all cores]
     #[arg(long, value_name = "N", global = true, help_heading = "Global",
           value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Files and processes to read at the same time, each with all threads; one more than there are threads where no number
-    /// is given, but one with one thread
+    /// Files and processes to read in parallel, each with all threads [default: threads + 1; 1 with one thread]
     #[arg(long, value_name = "N", global = true, help_heading = "Global",
           value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Memory that processes read at the same time may need by estimate, such as 8G or 50%; one at a time is always
-    /// read. Half of the memory of the machine or the container where none is given
+    /// Memory budget for processes read in parallel, by estimate, such as 8G or 50%; one at a time is always read
+    /// [default: half of the memory of the machine or container]
     #[arg(long, value_name = "SIZE", global = true, help_heading = "Global", value_parser = memory::parse)]
     memory_limit: Option<u64>,
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN", help_heading = "Global")]
     color: ColorChoice,
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(short, long, global = true, help_heading = "Global")]
     pub quiet: bool,
-    /// Say on standard error what is read and how long it takes
+    /// Log progress and times to standard error
     #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Global")]
     pub verbose: bool,
-    /// Queries of one's own: a directory of .sql files that add to the built-in ones or replace them
+    /// Add or replace queries: a directory of .sql files
     #[arg(long, value_name = "DIR", global = true, help_heading = "Global")]
     pub queries: Option<PathBuf>,
 }

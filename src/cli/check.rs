@@ -11,11 +11,11 @@ use super::{answer, messages};
 use crate::derive::health::DAMAGED_INPUT;
 use crate::engine::{QueryOptions, Registry, run_query};
 
-/// Check the health of a trace: every anomaly, counted
+/// List trace anomalies; exit with 4 on errors
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Exits with 4 when an anomaly is an error, and names it on standard error; with 5 when an input is damaged and nothing else is an error.
-Rows of `not_recorded` name what the trace lacks and how to record it.
+    after_help = "Exits with 4 if an anomaly is an error, and names it on standard error; with 5 if an input is damaged and nothing else is an error.
+Rows of `not_recorded` list missing records and how to record them.
 
 Examples:
   wavesieve check traces/

@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use super::exit::{DONE, Failure};
 use super::messages::print;
 
-/// Print the completions for a shell, of queries with --queries too
+/// Generate shell completions
 #[derive(Args, Clone, Debug)]
 #[command(
     after_help = "bash: source <(wavesieve completions bash); zsh: write the output to _wavesieve in a directory of fpath

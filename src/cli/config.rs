@@ -11,7 +11,7 @@ use super::settings::{Effective, Origin, Settings, effective};
 use super::{answer, messages, pages};
 use crate::engine::{Answer, ColumnUnit, OutputColumn};
 
-/// Show the settings in force and where they come from
+/// Show effective settings and their sources
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   wavesieve config show
@@ -25,11 +25,11 @@ pub struct ConfigArguments {
 enum Action {
     /// Print every setting with its value and where it comes from
     ///
-    /// A setting is a long option. Its value comes from, in rising order: the default, wavesieve.toml in this directory
-    /// or the nearest above that has one, ~/.config/wavesieve/config.toml (below XDG_CONFIG_HOME where that is set),
-    /// the variable WAVESIEVE_<OPTION>, the flag. In a file a key is the option's name; it stands at the top for all
-    /// verbs, below [table] or [table.kernel_summary] for one verb or query. A switch is true or false. Paths are
-    /// relative to the file. Unknown keys are refused; unknown variables are not, -v lists them.
+    /// A setting is a long option. Later sources override earlier ones: the default, wavesieve.toml in this directory
+    /// or the nearest one above, ~/.config/wavesieve/config.toml (or below XDG_CONFIG_HOME if set), the variable
+    /// WAVESIEVE_<OPTION>, the flag. Keys in a file are option names: at the top for all commands, below [table] or
+    /// [table.kernel_summary] for one command or query. A switch is true or false. Paths are relative to the file.
+    /// Unknown keys are errors; -v lists unknown variables.
     #[command(after_help = "Examples:
   wavesieve config show
   wavesieve config show table kernel_summary
@@ -40,7 +40,7 @@ enum Action {
 
 #[derive(Args, Clone, Debug)]
 struct ShowArguments {
-    /// Verb, or verb and query, whose settings to show; all where none is given
+    /// Command, or command and query, whose settings to show [default: all]
     #[arg(value_name = "VERB")]
     verbs: Vec<String>,
     #[command(flatten)]

@@ -18,13 +18,13 @@ use crate::schema::{Origin, Table, table, tables};
 /// The word for all tables that are made on demand.
 const ALL: &str = "all";
 
-/// Write all tables of all ranks as a hive-partitioned dataset
+/// Convert traces to Parquet, CSV, JSON or Arrow
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "The Parquet dataset is an input like any other, and opens in pandas, DuckDB and polars.
+#[command(after_help = "You can use the Parquet dataset as an input, and open it in pandas, DuckDB and polars.
 
-A dataset that is there already is brought up to date: ranks whose files did not change (size,
-time, first and last MiB) are taken over, as long as the same version converts them in the same
-way. An interrupted conversion is gone on with by the same command.
+If the dataset exists, convert updates it: ranks whose files did not change (size, time, first and
+last MiB) are reused if the same version converted them with the same options. If a conversion is
+interrupted, rerun the same command to resume.
 
 Examples:
   wavesieve convert traces/ -o dataset
@@ -34,16 +34,16 @@ Examples:
 pub struct ConvertArguments {
     #[command(flatten)]
     input: InputArguments,
-    /// Directory to write; it appears, or changes, when everything is written
+    /// Output directory; it appears or changes only when everything is written
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Format of the files
+    /// File format
     #[arg(long, value_enum, default_value_t)]
     to: TableFormat,
-    /// Keep these tables too, which are else made when a query needs them; `all` for all of them
+    /// Also write these derived tables, which queries otherwise compute when needed; `all` for all of them
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = on_demand)]
     with: Vec<String>,
-    /// Convert everything again and replace whatever dataset is there
+    /// Convert everything again and replace the existing dataset
     #[arg(long)]
     overwrite: bool,
 }

@@ -23,28 +23,28 @@ pub struct DocumentArguments {
     /// Form of kernel names to show and group by
     #[arg(long, value_enum, default_value_t, help_heading = "Analysis")]
     name: NameForm,
-    /// Set a threshold of a rule; may be given several times
+    /// Set a rule threshold; repeatable
     #[arg(long, value_name = "RULE.THRESHOLD=NUMBER", help_heading = "Analysis")]
     set: Vec<String>,
-    /// Thresholds of rules: a TOML file with a table of numbers for each rule
+    /// Rule thresholds: a TOML file with a table of numbers for each rule
     #[arg(long, value_name = "FILE", help_heading = "Analysis")]
     rules: Option<PathBuf>,
-    /// Exit with 4 when a finding has this priority or a higher one, and name it on standard error
+    /// Exit with 4 if a finding has this priority or a higher one, and name it on standard error
     #[arg(long, value_enum, value_name = "PRIORITY", help_heading = "Analysis")]
     fail_on: Option<FailOn>,
-    /// Judge all of the run, warm-up and pauses included, even where a part of it repeats evenly
+    /// Analyze the whole run with warm-up and pauses, even if it has a steady part
     #[arg(long, help_heading = "Analysis")]
     whole_run: bool,
-    /// Heading of the document
+    /// Document title
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
-    /// Show these sections only, such as time,hotspots; sheets of TraceLens have options of their own
+    /// Show only these sections, such as time,hotspots; TraceLens sheets have separate options
     #[arg(long, value_name = "SECTION,…", value_delimiter = ',', help_heading = "Output")]
     sections: Vec<String>,
-    /// Leave these sections out
+    /// Omit these sections
     #[arg(long, value_name = "SECTION,…", value_delimiter = ',', help_heading = "Output")]
     without: Vec<String>,
-    /// Write the charts of the document as SECTION-QUERY.svg and .png into a directory too, whatever its format
+    /// Also write the charts as SECTION-QUERY.svg and .png into this directory, for any format
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub charts: Option<PathBuf>,
 }
@@ -56,7 +56,7 @@ enum FailOn {
     High,
     /// High and medium
     Medium,
-    /// All but what is only good to know
+    /// All but informational
     Low,
     /// Any
     Info,

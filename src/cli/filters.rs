@@ -16,42 +16,42 @@ use crate::trace::selection::{
 /// Which events of the trace to look at.
 #[derive(Args, Clone, Debug)]
 pub struct FilterArguments {
-    /// Stretch of time FROM:TO: 10%:90% or +1s:+1500ms of each process's span, -1s: for its end, times of the clock in
-    /// ns, @marker for a ROCTx range (@marker/2 for the third of that name), or steady for the part that repeats evenly
+    /// Time window FROM:TO: 10%:90% or +1s:+1500ms of each process's span, -1s: for its last second, clock times in ns,
+    /// @marker for a ROCTx range (@marker/2 for the third of that name), or steady for the steady part
     #[arg(long, value_name = "WINDOW", allow_hyphen_values = true, help_heading = "Filters")]
     window: Option<Window>,
-    /// Iterations FIRST..LAST of each process, both included and counted from 0, or those that are steady, warmup or cooldown:
-    /// the time from the start of the first to the end of the last of them (`wavesieve table iterations` lists them)
+    /// Iterations FIRST..LAST of each process (inclusive, from 0), or steady, warmup or cooldown: the window from the start
+    /// of the first to the end of the last (`wavesieve table iterations` lists them)
     #[arg(long = "iter", value_name = "ITERATIONS", help_heading = "Filters")]
     iterations: Option<IterationSet>,
-    /// Which events a window keeps; busy, idle and exposed time is always cut at it
+    /// Events that a window keeps; busy, idle and exposed time is always cut at the window
     #[arg(long, value_enum, default_value_t, value_name = "MODE", help_heading = "Filters")]
     window_mode: WindowMode,
-    /// Ranks, such as 0,4-7
+    /// Keep these ranks, such as 0,4-7
     #[arg(long = "rank", value_name = "LIST", help_heading = "Filters")]
     ranks: Option<NumberSet>,
-    /// GPUs by their index in the process
+    /// Keep these GPUs, by index in the process
     #[arg(long = "gpu", value_name = "LIST", help_heading = "Filters")]
     gpus: Option<NumberSet>,
-    /// Kernels whose full or short name this regular expression matches
+    /// Keep kernels whose full or short name matches this regular expression
     #[arg(long, value_name = "REGEX", value_parser = pattern, allow_hyphen_values = true, help_heading = "Filters")]
     kernel: Option<Regex>,
-    /// Kernels of these categories
+    /// Keep kernels of these categories
     #[arg(long = "category", value_name = "NAME,…", value_delimiter = ',', help_heading = "Filters")]
     category: Vec<String>,
-    /// Streams by id
+    /// Keep these streams, by id
     #[arg(long = "stream", value_name = "LIST", help_heading = "Filters")]
     streams: Option<NumberSet>,
-    /// Queues by id
+    /// Keep these queues, by id
     #[arg(long = "queue", value_name = "LIST", help_heading = "Filters")]
     queues: Option<NumberSet>,
-    /// API calls and ranges of these domains, such as hip,marker
+    /// Keep API calls and ranges of these domains, such as hip,marker
     #[arg(long = "domain", value_name = "NAME,…", value_delimiter = ',', help_heading = "Filters")]
     domain: Vec<String>,
-    /// Events that last at least so long, such as 10us
+    /// Keep events at least this long, such as 10us
     #[arg(long, value_name = "TIME", value_parser = parse_duration_ns, help_heading = "Filters")]
     min_duration: Option<i64>,
-    /// Rows that meet a condition in SQL: of the table a query is about, or of every table with its columns
+    /// Keep rows matching a SQL condition: of the query's main table, or of every table that has its columns
     #[arg(long = "where", value_name = "SQL", value_parser = Condition::parse, allow_hyphen_values = true,
           help_heading = "Filters")]
     condition: Option<Condition>,
@@ -61,7 +61,7 @@ fn pattern(text: &str) -> Result<Regex, String> {
     Regex::new(text).map_err(|error| {
         let reason = error.to_string();
         let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        format!("it is no regular expression ({reason}); put \\ before a character to take it as it is")
+        format!("invalid regular expression ({reason}); put \\ before a character to match it literally")
     })
 }
 

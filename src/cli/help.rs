@@ -12,11 +12,11 @@ pub const MAIN_NOTES: &str = include_str!("../../templates/help/main_notes.txt")
 
 /// Verbs by task, in the order of the main help. A verb that is in none of them comes last, under "More".
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Look", &["info", "check", "table", "sql"]),
-    ("Explain", &["analyze", "report", "compare", "scan"]),
-    ("Export", &["convert", "trim", "merge", "plan"]),
-    ("Act", &["interactive", "workflow", "lab"]),
-    ("Maintain", &["completions", "man", "config", "schema"]),
+    ("Inspect", &["info", "check", "table", "sql"]),
+    ("Analyze", &["analyze", "report"]),
+    ("Collect", &["scan", "plan"]),
+    ("Export", &["convert"]),
+    ("Setup", &["completions", "man", "config", "schema"]),
 ];
 
 /// The verbs that exist, by task.

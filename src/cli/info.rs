@@ -17,10 +17,10 @@ use crate::engine::{Answer, ColumnUnit, OutputColumn, Query, Registry, by_rows, 
 use crate::schema::tables;
 use crate::trace::{Member, Trace};
 
-/// Say what the inputs are: processes, ranks, GPUs, spans and rows
+/// Summarize inputs: processes, ranks, GPUs, time spans, rows
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Machine-readable formats hold one record per process. Damaged content of datasets and
-of long texts is only found by commands that read it, such as `wavesieve check`.
+#[command(after_help = "Machine-readable formats hold one record per process. `wavesieve check` also finds damage inside
+datasets and long texts, which `info` does not read.
 
 Examples:
   wavesieve info traces/

@@ -11,17 +11,17 @@ use super::help::{Part, notes};
 use super::messages::print;
 use super::pages;
 
-/// Print a manual page, or write all of them
+/// Generate man pages
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   wavesieve man
   wavesieve man table kernel_summary
   wavesieve man --output man1")]
 pub struct ManArguments {
-    /// Verb to describe; the whole program where none is given
+    /// Command to describe [default: the whole program]
     #[arg(value_name = "VERB")]
     verbs: Vec<String>,
-    /// Directory for wavesieve.1 and a page of every verb and query
+    /// Directory for wavesieve.1 and a page for every command and query
     #[arg(short, long, value_name = "DIR", conflicts_with = "verbs")]
     output: Option<PathBuf>,
 }

@@ -28,29 +28,29 @@ const SHOWN: usize = 5;
 /// Form of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum PlanFormat {
-    /// The passes as a table, the commands, and the other forms but JSON
+    /// Passes as a table, the commands, and all other formats except JSON
     Text,
     /// A job file for rocprofv3 -i
     Yaml,
-    /// A job file of pmc: lines, which newer releases of rocprofv3 advise against
+    /// A job file of pmc: lines, deprecated in newer rocprofv3 releases
     Txt,
-    /// All of it for scripts; rocprofv3 -i takes it too
+    /// Everything, for scripts; rocprofv3 -i also reads it
     Json,
-    /// The counters that rocprofv3 -E must define so that levels are accumulated
+    /// The counters that rocprofv3 -E must define to accumulate levels
     Definitions,
 }
 
-/// How levels are accumulated.
+/// How to collect accumulated levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum AccumulationStyle {
-    /// As counters NAME_ACCUM that a file for rocprofv3 -E defines
+    /// Counters NAME_ACCUM, defined in a file for rocprofv3 -E
     #[default]
     Defined,
-    /// As pairs of NAME and SQ_ACCUM_PREV_HIRES, for rocprof before rocprofv3, which gives 0 for them
+    /// Pairs of NAME and SQ_ACCUM_PREV_HIRES, for rocprof before rocprofv3; rocprofv3 reports 0 for them
     Paired,
 }
 
-/// What counts of metrics are divided by.
+/// Normalization unit of metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Per {
     /// Wavefronts
@@ -75,12 +75,12 @@ impl From<Per> for Normalization {
     }
 }
 
-/// Plan counter collection: passes that fit the hardware, and the rocprofv3 commands for them
+/// Plan counter passes; print rocprofv3 commands
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-Every counter is collected in exactly one pass, no pass asks a block of the hardware for more counters than it has, and there are as few passes as that allows. Derived counters are taken apart into those of the hardware, because not every release and architecture has them by name.
+The plan collects every counter in exactly one pass, never exceeds the counters of a hardware block, and has as few passes as possible. It replaces derived counters by hardware counters, because not every release and architecture knows them by name.
 
-With -o the extension chooses the format: .yaml, .txt, .json.
+With -o the extension selects the format: .yaml, .txt, .json.
 
 Examples:
   wavesieve plan --counters SQ_WAVES,GRBM_GUI_ACTIVE,TCC_HIT,TCC_MISS --arch gfx942
@@ -88,43 +88,43 @@ Examples:
   wavesieve plan --metrics-of speed_of_light,roofline --arch MI355X -f yaml
   wavesieve plan --metrics-of sol.wavefront_occupancy --arch gfx942 -f definitions")]
 pub struct PlanArguments {
-    /// Counters of the hardware, with or without _sum, _max, _min, _avr or [n], and derived counters
+    /// Hardware counters, with or without _sum, _max, _min, _avr or [n], and derived counters
     #[arg(long, value_name = "NAME", value_delimiter = ',', num_args = 1.., help_heading = "What")]
     counters: Vec<String>,
-    /// Metrics by id such as sol.l2_cache_hit_rate, and panels such as speed_of_light
+    /// Metric ids such as sol.l2_cache_hit_rate, and panels such as speed_of_light
     #[arg(long, value_name = "ID", value_delimiter = ',', num_args = 1.., help_heading = "What")]
     metrics_of: Vec<String>,
-    /// Architecture of the GPU by its LLVM name, such as gfx942, or a product such as MI300X
+    /// GPU architecture by LLVM name, such as gfx942, or product, such as MI300X
     #[arg(long, value_name = "GFX", help_heading = "What")]
     arch: Option<String>,
-    /// What counts of metrics are divided by
+    /// Normalization unit of metrics
     #[arg(long, value_enum, default_value_t, help_heading = "What")]
     per: Per,
-    /// Definitions of metrics of one's own, a TOML file in the form of share/metrics
+    /// Your own metric definitions: a TOML file in the format of share/metrics
     #[arg(long, value_name = "FILE", help_heading = "What")]
     metrics: Vec<PathBuf>,
-    /// Counters that a block has room for in a pass, where it is not known or known better
+    /// Counters per pass that fit a block; overrides the built-in limit
     #[arg(long, value_name = "BLOCK=N", value_parser = block_limit, help_heading = "How")]
     block_limit: Vec<(String, usize)>,
-    /// Ask for derived counters by name where rocprofiler-sdk defines them on the architecture
+    /// Request derived counters by name if rocprofiler-sdk defines them for the architecture
     #[arg(long, help_heading = "How")]
     by_name: bool,
-    /// How levels are accumulated
+    /// How to collect accumulated levels
     #[arg(long, value_enum, default_value_t, help_heading = "How")]
     accumulations: AccumulationStyle,
-    /// Directory of the commands that gets a folder for every pass
+    /// Output directory in the commands, with a folder for every pass
     #[arg(long, value_name = "DIR", default_value = "counters", help_heading = "How")]
     directory: String,
-    /// File of the commands that defines accumulations; -f definitions writes it
+    /// Accumulation definitions in the commands; -f definitions writes this file
     #[arg(long, value_name = "FILE", default_value = "accumulations.yaml", help_heading = "How")]
     definitions: String,
-    /// Form of the plan; without it the output's extension chooses
+    /// Output format; by default the output's extension selects it
     #[arg(short, long, value_enum, help_heading = "Output")]
     format: Option<PlanFormat>,
-    /// File to write, - for standard output
+    /// Output file, - for standard output
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     output: Option<PathBuf>,
-    /// The program to be profiled and its arguments, for the commands
+    /// Program to profile and its arguments, for the commands
     #[arg(last = true, value_name = "COMMAND")]
     program: Vec<String>,
 }

@@ -18,7 +18,7 @@ use super::{
 use crate::engine::Registry;
 
 const ABOUT: &str =
-    "Sifts GPU traces: rocpd, RPD, rocprofv3 JSON and CSV of any number of ranks into tables, answers and Parquet";
+    "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV";
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
@@ -95,7 +95,7 @@ fn dispatch(
         "man" => man::run(&parsed(matches)?, command),
         "config" => config::run(matches, settings, &command, global),
         "schema" => schema::run(&parsed(matches)?, registry, &command),
-        other => Err(Failure::Usage(format!("{other} is no verb; see wavesieve --help"))),
+        other => Err(Failure::Usage(format!("unknown command `{other}`; see wavesieve --help"))),
     }
 }
 

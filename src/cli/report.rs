@@ -19,11 +19,11 @@ use crate::report::html::is_page;
 /// Name of the file where none is given.
 const STEM: &str = "report";
 
-/// Write documents to send around: one of all inputs, or one of each run with an index that compares them
+/// Write shareable reports, for all inputs or per run
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Without -o and -d the file is report.html here, with --group-by the directory is reports/. A run that cannot be read does not
-stop the others: the index tells why, and the exit code is 6; where all fail, it is that of the first.
+    after_help = "By default the file is report.html in this directory, with --group-by the directory is reports/. A run that cannot be read does
+not stop the others: the index gives the reason, and the exit code is 6; if all fail, it is the exit code of the first failed run.
 
 Examples:
   wavesieve report traces/
@@ -42,11 +42,11 @@ pub struct ReportArguments {
     output: DocumentOutput,
     #[command(flatten)]
     document: DocumentArguments,
-    /// One document of each run: what is in the same folder (a dataset is a run by itself), what was found in the same
-    /// input, or what has the same text in its path by a regular expression, of its first group or else the whole match
+    /// Write one document per run. A run is a folder (a dataset is a run by itself), an input, or all paths with the same
+    /// text in the first group (or the whole match) of a regular expression
     #[arg(long, value_name = "folder|input|REGEX", value_parser = grouping, help_heading = "Runs")]
     group_by: Option<Grouping>,
-    /// The run that the index compares the others to, by its name [default: the first]
+    /// Baseline run of the index, by name [default: the first]
     #[arg(long, value_name = "RUN", requires = "group_by", help_heading = "Runs")]
     baseline: Option<String>,
 }

@@ -11,7 +11,7 @@ pub fn page(book: &RuleBook) -> String {
     for (id, rule) in book.iter() {
         // Writing to a String cannot fail.
         let _ = write!(page, "\n## {id}\n\n{}\n\n{}\n\n", code(&rule.title), code(&rule.explanation));
-        let _ = writeln!(page, "- category: {}; confidence {:.0} %", rule.category, rule.confidence * 100.0);
+        let _ = writeln!(page, "- category: {}; confidence {:.0}%", rule.category, rule.confidence * 100.0);
         let asked: BTreeSet<String> = RULES
             .iter()
             .filter(|rule| rule.id == id)

@@ -26,19 +26,19 @@ const WIDTH: usize = 80;
 enum ScanFormat {
     /// For the terminal
     Text,
-    /// For scripts, by the schema of documents
+    /// For scripts, in the document schema
     Json,
     /// For wikis, issues and merge requests
     #[value(alias = "md")]
     Markdown,
-    /// JSON of the scan alone, with the fields of tier0 in the documents of rocpd analyze
+    /// JSON of the scan alone, with the tier0 fields of rocpd analyze documents
     Tier0,
 }
 
-/// Look at source code before there is a trace: kernels, waits, copies, and what to profile first
+/// Scan source code; suggest what to profile
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-Reads HIP, CUDA, C, C++, OpenCL C and Python. Comments, literals and what #if 0 leaves out do not count; kernels that are defined, launched or named for a launch are related by name. Directories of builds and of others' sources, hidden ones, and links are left out. Exits with 3 when there is no source file.
+Reads HIP, CUDA, C, C++, OpenCL C and Python. Ignores comments, literals and #if 0 blocks; matches kernel definitions and launches by name. Skips build, vendored and hidden directories, and links. Exits with 3 if there is no source file.
 
 Examples:
   wavesieve scan fixtures/source
@@ -49,25 +49,25 @@ pub struct ScanArguments {
     /// Directory with source code, or a source file
     #[arg(value_name = "PATH")]
     directory: PathBuf,
-    /// Source files that are read, in the order of their paths; 0 for all
+    /// Source files to read, in path order; 0 for all
     #[arg(long, value_name = "N", default_value_t = 500, help_heading = "Input")]
     max_files: usize,
-    /// Largest file that is read, such as 512K or 4M
+    /// Largest file to read, such as 512K or 4M
     #[arg(long, value_name = "SIZE", default_value = "512K", value_parser = memory::parse, help_heading = "Input")]
     max_file_size: u64,
-    /// Architecture that passes of counters must fit, by its LLVM name; on gfx908 to gfx950 they are the same
+    /// GPU architecture for counter passes, by LLVM name; gfx908 to gfx950 give the same passes
     #[arg(long, value_name = "GFX", default_value = "gfx942", help_heading = "Output")]
     arch: String,
-    /// Form of the scan; without it the output's extension chooses
+    /// Output format; by default the output's extension selects it
     #[arg(short, long, value_enum, help_heading = "Output")]
     format: Option<ScanFormat>,
-    /// File to write, - for standard output
+    /// Output file, - for standard output
     #[arg(short, long, value_name = "PATH", help_heading = "Output")]
     output: Option<PathBuf>,
     /// Rows of each table, 0 for all
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     rows: usize,
-    /// The program to be profiled and its arguments, for the commands
+    /// Program to profile and its arguments, for the commands
     #[arg(last = true, value_name = "COMMAND")]
     program: Vec<String>,
 }

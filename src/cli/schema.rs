@@ -22,7 +22,7 @@ pub enum Topic {
     Tables,
     /// The named queries
     Queries,
-    /// The verbs and their options
+    /// The commands and their options
     Verbs,
     /// The metrics over hardware counters
     Metrics,
@@ -50,7 +50,7 @@ const CHECK: &str = include_str!("../../share/schemas/check.json");
 const TABLE: &str = include_str!("../../share/schemas/table.json");
 const DATASET: &str = include_str!("../../share/schemas/dataset.json");
 
-/// Describe the canonical tables, the queries, the verbs, the metrics, the rules or the functions of SQL in Markdown, JSON outputs in JSON Schema
+/// Print reference docs and JSON Schemas
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   wavesieve schema
@@ -58,11 +58,10 @@ const DATASET: &str = include_str!("../../share/schemas/dataset.json");
   wavesieve schema queries
   wavesieve schema verbs --output docs/verbs")]
 pub struct SchemaArguments {
-    /// What to describe: tables, queries, verbs, metrics, rules or sql; document, index, info, check, table or dataset for a JSON Schema;
-    /// or one table by its name
+    /// Tables, queries, verbs, metrics, rules or sql; document, index, info, check, table or dataset for a JSON Schema; or a table name
     #[arg(value_name = "TOPIC", value_parser = topics(), hide_possible_values = true, default_value = "tables")]
     topic: String,
-    /// Directory for the pages: tables.md, queries.md, sql.md, metrics.md, document.json and other schemas, or one per verb
+    /// Output directory: tables.md, queries.md, sql.md, metrics.md, document.json and other schemas, or a page per command
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 }

@@ -17,7 +17,7 @@ use super::{answer, messages};
 use crate::engine::{catalog, is_query, mentioned, run_sql};
 use crate::schema;
 
-/// Run SQL over the canonical tables
+/// Run your own SQL
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   wavesieve sql 'SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank' traces/

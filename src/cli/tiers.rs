@@ -22,12 +22,11 @@ const ARCHITECTURE: &str = "gfx942";
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
 pub struct TierArguments {
-    /// Source code of the program, which is scanned as `scan` does: alone, or beside its trace, which then counts where it shows
-    /// what the source only suggests
+    /// Source code to scan, as `scan` does, alone or with its trace. The trace overrides what the source only suggests
     #[arg(long, value_name = "DIR")]
     source_dir: Option<PathBuf>,
-    /// Thread traces: the instruction statistics (stats_*.csv) of `rocprofv3 --att` in this directory or below it. Those that
-    /// lie among the inputs are read anyway
+    /// Thread traces: instruction statistics (stats_*.csv) of `rocprofv3 --att` in this directory or below. Those among the
+    /// inputs are always read
     #[arg(long, value_name = "DIR")]
     att_dir: Option<PathBuf>,
 }

@@ -62,8 +62,8 @@ impl Saving {
     /// Which spans it is a share of.
     pub fn spans(&self) -> &'static str {
         match self.view {
-            View::WholeRun => "GPU spans",
-            View::Steady => "steady GPU spans",
+            View::WholeRun => "traced GPU time",
+            View::Steady => "steady traced GPU time",
         }
     }
 
@@ -71,7 +71,7 @@ impl Saving {
     pub fn by_iteration(&self) -> String {
         let per_iteration = self.per_iteration_ns().zip(self.iterations);
         let text =
-            |(ns, iterations)| format!(": {} an iteration × {}", duration(ns as f64), thousands(iterations as f64));
+            |(ns, iterations)| format!(": {} per iteration × {}", duration(ns as f64), thousands(iterations as f64));
         per_iteration.map(text).unwrap_or_default()
     }
 }

@@ -116,7 +116,7 @@ impl RunView {
     pub fn line(&self) -> String {
         let pct = |id: &str| self.shares.iter().find(|(known, _)| *known == id).map_or(0.0, |(_, pct)| *pct);
         let shares = format!(
-            "busy {:.1} % (compute {:.1} %, exposed communication {:.1} %, exposed copies {:.1} %), idle {:.1} %",
+            "busy {:.1}% (compute {:.1}%, exposed communication {:.1}%, exposed copies {:.1}%), idle {:.1}%",
             pct("busy_pct"),
             pct("compute_pct"),
             pct("exposed_comm_pct"),
@@ -128,7 +128,7 @@ impl RunView {
             None => duration(self.span_ns as f64),
         };
         let parts: Vec<String> =
-            self.parts.iter().map(|(kind, _, pct)| format!("{} {pct:.1} %", label(kind))).collect();
+            self.parts.iter().map(|(kind, _, pct)| format!("{} {pct:.1}%", label(kind))).collect();
         let parts = if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) };
         format!("{head}: {shares}{parts}")
     }
@@ -193,7 +193,7 @@ fn steady_view(answers: &Answers, book: &RuleBook, parts: &[Part<'_>]) -> Option
     let chosen: Vec<&Part<'_>> = parts.iter().filter(is_in_view).collect();
     let iterations = iterations_of(parts, &chosen);
     let is_all = chosen.len() == parts.len();
-    let enough = chosen.iter().any(|part| part.iterations as f64 >= threshold("least_iterations").unwrap_or(f64::NAN));
+    let enough = chosen.iter().any(|part| part.iterations as f64 >= threshold("min_iterations").unwrap_or(f64::NAN));
     if is_all && iterations.is_none() || iterations.is_some() && !enough {
         return None;
     }
@@ -205,7 +205,7 @@ fn steady_view(answers: &Answers, book: &RuleBook, parts: &[Part<'_>]) -> Option
     };
     let pct = Case::pct(busy_ns(View::Steady), busy_ns(View::WholeRun));
     let (id, label) = if iterations.is_some() { ("steady", "Steady") } else { ("dense", "Dense work") };
-    (pct >= threshold("least_busy_pct")?).then_some(RunView { id, label, iterations, ..view })
+    (pct >= threshold("min_busy_pct")?).then_some(RunView { id, label, iterations, ..view })
 }
 
 fn iterations_of(parts: &[Part<'_>], chosen: &[&Part<'_>]) -> Option<IterationCounts> {

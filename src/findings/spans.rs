@@ -64,7 +64,7 @@ impl Spans {
         let threshold = |name: &str| rule.and_then(|rule| rule.thresholds.get(name)).copied().unwrap_or(f64::NAN);
         let question = gaps_question().of_view(view);
         let rows = Rows::over(answers.get(&question));
-        let least_ns = threshold("least_s") * 1e9;
+        let least_ns = threshold("min_s") * 1e9;
         let mut long: BTreeMap<GpuKey, (i64, Vec<usize>)> = BTreeMap::new();
         for row in rows.places().filter(|row| rows.text(*row, "cause") != Some("paused")) {
             let Some(duration_ns) = rows.integer(row, "duration_ns").filter(|ns| *ns as f64 >= least_ns) else {
@@ -76,7 +76,7 @@ impl Spans {
         }
         for (gpu, (broken_ns, places)) in long {
             let whole_ns = self.recorded_ns.get(&gpu).copied().unwrap_or_default();
-            let dominates = broken_ns as f64 * 100.0 >= threshold("least_pct") * whole_ns as f64;
+            let dominates = broken_ns as f64 * 100.0 >= threshold("min_pct") * whole_ns as f64;
             let duration_ns = |row: usize| rows.integer(row, "duration_ns").unwrap_or_default();
             // Some lengths are beyond doubt, whatever share they have.
             let places: Vec<usize> = places

@@ -169,7 +169,7 @@ fn savings_are_those_of_the_trace() {
     let saving = copy.saving.as_ref().unwrap();
     assert_eq!((saving.gpu_time_ns, saving.pct_of_span), (250_000, 25.0));
     assert_eq!(copy.priority, Priority::High);
-    assert!(copy.title.contains("250 µs (25.0 %"), "{}", copy.title);
+    assert!(copy.title.contains("250 µs (25.0%"), "{}", copy.title);
     assert_eq!(copy.commands.len(), 1);
 }
 
@@ -362,7 +362,7 @@ fn stragglers_are_named_with_their_reasons() {
         |pct: f64| of(pct, TWO_SPANS).iter().find(|one| one.rule == "straggler").map_or("-", |one| one.priority.word());
     assert_eq!([2.0, 2.1, 5.1, 10.1].map(priority), ["-", "low", "medium", "high"]);
     let findings = of(10.1, TWO_SPANS);
-    assert_eq!(findings[0].title, "Rank 1 (GPU 1) holds the others up: the same kernels take longer on it");
+    assert_eq!(findings[0].title, "Straggler: rank 1 GPU 1: the same kernels take longer on it");
     assert_eq!(findings[0].saving.as_ref().unwrap().gpu_time_ns, 150_000);
     // Of two nobody can tell which is the odd one, and GPUs of one rank hold no other rank up.
     let is_named = |findings: &[Finding]| findings.iter().any(|one| one.rule == "straggler");
@@ -508,7 +508,7 @@ fn stalls_are_judged_by_their_share() {
         let findings = found(&rows);
         // What is not known by its operation is known by its counter.
         assert!(
-            findings.iter().all(|one| one.explanation.contains("66.7 % of the waits are for VMEM")),
+            findings.iter().all(|one| one.explanation.contains("66.7% of the waits are for VMEM")),
             "{findings:?}"
         );
         findings.first().map_or("-", |one| one.priority.word())

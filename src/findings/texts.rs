@@ -30,7 +30,7 @@ pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<Stri
     });
     environment.add_filter("duration", |ns: Value| number(ns, duration));
     environment.add_filter("bytes", |count: Value| number(count, bytes));
-    environment.add_filter("pct", |pct: Value| number(pct, |pct| format!("{pct:.1} %")));
+    environment.add_filter("pct", |pct: Value| number(pct, |pct| format!("{pct:.1}%")));
     environment.add_filter("count", |count: Value| number(count, thousands));
     environment.add_filter("counted", |count: Value, noun: String| number(count, |count| counted(count, &noun)));
     environment.add_filter("agrees", |count: Value, one: String, several: String| match f64::try_from(count) {

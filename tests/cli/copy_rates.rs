@@ -77,7 +77,7 @@ fn copies_without_a_size_are_in_no_bandwidth() {
     let found = ["copies", "copies_without_size", "total_bytes", "mean_bytes", "busy_ns", "sized_busy_ns", "gb_per_s"]
         .map(|column| row[column].as_f64());
     assert_eq!(found, [4.0, 2.0, 1500.0, 750.0, 1250.0, 200.0, 7.5].map(Some), "{row}");
-    let rows = records(&["table", "copy_bandwidth_over_time", &input, "--stretches", "1"]);
+    let rows = records(&["table", "copy_bandwidth_over_time", &input, "--bins", "1"]);
     let found = ["copies", "copies_without_size", "bytes", "busy_ns", "sized_busy_ns", "gb_per_s"]
         .map(|column| rows[0][column].as_f64());
     assert_eq!((rows.len(), found), (1, [4.0, 2.0, 1500.0, 1250.0, 200.0, 7.5].map(Some)));
@@ -114,7 +114,7 @@ fn bandwidths_of_real_copies_are_those_of_a_count_of_them() {
             assert!((1_490.0..1_500.0).contains(&row["gb_per_s"].as_f64().unwrap()), "{row}");
         }
     }
-    let bins = records(&["table", "copy_bandwidth_over_time", &input, "--stretches", "9"]);
+    let bins = records(&["table", "copy_bandwidth_over_time", &input, "--bins", "9"]);
     assert!(bins.len() > 9, "{}", bins.len());
     for row in &bins {
         let (from, to) = (row["start_ns"].as_i64().unwrap(), row["end_ns"].as_i64().unwrap());

@@ -85,7 +85,7 @@ fn an_outlier_is_found_among_its_kind() {
     let found =
         picked(&trace.ask(&["outlier_dispatches"]), &["dispatch_id", "duration_ns", "ordinal", "calls", "robust_z"]);
     assert_eq!(found, [json!([7, 5000, 7, 20, 200.0])]);
-    let found = picked(&trace.ask(&["outlier_dispatches", "--least-ratio", "1.4"]), &["dispatch_id", "robust_z"]);
+    let found = picked(&trace.ask(&["outlier_dispatches", "--min-ratio", "1.4"]), &["dispatch_id", "robust_z"]);
     assert_eq!(found, [json!([7, 200.0]), json!([12, 20.0])]);
     // A window chooses among the outliers, which are those of the whole trace.
     let columns = ["dispatch_id", "calls"];
@@ -226,7 +226,7 @@ fn chains_of_short_kernels_are_found() {
             json!(["a > b", 2, 12, 36_000, 2400, 200.0, 60_000.0, 1]),
         ]
     );
-    assert_eq!(trace.ask(&["kernel_sequences", "--least", "13"]), Vec::<Value>::new());
+    assert_eq!(trace.ask(&["kernel_sequences", "--min-occurrences", "13"]), Vec::<Value>::new());
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn copies_by_size_time_call_and_link() {
     // 4 µs, is on either side.
     let columns = ["direction", "bin", "start_ns", "copies", "bytes", "busy_ns", "gb_per_s"];
     assert_eq!(
-        picked(&ask(&["copy_bandwidth_over_time", "--stretches", "2"]), &columns),
+        picked(&ask(&["copy_bandwidth_over_time", "--bins", "2"]), &columns),
         [
             json!(["D2D", 0, 1_100_012_000, 1, 4000.0, 4000, 1.0]),
             json!(["D2D", 1, 1_300_008_000, 1, 4000.0, 4000, 1.0]),

@@ -257,7 +257,7 @@ fn a_straggler_is_named_and_nobody_else() {
         format!("{:.4} {:.2}", rows[0]["excess_pct"].as_f64().unwrap(), rows[0]["z"].as_f64().unwrap()),
         "22.1667 269.12"
     );
-    assert_eq!(records(&["table", "stragglers", &input, "--least-pct", "25"]), Vec::<Value>::new());
+    assert_eq!(records(&["table", "stragglers", &input, "--min-pct", "25"]), Vec::<Value>::new());
     // Of two, one is slower than the other.
     let (_directory, input) = written(&processes[2..]);
     let rows = records(&["table", "stragglers", &input]);
@@ -311,7 +311,7 @@ fn a_wait_for_others_is_no_outlier() {
     let slow = |process: i64| [process, 6, 600, 0, 500].map(Some).to_vec();
     let columns = ["process", "dispatch_id", "duration_ns", "wait_ns", "excess_ns"];
     assert_eq!(told("outlier_dispatches", &columns), [slow(0), slow(1)]);
-    let warm = records(&["table", "kernel_warmup", &input, "--least-excess-us", "0"]);
+    let warm = records(&["table", "kernel_warmup", &input, "--min-excess-us", "0"]);
     assert!(warm.iter().all(|row| row["first_ns"] == 100 && row["verdict"] == "steady"), "{warm:?}");
 }
 

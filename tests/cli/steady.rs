@@ -160,7 +160,7 @@ fn figures_are_about_the_steady_part() {
     let whole = (last - first) as f64;
     for (rule, cost) in [("set_up", 1_000_000), ("pauses", 5_000_000 + 25_000), ("tail", 2_010_000 + 25_000)] {
         let title = finding(&document, rule)["title"].as_str().unwrap();
-        assert!(title.contains(&format!("{:.1} %", cost as f64 / whole * 100.0)), "{rule}: {title}");
+        assert!(title.contains(&format!("{:.1}%", cost as f64 / whole * 100.0)), "{rule}: {title}");
     }
     assert_eq!(finding(&document, "slow_first_iterations")["view"], "whole_run");
 }
@@ -174,7 +174,7 @@ fn both_views_are_a_line_each_in_every_format() {
         let text = succeed(&["analyze", "-f", format, &input]);
         let text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
         assert!(text.contains(steady), "{format}");
-        assert!(text.contains("set-up 7.1 %, warm-up 21.4 %, steady 12.7 %, uneven iterations"), "{format}");
+        assert!(text.contains("set-up 7.1%, warm-up 21.4%, steady 12.7%, uneven iterations"), "{format}");
     }
     let folder = directory.path().join("folder");
     succeed(&["analyze", "-f", "csv", "-o", folder.to_str().unwrap(), &input]);
@@ -204,7 +204,7 @@ fn the_steady_window_and_the_whole_run() {
     assert!(whole_rules.iter().all(|rule| !["set_up", "pauses", "tail"].contains(rule)), "{whole_rules:?}");
     assert!(whole["findings"].as_array().unwrap().iter().all(|finding| finding["view"] == "whole_run"));
     // A threshold may leave nothing of it, and a gate goes by what is found by default.
-    let little = analysis(&[&input, "--set", "steady_view.least_iterations=19"]);
+    let little = analysis(&[&input, "--set", "steady_view.min_iterations=19"]);
     assert_eq!(ids(&little), [json!("whole_run")]);
     let gated = |words: &[&str]| run(&[&["analyze", &input, "--fail-on", "high"], words].concat()).code;
     assert_eq!((gated(&[]), gated(&["--whole-run"])), (4, 4));

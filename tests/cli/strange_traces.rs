@@ -195,12 +195,12 @@ fn rows_without_times_are_counted() {
     let (_, none) = analyzed(&input("1_results.json", 8, 0), &[]);
     assert_eq!(
         none["findings"][0]["title"],
-        "8 of 8 kernels and copies have times that cannot be true, and count nowhere"
+        "8 of 8 kernels and copies excluded: invalid timestamps"
     );
     assert!(none["figures"].as_array().unwrap().iter().all(|figure| figure["id"] != "idle_pct"));
     let (_, few) = analyzed(&input("2_results.json", 1, 99), &[]);
     let told = few["findings"].as_array().unwrap().iter().find(|finding| finding["rule"] == "rows_left_out").unwrap();
-    assert_eq!(told["title"], "1 of 100 kernels and copies has times that cannot be true, and counts nowhere");
+    assert_eq!(told["title"], "1 of 100 kernels and copies excluded: invalid timestamps");
     assert_eq!((told["priority"].as_str(), figure(&few, "dispatches")), (Some("low"), 99.0));
     let (_, empty) = analyzed(&place.write("3_results.json", &of_kernels(&[])), &[]);
     assert!(empty["summary"].as_str().unwrap().starts_with("No work of a GPU was found"), "{}", empty["summary"]);

@@ -449,7 +449,7 @@ def check_input(tally, binary, source, compared):
     ]
     for bins in (1, 7, 50):
         expected = copy_bandwidth_over_time(processes, bins)
-        options = ("--by", "process", "--stretches", str(bins))
+        options = ("--by", "process", "--bins", str(bins))
         answers.append(("copy_bandwidth_over_time", expected, options, None))
     for threshold in (10, 12.34, 100, 1000):
         options = ("--threshold-us", str(threshold))

@@ -85,7 +85,7 @@ fn latest(case: &Case<'_>) -> Option<(Latest, Vec<usize>)> {
 pub fn collective_wait(case: &Case<'_>) -> Vec<Observation> {
     let (latest, arrivals_down) = latest(case).map_or((None, Vec::new()), |(latest, places)| (Some(latest), places));
     let is_always = |latest: &Latest| {
-        latest.calls as f64 >= case.threshold("least_calls") && latest.pct() >= case.threshold("always_last_pct")
+        latest.calls as f64 >= case.threshold("min_calls") && latest.pct() >= case.threshold("always_last_pct")
     };
     let always = latest.as_ref().filter(|latest| is_always(latest));
     // A GPU that holds the others up is said by the rule about it, unless another one is always late.
@@ -130,7 +130,7 @@ pub fn collective_wait(case: &Case<'_>) -> Vec<Observation> {
 pub fn small_collectives(case: &Case<'_>) -> Vec<Observation> {
     let question = collectives();
     let rows = case.rows(&question);
-    let least = case.threshold("least_calls");
+    let least = case.threshold("min_calls");
     let most_bytes = case.threshold("small_bytes");
     let places = rows.matching(|rows, row| {
         let bytes = rows.number(row, "mean_message_bytes");

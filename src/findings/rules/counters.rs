@@ -148,7 +148,7 @@ pub fn far_below_roof(case: &Case<'_>) -> Vec<Observation> {
         let Some(name) = rows.text(row, "kernel_name") else { continue };
         let Some((roof_pct, bound, _)) = roof_of(case, name) else { continue };
         let (time_ns, pct) = time_of(case, name, &counted);
-        if verdicts.contains_key(name) || roof_pct >= case.threshold("most_roof_pct") {
+        if verdicts.contains_key(name) || roof_pct >= case.threshold("max_roof_pct") {
             continue;
         }
         let Some(priority) = case.priority(pct, "pct") else { continue };
@@ -195,7 +195,7 @@ pub fn low_occupancy(case: &Case<'_>) -> Vec<Observation> {
         let Some(name) = rows.text(row, "kernel_name") else { continue };
         let Some(occupancy_pct) = rows.number(row, "occupancy_pct") else { continue };
         let known = verdicts.contains_key(name) || observations.iter().any(|one| one.subject.as_deref() == Some(name));
-        if known || occupancy_pct > case.threshold("most_occupancy_pct") {
+        if known || occupancy_pct > case.threshold("max_occupancy_pct") {
             continue;
         }
         let Some(priority) = case.priority(pct, "pct") else { continue };
@@ -266,7 +266,7 @@ pub fn few_wavefronts(case: &Case<'_>) -> Vec<Observation> {
         let Some(name) = rows.text(row, "kernel_name") else { continue };
         let Some(of_theoretical) = rows.number(row, "pct_of_theoretical") else { continue };
         let known = observations.iter().any(|(_, one)| one.subject.as_deref() == Some(name));
-        if known || verdicts.contains_key(name) || of_theoretical > case.threshold("most_of_theoretical_pct") {
+        if known || verdicts.contains_key(name) || of_theoretical > case.threshold("max_of_theoretical_pct") {
             continue;
         }
         let (time_ns, pct) = time_of(case, name, &counted);

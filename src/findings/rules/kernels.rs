@@ -86,7 +86,7 @@ pub fn dominant_kernel(case: &Case<'_>) -> Vec<Observation> {
             || case.collected.traced_kernels.contains(name);
         let span_pct = case.pct_of_spans(total_ns);
         let pct = Case::pct(total_ns, compute_ns);
-        if told || span_pct < case.threshold("least_span_pct") {
+        if told || span_pct < case.threshold("min_span_pct") {
             continue;
         }
         let Some(priority) = case.priority(pct, "pct") else { continue };
@@ -169,7 +169,7 @@ pub fn two_modes(case: &Case<'_>) -> Vec<Observation> {
     let rows = case.rows(&question);
     // What the longer mode costs: its share of the calls by the distance of the modes.
     // A few that take longer are outliers, and no mode.
-    let least = case.threshold("least_mode_pct");
+    let least = case.threshold("min_mode_pct");
     let is_mode = |pct: f64| pct >= least && pct <= 100.0 - least;
     let cost = |row: usize| {
         let share = rows.number(row, "high_mode_pct").filter(|pct| is_mode(*pct))?;

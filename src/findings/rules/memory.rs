@@ -95,9 +95,9 @@ fn by_direction(case: &Case<'_>, small: bool) -> Vec<Observation> {
         let peak = direction.all_known.then(|| direction.at_peak / direction.busy_ns).filter(|peak| *peak > 0.0);
         let utilization = peak.map(|peak| gb_per_s / peak * 100.0);
         let is_slow = match utilization {
-            Some(pct) => pct < case.threshold("least_utilization_pct"),
+            Some(pct) => pct < case.threshold("min_utilization_pct"),
             // Only links to the host are slow everywhere by the same measure.
-            None => matches!(name.as_str(), "H2D" | "D2H") && gb_per_s < case.threshold("least_gb_per_s"),
+            None => matches!(name.as_str(), "H2D" | "D2H") && gb_per_s < case.threshold("min_gb_per_s"),
         };
         let is_small = small_pct >= case.threshold("small_pct");
         if is_small != small || !small && !is_slow || direction.bytes <= 0.0 {

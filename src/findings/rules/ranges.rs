@@ -49,7 +49,7 @@ pub fn uneven_iterations(case: &Case<'_>) -> Vec<Observation> {
     let excess = |row: usize| {
         let steady = rows.number(row, "steady")?;
         let usual = rows.number(row, "median_ns")? * steady;
-        (steady >= case.threshold("least_steps"))
+        (steady >= case.threshold("min_steps"))
             .then(|| (rows.number(row, "steady_ns").unwrap_or_default() - usual) as i64)
     };
     // A gap that is no idle time is no slow iteration either.
@@ -114,7 +114,7 @@ pub fn range_drift(case: &Case<'_>) -> Vec<Observation> {
     let longest_ns = times.places().filter_map(|row| times.integer(row, "span_ns")).max().unwrap_or_default();
     let places = rows.matching(|rows, row| {
         let total_ns = rows.integer(row, "total_ns").unwrap_or_default();
-        reaches(row, "iterations", "least_steps") && Case::pct(total_ns, longest_ns) >= case.threshold("least_span_pct")
+        reaches(row, "iterations", "min_steps") && Case::pct(total_ns, longest_ns) >= case.threshold("min_span_pct")
     });
     let places = rows.sorted_down(places, "drift_pct");
     let Some(first) = places.first().copied() else { return Vec::new() };

@@ -36,7 +36,7 @@ fn belong_together(case: &Case<'_>) -> bool {
     let rows = case.rows(&question);
     let spans = || rows.places().filter_map(|row| rows.number(row, "span_ns"));
     let (least, most) = (spans().fold(f64::INFINITY, f64::min), spans().fold(0.0, f64::max));
-    most <= least * case.threshold("most_span_ratio")
+    most <= least * case.threshold("max_span_ratio")
 }
 
 /// Of fewer GPUs none can be told to be the odd one.
@@ -113,7 +113,7 @@ pub fn imbalance_of_ranks(case: &Case<'_>) -> Vec<Observation> {
         of("span_ns").saturating_sub(of("compute_ns"))
     };
     let not_computing_ns = times.places().fold(0_i64, |sum, row| sum.saturating_add(not_computing(row)));
-    if gpus < 2 || case.pct_of_spans(saving_ns) < case.threshold("least_span_pct") {
+    if gpus < 2 || case.pct_of_spans(saving_ns) < case.threshold("min_span_pct") {
         return Vec::new();
     }
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };

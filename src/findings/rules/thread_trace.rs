@@ -141,7 +141,7 @@ pub fn sampled_stalls(case: &Case<'_>) -> Vec<Observation> {
     for (name, places) in kernels.into_iter().take(MOST_KERNELS) {
         let (stalled, issued) = (sum(&places, "stalled"), sum(&places, "issued"));
         let told = stalled.saturating_add(issued);
-        if (told as f64) < case.threshold("least_samples") {
+        if (told as f64) < case.threshold("min_samples") {
             continue;
         }
         let pct = Case::pct(stalled, told);

@@ -152,14 +152,14 @@ pub fn graph_candidate(case: &Case<'_>) -> Vec<Observation> {
         let reaches = |column: &str, threshold: &str| {
             rows.number(*row, column).is_some_and(|value| value >= case.threshold(threshold))
         };
-        reaches("steady", "least_steps") && reaches("period", "least_kernels")
+        reaches("steady", "min_steps") && reaches("period", "min_kernels")
     };
     let places: Vec<usize> = rows.places().filter(repeats).collect();
     let Some(first) = places.first() else { return Vec::new() };
     let (graph_question, kernel_question) = (graphs(), kernels());
     let (replayed, all) = (case.rows(&graph_question), case.rows(&kernel_question));
     let in_graphs = replayed.sum(replayed.places(), "kernels");
-    if Case::pct(in_graphs, all.sum(all.places(), "calls")) > case.threshold("most_in_graphs_pct") {
+    if Case::pct(in_graphs, all.sum(all.places(), "calls")) > case.threshold("max_in_graphs_pct") {
         return Vec::new();
     }
     let idle_question = idle();

@@ -45,14 +45,14 @@ impl Verdict {
 }
 
 impl Change {
-    /// As people write it: `+12.3 %`, `−4.0 pp`.
+    /// As people write it: `+12.3%`, `−4.0 pp`.
     pub fn shown(&self) -> String {
-        let unit = if self.is_points { "pp" } else { "%" };
+        let unit = if self.is_points { " pp" } else { "%" };
         let amount = self.amount.abs();
         let digits = if amount < MANY { format!("{amount:.1}") } else { grouped(&format!("{amount:.0}")) };
         match digits.as_str() {
-            "0.0" => format!("±0 {unit}"),
-            digits => format!("{}{digits} {unit}", if self.amount < 0.0 { '−' } else { '+' }),
+            "0.0" => format!("±0{unit}"),
+            digits => format!("{}{digits}{unit}", if self.amount < 0.0 { '−' } else { '+' }),
         }
     }
 }
@@ -110,11 +110,11 @@ mod tests {
         };
         assert_eq!(
             told(&baseline, &run),
-            ["span_ns +12.5 % worse", "busy_pct +3.5 pp better", "exposed_comm_pct ±0 pp same"]
+            ["span_ns +12.5% worse", "busy_pct +3.5 pp better", "exposed_comm_pct ±0 pp same"]
         );
-        assert_eq!(told(&run, &baseline).first().unwrap(), "span_ns −11.1 % better");
+        assert_eq!(told(&run, &baseline).first().unwrap(), "span_ns −11.1% better");
         let long = RunFigures { span_ns: Some(12_345_000), ..RunFigures::default() };
-        assert_eq!(told(&baseline, &long), ["span_ns +1,234,400 % worse"]);
+        assert_eq!(told(&baseline, &long), ["span_ns +1,234,400% worse"]);
         assert!(told(&run, &run).iter().all(|change| change.ends_with(" same")));
     }
 }

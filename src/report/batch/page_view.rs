@@ -96,7 +96,7 @@ impl RunView {
             ],
             kernel: figures.top_kernel.as_ref().map(|kernel| {
                 let (head, tail) = halves(kernel.name.clone());
-                let share = kernel.pct.map(|pct| format!("{pct:.1} %")).unwrap_or_default();
+                let share = kernel.pct.map(|pct| format!("{pct:.1}%")).unwrap_or_default();
                 KernelView { head, tail, share }
             }),
             findings: counts.map(|(priority, count)| CountView { priority: priority.word(), count }).collect(),
@@ -159,6 +159,6 @@ pub fn chart(index: &Index) -> Option<Chart> {
         Some((entry.name.clone(), shares.to_vec()))
     };
     let rows: Vec<(String, Vec<f64>)> = index.entries.iter().filter_map(row).collect();
-    let axis = Axis::percent("share of the GPU spans");
+    let axis = Axis::percent("share of traced GPU time");
     (!rows.is_empty()).then(|| Chart::stacked("How the GPUs of each run spent their time", axis, parts.to_vec(), rows))
 }

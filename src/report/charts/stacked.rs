@@ -53,7 +53,7 @@ pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
             if value > 0.0 {
                 let (from, to) = (place.area.x(axis.share(before)), place.area.x(axis.share(before + value)));
                 let of = if *total > 0.0 { 100.0 * value / total } else { 0.0 };
-                let tip = format!("{label}: {} {} ({of:.1} %)", part.name, shown(data.value.unit, value));
+                let tip = format!("{label}: {} {} ({of:.1}%)", part.name, shown(data.value.unit, value));
                 drawing.mark((from, top), (to - from, place.thickness), Colour::Of(part.role), tip);
             }
             before += value;

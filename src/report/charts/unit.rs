@@ -119,11 +119,15 @@ impl Shown {
     }
 }
 
-/// A value with its unit: `1.25 ms`, `37 %`, `12.3 k`.
+/// A value with its unit: `1.25 ms`, `37%`, `12.3 k`.
 pub fn shown(unit: Unit, value: f64) -> String {
     let shown = Shown::of(unit, value);
     let number = shown.number(value);
-    if shown.symbol.is_empty() { number } else { format!("{number}\u{a0}{}", shown.symbol) }
+    match shown.symbol {
+        "" => number,
+        "%" => format!("{number}%"),
+        symbol => format!("{number}\u{a0}{symbol}"),
+    }
 }
 
 /// Whole numbers below 10,000 as they are, other numbers with the prefixes of the SI.

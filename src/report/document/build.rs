@@ -88,7 +88,7 @@ pub fn summary(findings: &[Finding], has_work: bool) -> String {
     match (findings.first(), count(Priority::High), count(Priority::Medium)) {
         (None, ..) if !has_work => "No work of a GPU was found, so that there is little to judge.".to_owned(),
         (None, ..) => "Nothing stands out in what was recorded.".to_owned(),
-        (Some(first), 0, 0) => format!("Nothing costs much. {}.", first.title),
+        (Some(first), 0, 0) => format!("No high or medium findings. {}.", first.title),
         (Some(first), high, medium) => {
             let counted = [(high, "high"), (medium, "medium")].into_iter().filter(|(count, _)| *count > 0);
             let parts: Vec<String> = counted.map(|(count, priority)| format!("{count} {priority}")).collect();

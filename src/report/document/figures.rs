@@ -46,7 +46,7 @@ pub fn figures(
         ),
         integer(
             "left_out_ns",
-            "Left out of spans",
+            "Recording gaps",
             "pauses of the recording, and gaps that Trace Health tells to be no idle time, of all GPUs",
             Some(left_out_ns).filter(|ns| *ns > 0),
             ColumnUnit::Nanoseconds,
@@ -54,16 +54,16 @@ pub fn figures(
     ];
     if spans_ns > 0 {
         let parts = [
-            ("busy_pct", "GPU busy", "share of the spans in which a kernel or copy ran, over all GPUs", "busy_ns"),
-            ("compute_pct", "Compute", "share of the spans in which a compute kernel ran", "compute_ns"),
+            ("busy_pct", "GPU busy", "share of traced GPU time with a kernel or copy running, over all GPUs", "busy_ns"),
+            ("compute_pct", "Compute", "share of traced GPU time with a compute kernel running", "compute_ns"),
             (
                 "exposed_comm_pct",
                 "Exposed communication",
-                "share of the spans in which GPUs communicated and computed nothing",
+                "share of traced GPU time with communication and no compute kernel",
                 "exposed_comm_ns",
             ),
-            ("exposed_copy_pct", "Exposed copies", "share of the spans in which only copies ran", "exposed_copy_ns"),
-            ("idle_pct", "Idle", "share of the spans in which nothing ran", "idle_ns"),
+            ("exposed_copy_pct", "Exposed copies", "share of traced GPU time with only copies running", "exposed_copy_ns"),
+            ("idle_pct", "Idle", "share of traced GPU time with nothing running", "idle_ns"),
         ];
         figures.extend(parts.map(|(id, label, doc, column)| {
             let not_idle_ns = if id == "idle_pct" { left_out_ns } else { 0 };

@@ -118,7 +118,7 @@ impl Figure {
         match self.unit {
             ColumnUnit::Nanoseconds => duration(number),
             ColumnUnit::Bytes => bytes(number),
-            ColumnUnit::Percent => format!("{number:.1} %"),
+            ColumnUnit::Percent => format!("{number:.1}%"),
             _ => self.value.plain(),
         }
     }

@@ -98,11 +98,11 @@ impl FindingView {
             category: finding.category.clone(),
             title: text(&finding.title),
             explanation: text(&finding.explanation),
-            confidence: format!("{:.0} %", finding.confidence * 100.0),
+            confidence: format!("{:.0}%", finding.confidence * 100.0),
             subject: finding.subject.clone().map(capped),
             saving: finding.saving.as_ref().map(|saving| SavingView {
                 time: duration(saving.gpu_time_ns as f64),
-                pct: format!("{:.1} %", saving.pct_of_span),
+                pct: format!("{:.1}%", saving.pct_of_span),
                 spans: saving.spans(),
                 by_iteration: saving.by_iteration(),
             }),

@@ -58,13 +58,13 @@ fn write_finding(number: usize, finding: &Finding, unit: TimeUnit, out: &mut dyn
     let priority = finding.priority.word().to_uppercase();
     writeln!(out, "\n### {number}. {priority}: {}\n", prose(&finding.title))?;
     let confidence = finding.confidence * 100.0;
-    writeln!(out, "{} · {} · confidence {confidence:.0} %\n", escaped(&finding.category), code(&finding.id))?;
+    writeln!(out, "{} · {} · confidence {confidence:.0}%\n", escaped(&finding.category), code(&finding.id))?;
     if let Some(saving) = &finding.saving {
         let time = duration(saving.gpu_time_ns as f64);
         let (spans, by_iteration) = (saving.spans(), saving.by_iteration());
         writeln!(
             out,
-            "**Saves at most {time} of GPU time ({:.1} % of the {spans}){by_iteration}.**\n",
+            "**Potential saving: up to {time} of GPU time ({:.1}% of {spans}){by_iteration}.**\n",
             saving.pct_of_span
         )?;
     }

@@ -119,14 +119,14 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     let confidence = finding.confidence * 100.0;
     writeln!(
         out,
-        "{paint}{number}. [{priority}] {}{paint:#}  ({}, confidence {confidence:.0} %)",
+        "{paint}{number}. [{priority}] {}{paint:#}  ({}, confidence {confidence:.0}%)",
         finding.category,
         visible(&finding.id)
     )?;
     paragraph(&finding.title, "   ", style, out)?;
     if let Some(saving) = &finding.saving {
         let text = format!(
-            "Saves at most {} of GPU time ({:.1} % of the {}){}.",
+            "Potential saving: up to {} of GPU time ({:.1}% of {}){}.",
             duration(saving.gpu_time_ns as f64),
             saving.pct_of_span,
             saving.spans(),

@@ -14,7 +14,7 @@ pub const FACTS: &[Fact] = &[
         let copied = exposed_copies(25).document();
         let found = recommended(&copied, "Memory Transfer");
         assert_eq!((priority(&copied, "Memory Transfer"), found.len()), ("HIGH", 1));
-        assert!(found[0]["issue"].as_str().unwrap().contains("25.0 %"), "{}", found[0]["issue"]);
+        assert!(found[0]["issue"].as_str().unwrap().contains("25.0%"), "{}", found[0]["issue"]);
     }),
     fact(28, Ours("below the bound of high there are those of medium (10 %) and low (5 %)"), || {
         assert_eq!(priority(&exposed_copies(20).document(), "Memory Transfer"), "MEDIUM");
@@ -159,7 +159,7 @@ pub const FACTS: &[Fact] = &[
         let outside = in_ranges(1).document();
         assert_eq!(priority(&outside, "Profiling Scope"), "INFO");
         assert_eq!(recommended(&outside, "Profiling Scope")[0]["confidence"], json!(0.9));
-        assert!(recommended(&outside, "Profiling Scope")[0]["issue"].to_string().contains("75.0 %"));
+        assert!(recommended(&outside, "Profiling Scope")[0]["issue"].to_string().contains("75.0%"));
         assert_eq!(priority(&in_ranges(3).document(), "Profiling Scope"), "-");
     }),
     fact(43, Same, || {

@@ -131,8 +131,8 @@ fn key_findings(answers: &Answers, times: &Times, has_run: bool) -> Vec<String> 
     if has_run {
         let kernels = Question::of("kernel_summary");
         let top = Rows::over(answers.get(&kernels)).text(0, "kernel_name").unwrap_or("N/A").to_owned();
-        findings.push(format!("kernels run {:.1} % of the time", times.pct(times.compute_ns)));
-        findings.push(format!("copies that nothing hides take {:.1} % of it", times.pct(times.exposed_copies_ns)));
+        findings.push(format!("kernels run {:.1}% of the time", times.pct(times.compute_ns)));
+        findings.push(format!("copies that nothing hides take {:.1}% of it", times.pct(times.exposed_copies_ns)));
         findings.push(format!("kernel with the most time: {top}"));
     }
     let has_counters = answers.get(&Question::of("counter_summary")).is_some();

@@ -25,7 +25,7 @@ pub fn recommendations(findings: &[Finding], answers: &Answers) -> Vec<Value> {
             || "N/A".to_owned(),
             |saving| {
                 let time = duration(saving.gpu_time_ns as f64);
-                format!("at most {time} of GPU time ({:.1} % of the GPU spans)", saving.pct_of_span)
+                format!("up to {time} of GPU time ({:.1}% of traced GPU time)", saving.pct_of_span)
             },
         );
         json!({

@@ -93,8 +93,8 @@ fn kernel_of(rows: &Rows<'_>, name: &str, capture: &str, places: &[usize]) -> (i
     };
     let top = order.first().copied();
     let category = category(top.and_then(|row| rows.text(row, "instruction")).unwrap_or_default());
-    let (least_ratio, least_hits) = HIGH_STALL;
-    let is_high = top.is_some_and(|row| ratio(row) >= least_ratio && integer(row, "hitcount") >= least_hits);
+    let (min_ratio, least_hits) = HIGH_STALL;
+    let is_high = top.is_some_and(|row| ratio(row) >= min_ratio && integer(row, "hitcount") >= least_hits);
     let kernel = json!({
         "name": name,
         "csv_file": capture,
