@@ -1,6 +1,6 @@
 //! Arithmetic of whole numbers that is refused where its result has no room; polars wraps it around.
 
-use polars::prelude::{Column, DataType, Int64Chunked, IntoColumn, PolarsError, PolarsResult, arity};
+use polars::prelude::{ChunkAgg, Column, DataType, Int64Chunked, IntoColumn, PolarsError, PolarsResult, arity};
 use polars_plan::dsl::Operator;
 
 /// What is computed of two whole numbers, or of one.
@@ -61,18 +61,13 @@ impl Operation {
             conditions => (left, conditions),
         };
         let (left, right) = (whole(left)?, whole(right)?);
-        let mut is_beyond = false;
-        let mut compute = |left: i64, right: i64| {
-            let (value, wrapped) = self.wrapped(left, right);
-            is_beyond |= wrapped;
-            value
+        let values: Int64Chunked = match self {
+            Self::Add => &left + &right,
+            Self::Subtract => &left - &right,
+            Self::Multiply => &left * &right,
+            Self::Absolute => arity::unary_elementwise_values(&left, i64::wrapping_abs),
         };
-        let values: Int64Chunked = if self == Self::Absolute {
-            arity::unary_elementwise_values(&left, |value| compute(value, value))
-        } else {
-            arity::broadcast_binary_elementwise_values(&left, &right, compute)
-        };
-        if is_beyond {
+        if self.may_wrap(&left, &right) {
             self.refuse_taken(&left, &right, conditions, taken, values.len())?;
         }
         let values = values.with_name(left.name().clone()).into_column();
@@ -80,6 +75,13 @@ impl Operation {
             return Ok(values);
         }
         values.strict_cast(data_type).map_err(|_| beyond(&format!("a result of {}", name(self))))
+    }
+
+    /// Whether any result could wrap around: of numbers between two ends, the extremes are results of the ends.
+    fn may_wrap(self, left: &Int64Chunked, right: &Int64Chunked) -> bool {
+        let ends = |numbers: &Int64Chunked| Some([numbers.min()?, numbers.max()?]);
+        let (Some(left), Some(right)) = (ends(left), ends(right)) else { return false };
+        left.iter().any(|left| right.iter().any(|right| self.wrapped(*left, *right).1))
     }
 
     /// Fails if a result that counts wrapped around; what is missing and what no branch takes does not.
