@@ -1,5 +1,5 @@
-//! Embeds every file of `queries/` in the binary, so that a query is added by adding a file, and finds out whether the real traces
-//! are there that some tests need.
+//! Embeds every file of `queries/` in the binary but those whose names begin with `_`, so that a query is added by adding a file,
+//! and finds out whether the real traces are there that some tests need.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,9 @@ fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
         let path = entry?.path();
         if path.is_dir() {
             collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "sql") {
+        } else if path.extension().is_some_and(|extension| extension == "sql")
+            && !path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'))
+        {
             files.push(path);
         }
     }

@@ -28,3 +28,7 @@ docs:
 
 bench:
     cargo bench --locked
+
+# take the picture of a report in the README again; needs chromium and pngquant
+picture:
+    bash docs/images/make.sh

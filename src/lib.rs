@@ -9,6 +9,10 @@
 
 pub mod analysis;
 pub mod cli;
+#[cfg(feature = "tables")]
+pub mod columns;
+#[cfg(feature = "tables")]
+pub mod derive;
 pub mod engine;
 #[cfg(feature = "tables")]
 pub mod export;
@@ -17,5 +21,7 @@ pub mod input;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
 pub mod report;
+pub mod schema;
 pub mod source;
+pub mod text;
 pub mod trace;

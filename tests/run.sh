@@ -77,6 +77,7 @@ python3 tests/hostile/mutations.py --binary "$binary" --generator "$generator" |
 "$venv/bin/python" tests/oracle/statements.py --binary "$binary" || status=1
 "$venv/bin/python" tests/documents/validate.py --binary "$binary" \
   --inputs fixtures/{two_nodes,hostile,merged,counters,compute,thread_trace} --source-dir fixtures/source || status=1
+"$venv/bin/python" tests/documents/guide_python.py --binary "$binary" || status=1
 bash tests/html/run.sh "$binary" || status=1
 "$venv/bin/python" tests/documents/xlsx_check.py --binary "$binary" \
   --inputs fixtures/{two_nodes,hostile,counters,thread_trace} \

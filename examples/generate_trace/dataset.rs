@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
+use wavesieve::analysis::categories::Categories;
+use wavesieve::columns::requests::Request;
 use wavesieve::export::convert::{Observer, TableFormat, Written};
 use wavesieve::export::convert_process::write_process;
 use wavesieve::input::{LoadOptions, MANIFEST, Manifest, Reader, StoredProcess, load};
-use wavesieve::trace::categories::Categories;
+use wavesieve::schema::Table;
 use wavesieve::trace::jobs::Jobs;
-use wavesieve::trace::schema::Table;
-use wavesieve::trace::{Member, Request, Trace};
+use wavesieve::trace::{Member, Trace};
 
 use crate::arguments::{Arguments, Flavour};
 use crate::model::Setup;

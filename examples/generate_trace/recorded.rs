@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
-use wavesieve::trace::domain::domain_of_category;
-use wavesieve::trace::frames::{dictionary_column, null_column, own_columns, text_column_from_dictionary};
-use wavesieve::trace::identity::Gpu;
-use wavesieve::trace::schema::{Column as Declaration, Table, table};
+use wavesieve::columns::frames::{dictionary_column, null_column, own_columns, text_column_from_dictionary};
+use wavesieve::schema::domain::domain_of_category;
+use wavesieve::schema::process::Gpu;
+use wavesieve::schema::validity::Validity;
+use wavesieve::schema::{Column as Declaration, Table, table};
 use wavesieve::trace::source::{ReadContext, RowCount, Rows, Source};
-use wavesieve::trace::validity::Validity;
 
 use crate::model::{KernelTemplate, Setup, domain};
 use crate::recorder::Recorder;

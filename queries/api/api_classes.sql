@@ -16,47 +16,27 @@
 -- column: gpu_idle_ns ns -- the rest
 -- column: gpu_idle_pct pct -- share of it
 -- column: self_pct pct -- share of the self time of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH calls AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'a.' }}{{ column }},
-        {%- endfor %}
-        a.domain,
-        a.class,
-        a.call_ns,
-        a.self_ns,
-        a.gpu_busy_ns,
-        a.gpu_idle_ns
-    FROM api_calls AS a
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = a.process
-    {%- endif %}
+        {{ keys_of('a') }}a.domain, a.class, a.call_ns, a.self_ns, a.gpu_busy_ns, a.gpu_idle_ns
+    FROM api_calls AS a{{ join_processes('a') }}
 ),
 summed AS (
     SELECT
-        {{ keys }}domain,
-        class,
+        {{ keys }}domain, class,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(call_ns) AS BIGINT) AS total_ns,
         CAST(SUM(self_ns) AS BIGINT) AS self_ns,
         MAX(call_ns) AS max_ns,
-        CAST(SUM(gpu_busy_ns) AS BIGINT) AS gpu_busy_ns,
-        CAST(SUM(gpu_idle_ns) AS BIGINT) AS gpu_idle_ns
+        {{ sums('gpu_busy_ns, gpu_idle_ns') }}
     FROM calls
     GROUP BY {{ keys }}domain, class
 ),
 labelled AS (
     SELECT
-        {{ keys }}CAST(domain AS VARCHAR) AS domain,
-        CAST(class AS VARCHAR) AS class,
-        calls,
-        total_ns,
-        self_ns,
-        max_ns,
-        gpu_busy_ns,
-        gpu_idle_ns,
-        CAST(SUM(self_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns
+        {{ keys }}{{ texts('domain, class') }},
+        calls, total_ns, self_ns, max_ns, gpu_busy_ns, gpu_idle_ns,
+        CAST(SUM(self_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns
     FROM summed
 )
 SELECT
@@ -69,13 +49,7 @@ SELECT
     max_ns,
     gpu_busy_ns,
     gpu_idle_ns,
-    CAST(100 AS DOUBLE) * CAST(gpu_idle_ns AS DOUBLE) / NULLIF(CAST(total_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS gpu_idle_pct,
-    CAST(100 AS DOUBLE) * CAST(self_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS self_pct
+    {{ percent('gpu_idle_ns', 'total_ns') }} AS gpu_idle_pct,
+    {{ percent('self_ns', 'group_ns') }} AS self_pct
 FROM labelled
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    self_ns DESC NULLS LAST,
-    domain NULLS LAST,
-    class NULLS LAST
+{{ order_by('self_ns DESC, domain, class') }}

@@ -15,25 +15,16 @@
 -- column: median_ns ns -- median duration
 -- column: p95_ns ns -- 95th percentile of the durations, interpolated
 -- column: max_ns ns -- longest call
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH calls AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'r.' }}{{ column }},
-        {%- endfor %}
-        r.domain,
-        r.name,
+        {{ keys_of('r') }}r.domain, r.name,
         r.region_ns AS duration_ns,
         r.self_ns
-    FROM region_times AS r
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = r.process
-    {%- endif %}
+    FROM region_times AS r{{ join_processes('r') }}
 ),
 summed AS (
     SELECT
-        {{ keys }}domain,
-        name,
+        {{ keys }}domain, name,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
         CAST(SUM(self_ns) AS BIGINT) AS self_ns,
@@ -45,20 +36,9 @@ summed AS (
 ),
 labelled AS (
     SELECT
-        {{ keys }}CAST(domain AS VARCHAR) AS domain,
-        CAST(name AS VARCHAR) AS name,
-        calls,
-        total_ns,
-        self_ns,
-        median_ns,
-        p95_ns,
-        max_ns
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -total_ns NULLS LAST, CAST(domain AS VARCHAR) NULLS LAST, CAST(name AS VARCHAR) NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{ keys }}{{ texts('domain, name') }},
+        calls, total_ns, self_ns, median_ns, p95_ns, max_ns
+        {{- place_by('-total_ns, CAST(domain AS VARCHAR), CAST(name AS VARCHAR)') }}
     FROM summed
 )
 SELECT
@@ -72,16 +52,4 @@ SELECT
     p95_ns,
     max_ns
 FROM labelled
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    domain NULLS LAST,
-    name NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('total_ns DESC, domain, name') }}

@@ -16,33 +16,18 @@
 -- column: mean_ns ns -- mean duration
 -- column: median_ns ns -- median duration
 -- column: max_ns ns -- longest call
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH calls AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'a.' }}{{ column }},
-        {%- endfor %}
-        a.domain,
-        a.name,
-        a.class,
-        a.call_ns,
-        a.gpu_busy_ns,
-        a.gpu_idle_ns
-    FROM api_calls AS a
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = a.process
-    {%- endif %}
+        {{ keys_of('a') }}a.domain, a.name, a.class, a.call_ns, a.gpu_busy_ns, a.gpu_idle_ns
+    FROM api_calls AS a{{ join_processes('a') }}
     WHERE a.waits
 ),
 summed AS (
     SELECT
-        {{ keys }}domain,
-        name,
-        class,
+        {{ keys }}domain, name, class,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(call_ns) AS BIGINT) AS blocked_ns,
-        CAST(SUM(gpu_busy_ns) AS BIGINT) AS gpu_busy_ns,
-        CAST(SUM(gpu_idle_ns) AS BIGINT) AS gpu_idle_ns,
+        {{ sums('gpu_busy_ns, gpu_idle_ns') }},
         MEDIAN(CAST(call_ns AS DOUBLE)) AS median_ns,
         MAX(call_ns) AS max_ns
     FROM calls
@@ -50,21 +35,9 @@ summed AS (
 ),
 labelled AS (
     SELECT
-        {{ keys }}CAST(domain AS VARCHAR) AS domain,
-        CAST(name AS VARCHAR) AS name,
-        CAST(class AS VARCHAR) AS class,
-        calls,
-        blocked_ns,
-        gpu_busy_ns,
-        gpu_idle_ns,
-        median_ns,
-        max_ns
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -blocked_ns NULLS LAST, CAST(domain AS VARCHAR) NULLS LAST, CAST(name AS VARCHAR) NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{ keys }}{{ texts('domain, name, class') }},
+        calls, blocked_ns, gpu_busy_ns, gpu_idle_ns, median_ns, max_ns
+        {{- place_by('-blocked_ns, CAST(domain AS VARCHAR), CAST(name AS VARCHAR)') }}
     FROM summed
 )
 SELECT
@@ -75,21 +48,9 @@ SELECT
     blocked_ns,
     gpu_busy_ns,
     gpu_idle_ns,
-    CAST(100 AS DOUBLE) * CAST(gpu_idle_ns AS DOUBLE) / NULLIF(CAST(blocked_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS gpu_idle_pct,
+    {{ percent('gpu_idle_ns', 'blocked_ns') }} AS gpu_idle_pct,
     CAST(blocked_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
     median_ns,
     max_ns
 FROM labelled
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    blocked_ns DESC NULLS LAST,
-    domain NULLS LAST,
-    name NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('blocked_ns DESC, domain, name') }}

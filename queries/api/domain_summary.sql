@@ -13,7 +13,6 @@
 -- column: max_ns ns -- longest
 -- column: std_ns ns -- sample standard deviation of the durations, null for a single call
 -- column: pct pct -- share of total_ns of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {%- set parts = [
     ('regions', 'regions', 't.domain'),
     ('kernels', 'kernels', "'kernel'"),
@@ -24,15 +23,9 @@ WITH
 {%- for source, table, domain in parts %}
 {{ source }}_rows AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 't.' }}{{ column }},
-        {%- endfor %}
-        {{ domain }} AS domain,
+        {{ keys_of('t') }}{{ domain }} AS domain,
         t.duration_ns
-    FROM {{ table }} AS t
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = t.process
-    {%- endif %}
+    FROM {{ table }} AS t{{ join_processes('t') }}
     WHERE t.valid
 ),
 {{ source }}_summed AS (
@@ -49,30 +42,18 @@ WITH
 {%- endfor %}
 joined AS (
     {%- for source, table, domain in parts %}
-    {%- if not loop.first %}
-    UNION ALL
-    {%- endif %}
+    {{- '\n    UNION ALL' if not loop.first }}
     SELECT
         {{ keys }}'{{ source }}' AS source,
         CAST(domain AS VARCHAR) AS domain,
-        calls,
-        total_ns,
-        min_ns,
-        max_ns,
-        std_ns
+        calls, total_ns, min_ns, max_ns, std_ns
     FROM {{ source }}_summed
     {%- endfor %}
 ),
 shared AS (
     SELECT
-        {{ keys }}source,
-        domain,
-        calls,
-        total_ns,
-        min_ns,
-        max_ns,
-        std_ns,
-        CAST(SUM(total_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns
+        {{ keys }}source, domain, calls, total_ns, min_ns, max_ns, std_ns,
+        CAST(SUM(total_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns
     FROM joined
 )
 SELECT
@@ -84,12 +65,6 @@ SELECT
     min_ns,
     max_ns,
     std_ns,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+    {{ percent('total_ns', 'group_ns') }} AS pct
 FROM shared
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    source NULLS LAST,
-    domain NULLS LAST
+{{ order_by('total_ns DESC, source, domain') }}

@@ -13,7 +13,6 @@
 -- column: std number -- sample standard deviation, null for a single dispatch
 -- column: min number -- least value
 -- column: max number -- greatest value
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {%- set of_counters = ['rank', 'process', 'pass'] %}
 {%- set of_dispatches = by | reject('in', ['rank', 'process', 'pass', 'node', 'hostname']) | list %}
 WITH counted AS (
@@ -21,29 +20,12 @@ WITH counted AS (
         {%- for column in by if column != 'kernel_name' %}
         {{ 'c.' if column in of_counters else 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
         {%- endfor %}
-        {%- if 'kernel_name' in by %}
-        {%- if name == 'short' %}
-        k.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        k.kernel_name,
-        {%- endif %}
-        {%- endif %}
-        c.counter,
-        c.value
+        {{ (kernel_name('k') ~ ', ') if 'kernel_name' in by }}
+        c.counter, c.value
     FROM counters AS c
     {%- if of_dispatches %}
     LEFT JOIN counter_dispatches AS k ON k.process = c.process AND k.pass = c.pass AND k.dispatch_id = c.dispatch_id
-    {%- endif %}
-    {%- if 'kernel_name' in by and name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = c.process
-    {%- endif %}
+    {%- endif %}{{ join_symbols('k', 'kernel_name' in by) }}{{ join_processes('c') }}
 ),
 summed AS (
     SELECT
@@ -60,35 +42,14 @@ summed AS (
 ),
 labelled AS (
     SELECT
-        {%- for column in by %}
-        {{ 'CAST(kernel_name AS VARCHAR) AS kernel_name' if column == 'kernel_name' else column }},
-        {%- endfor %}
-        CAST(counter AS VARCHAR) AS counter,
-        dispatches,
-        total,
-        mean,
-        median,
-        std,
-        least,
-        greatest
+        {{ keys_as_text(['kernel_name']) }}CAST(counter AS VARCHAR) AS counter,
+        dispatches, total, mean, median, std, least, greatest
     FROM summed
 ),
 placed AS (
     SELECT
-        {{ keys }}counter,
-        dispatches,
-        total,
-        mean,
-        median,
-        std,
-        least,
-        greatest
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY counter NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{ keys }}counter, dispatches, total, mean, median, std, least, greatest
+        {{- place_by('counter') }}
     FROM labelled
 )
 SELECT
@@ -101,14 +62,4 @@ SELECT
     least AS "min",
     greatest AS "max"
 FROM placed
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    counter NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('counter') }}

@@ -23,15 +23,7 @@ SELECT
     c.pass,
     c.dispatch_id,
     k.gpu,
-    {%- if name == 'short' %}
-    CAST(k.short_name AS VARCHAR) AS kernel_name,
-    {%- elif name == 'base' %}
-    COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-    {%- elif name == 'mangled' %}
-    COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-    {%- else %}
-    CAST(k.kernel_name AS VARCHAR) AS kernel_name,
-    {%- endif %}
+    {{ kernel_text('k') }},
     k.start_ns,
     k.duration_ns,
     CAST(c.counter AS VARCHAR) AS counter,
@@ -42,16 +34,5 @@ SELECT
     c.instances
 FROM counters AS c
 JOIN counter_dispatches AS k ON k.process = c.process AND k.pass = c.pass AND k.dispatch_id = c.dispatch_id
-{%- if name in ['base', 'mangled'] %}
-LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-{%- endif %}
-ORDER BY
-    c.rank NULLS LAST,
-    c.process NULLS LAST,
-    c.pass NULLS LAST,
-    k.start_ns NULLS LAST,
-    c.dispatch_id NULLS LAST,
-    CAST(c.counter AS VARCHAR) NULLS LAST
-{%- if top > 0 %}
-LIMIT {{ top }}
-{%- endif %}
+{{- join_symbols('k') }}
+{{ top_by('c.rank, c.process, c.pass, k.start_ns, c.dispatch_id, CAST(c.counter AS VARCHAR)') }}

@@ -22,7 +22,6 @@
 -- column: max_w number -- highest power
 -- column: max_c number -- highest temperature
 -- column: verdict text -- throttling by power suspected, throttling by temperature suspected, low clock without a cause that is recorded, or none
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH highest AS (
     SELECT process, gpu, MAX(clock_mhz) AS sampled_mhz, MAX(power_w) AS highest_w
     FROM kernel_clocks
@@ -37,47 +36,36 @@ recorded AS (
 ),
 tops AS (
     SELECT
-        h.process,
-        h.gpu,
-        h.highest_w,
+        h.process, h.gpu, h.highest_w,
         CASE WHEN r.recorded_mhz > CAST(0 AS DOUBLE) THEN r.recorded_mhz ELSE h.sampled_mhz END AS top_mhz
     FROM highest AS h
     LEFT JOIN recorded AS r ON r.process = h.process AND r.gpu = h.gpu
 ),
 dispatches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        1 AS every_row,
+        {{ keys_of('k') }}1 AS every_row,
         k.took_ns,
         CAST(k.took_ns + 1 AS DOUBLE) AS weight,
-        k.clock_mhz,
-        k.power_w,
-        k.temperature_c,
-        t.top_mhz,
+        k.clock_mhz, k.power_w, k.temperature_c, t.top_mhz,
         CASE WHEN k.clock_mhz < t.top_mhz * CAST({{ low_pct }} AS DOUBLE) * CAST(0.01 AS DOUBLE) THEN 1 ELSE 0 END AS low,
         CASE WHEN k.power_w >= t.highest_w * CAST({{ power_pct }} AS DOUBLE) * CAST(0.01 AS DOUBLE) THEN 1 ELSE 0 END AS powerful,
         CASE WHEN k.temperature_c >= CAST({{ hot_c }} AS DOUBLE) THEN 1 ELSE 0 END AS hot
     FROM kernel_clocks AS k
-    JOIN tops AS t ON t.process = k.process AND t.gpu = k.gpu
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+    JOIN tops AS t ON t.process = k.process AND t.gpu = k.gpu{{ join_processes('k') }}
 ),
 summed AS (
     SELECT
         {{ keys }}every_row,
         CAST(COUNT(clock_mhz) AS BIGINT) AS clocks,
         CAST(SUM(CASE WHEN clock_mhz IS NULL THEN 0 ELSE took_ns END) AS BIGINT) AS kernel_ns,
-        CAST(SUM(CASE WHEN clock_mhz IS NULL THEN took_ns ELSE 0 END) AS BIGINT) AS unknown_ns,
+        {{ sum_if('clock_mhz IS NULL', 'took_ns') }} AS unknown_ns,
         MAX(top_mhz) AS top_mhz,
         SUM(clock_mhz * weight) AS clock_sum,
         SUM(CASE WHEN clock_mhz IS NULL THEN CAST(0 AS DOUBLE) ELSE weight END) AS clock_weight,
         MIN(clock_mhz) AS min_mhz,
-        CAST(SUM(CASE WHEN low = 1 THEN took_ns ELSE 0 END) AS BIGINT) AS low_ns,
-        CAST(SUM(CASE WHEN low = 1 AND powerful = 1 THEN took_ns ELSE 0 END) AS BIGINT) AS low_power_ns,
-        CAST(SUM(CASE WHEN low = 1 AND hot = 1 THEN took_ns ELSE 0 END) AS BIGINT) AS low_hot_ns,
+        {{ sum_if('low = 1', 'took_ns') }} AS low_ns,
+        {{ sum_if('low = 1 AND powerful = 1', 'took_ns') }} AS low_power_ns,
+        {{ sum_if('low = 1 AND hot = 1', 'took_ns') }} AS low_hot_ns,
         MAX(power_w) AS max_w,
         MAX(temperature_c) AS max_c
     FROM dispatches
@@ -88,7 +76,7 @@ rated AS (
         {{ keys }}clocks, kernel_ns, unknown_ns, top_mhz,
         CASE WHEN clocks > 0 THEN clock_sum END / NULLIF(clock_weight, CAST(0 AS DOUBLE)) AS mean_mhz,
         min_mhz, low_ns, low_power_ns, low_hot_ns,
-        CAST(100 AS DOUBLE) * CAST(low_ns AS DOUBLE) / NULLIF(CAST(kernel_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS low_pct_of_time,
+        {{ percent('low_ns', 'kernel_ns') }} AS low_pct_of_time,
         CAST(kernel_ns AS DOUBLE) * CAST({{ least_pct }} AS DOUBLE) * CAST(0.01 AS DOUBLE) AS least_ns,
         max_w, max_c
     FROM summed
@@ -113,8 +101,4 @@ SELECT
         ELSE 'low clock without a recorded cause'
     END AS verdict
 FROM rated
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    kernel_ns NULLS LAST
+{{ order_by('kernel_ns') }}

@@ -18,8 +18,7 @@ WITH figures AS (
         a.device AS device,
         CAST(c.constant AS VARCHAR) AS constant,
         c.value AS value,
-        CAST(c.unit AS VARCHAR) AS unit,
-        CAST(c.source AS VARCHAR) AS source,
+        {{ texts('unit, source', 'c') }},
         CASE WHEN c.weak THEN 'yes' ELSE 'no' END AS weak,
         c.reference AS reference
     FROM device_constants AS c

@@ -30,64 +30,26 @@
 -- column: next_waves_per_simd number -- wavefronts per SIMD unit at the next step of what limits them; null where that alone does not help
 -- column: next_step count -- registers or bytes less that it takes
 -- column: unknown text -- why the occupancy is not known
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {%- set used = 'vgpr, accum_vgpr, sgpr, lds_bytes, scratch_bytes, workgroup_x, workgroup_y, workgroup_z' %}
 WITH shapes AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'r.' }}{{ column }},
-        {%- endfor %}
-        {%- if name == 'short' %}
-        CAST(r.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(r.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(r.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(r.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
+        {{ keys_of('r') }}{{ kernel_text('r') }},
         CAST(r.architecture AS VARCHAR) AS architecture,
-        r.vgpr,
-        r.accum_vgpr,
-        r.sgpr,
-        r.lds_bytes,
-        r.scratch_bytes,
-        r.workgroup_x,
-        r.workgroup_y,
-        r.workgroup_z,
-        r.dispatches,
-        r.total_ns,
-        r.waves_per_workgroup,
-        r.allocated_vgpr,
-        r.max_waves_per_simd,
-        r.vgpr_waves,
-        r.sgpr_waves,
-        r.lds_waves,
-        r.workgroup_waves,
-        r.waves_per_simd,
+        r.vgpr, r.accum_vgpr, r.sgpr, r.lds_bytes, r.scratch_bytes, r.workgroup_x, r.workgroup_y,
+        r.workgroup_z, r.dispatches, r.total_ns, r.waves_per_workgroup, r.allocated_vgpr,
+        r.max_waves_per_simd, r.vgpr_waves, r.sgpr_waves, r.lds_waves, r.workgroup_waves, r.waves_per_simd,
         r.occupancy_pct,
         CAST(r.limited_by AS VARCHAR) AS limited_by,
-        r.next_waves_per_simd,
-        r.next_step,
+        r.next_waves_per_simd, r.next_step,
         CAST(r.unknown AS VARCHAR) AS unknown
-    FROM kernel_resources AS r
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = r.process AND s.kernel_id = r.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = r.process
-    {%- endif %}
+    FROM kernel_resources AS r{{ join_symbols('r') }}{{ join_processes('r') }}
 ),
 summed AS (
     SELECT
-        {{ keys }}kernel_name,
-        architecture,
+        {{ keys }}kernel_name, architecture,
         {{ used }},
-        waves_per_workgroup,
-        allocated_vgpr,
-        unknown,
-        CAST(SUM(dispatches) AS BIGINT) AS dispatches,
-        CAST(SUM(total_ns) AS BIGINT) AS total_ns,
+        waves_per_workgroup, allocated_vgpr, unknown,
+        {{ sums('dispatches, total_ns') }},
         MAX(max_waves_per_simd) AS max_waves_per_simd,
         MAX(vgpr_waves) AS vgpr_waves,
         MAX(sgpr_waves) AS sgpr_waves,
@@ -139,20 +101,4 @@ SELECT
     next_step,
     unknown
 FROM {{ 'placed' if top > 0 and by else 'summed' }}
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    kernel_name NULLS LAST,
-    architecture NULLS LAST,
-    {{ used | replace(',', ' NULLS LAST,') }} NULLS LAST,
-    waves_per_workgroup NULLS LAST,
-    allocated_vgpr NULLS LAST,
-    unknown NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('total_ns DESC, kernel_name, architecture, ' ~ used ~ ', waves_per_workgroup, allocated_vgpr, unknown') }}

@@ -10,15 +10,12 @@
 -- column: count count -- rows concerned
 -- column: first_key id -- key of the first of them, in the lowest process that has any
 -- column: detail text -- what it means, from the same process
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH numbered AS (
     SELECT
-        {{ keys }}CAST(check_id AS VARCHAR) AS check_id,
-        CAST(severity AS VARCHAR) AS severity,
+        {{ keys }}{{ texts('check_id, severity') }},
         CAST(CASE WHEN severity = 'error' THEN 0 WHEN severity = 'warning' THEN 1 WHEN severity = 'info' THEN 2 ELSE 3 END AS BIGINT) AS severity_order,
         CAST(table_name AS VARCHAR) AS table_name,
-        first_key,
-        detail,
+        first_key, detail,
         SUM("count") OVER (PARTITION BY {{ keys }}check_id, severity, table_name) AS total,
         ROW_NUMBER() OVER (
             PARTITION BY {{ keys }}check_id, severity, table_name
@@ -39,11 +36,4 @@ SELECT
     detail
 FROM numbered
 WHERE place = 1
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    severity_order NULLS LAST,
-    severity NULLS LAST,
-    check_id NULLS LAST,
-    table_name NULLS LAST
+{{ order_by('severity_order, severity, check_id, table_name') }}

@@ -20,23 +20,9 @@
 -- column: latency_pct pct -- share of the latency of the group
 -- column: stalled_pct pct -- part of the latency that is stall, of sums of cycles, where stall is recorded
 -- column: latency_per_hit number -- mean latency in cycles, over hits
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH listed AS (
     SELECT
-        {%- for column in by if column != 'kernel_name' %}
-        {{ 'CAST(a.capture AS VARCHAR) AS capture' if column == 'capture' else 'a.' ~ column }},
-        {%- endfor %}
-        {%- if 'kernel_name' in by %}
-        {%- if name == 'short' %}
-        CAST(a.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(a.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(a.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(a.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
-        {%- endif %}
+        {{ keys_of('a', as_text=['capture', 'kernel_name']) }}
         {%- if link == 'outermost' %}
         CAST(a.outer_file AS VARCHAR) AS source_file,
         a.outer_line AS source_line,
@@ -44,22 +30,15 @@ WITH listed AS (
         CAST(a.source_file AS VARCHAR) AS source_file,
         a.source_line,
         {%- endif %}
-        a.hitcount,
-        a.latency_cycles,
-        a.stall_cycles,
-        a.idle_cycles
-    FROM att_instructions AS a
-    {%- if 'kernel_name' in by and name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = a.process AND s.kernel_id = a.kernel_id
-    {%- endif %}
+        a.hitcount, a.latency_cycles, a.stall_cycles, a.idle_cycles
+    FROM att_instructions AS a{{ join_symbols('a', 'kernel_name' in by) }}
 ),
 summed AS (
     SELECT
         {{ keys }}source_file, source_line,
         CAST(COUNT(*) AS BIGINT) AS instructions,
-        CAST(SUM(CASE WHEN hitcount > 0 THEN 1 ELSE 0 END) AS BIGINT) AS ran,
-        CAST(SUM(hitcount) AS BIGINT) AS hitcount,
-        CAST(SUM(latency_cycles) AS BIGINT) AS latency_cycles,
+        {{ sum_if('hitcount > 0') }} AS ran,
+        {{ sums('hitcount, latency_cycles') }},
         CAST(CASE WHEN COUNT(stall_cycles) > 0 THEN SUM(stall_cycles) END AS BIGINT) AS stall_cycles,
         SUM(CASE WHEN stall_cycles IS NOT NULL THEN CAST(latency_cycles AS DOUBLE) END) AS telling_cycles,
         CAST(CASE WHEN COUNT(idle_cycles) > 0 THEN SUM(idle_cycles) END AS BIGINT) AS idle_cycles
@@ -72,21 +51,16 @@ shared AS (
         COALESCE(stall_cycles, latency_cycles) AS cost_cycles,
         -COALESCE(stall_cycles, latency_cycles) AS less_cost,
         -hitcount AS less_hits,
-        CAST(SUM(hitcount) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS DOUBLE) AS all_hits,
-        CAST(SUM(latency_cycles) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS DOUBLE) AS all_latency,
-        CAST(SUM(stall_cycles) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS DOUBLE) AS all_stall
+        CAST(SUM(hitcount) OVER ({{ per_group }}) AS DOUBLE) AS all_hits,
+        CAST(SUM(latency_cycles) OVER ({{ per_group }}) AS DOUBLE) AS all_latency,
+        CAST(SUM(stall_cycles) OVER ({{ per_group }}) AS DOUBLE) AS all_stall
     FROM summed
 ),
 placed AS (
     SELECT
         {{ keys }}source_file, source_line, instructions, ran, hitcount, latency_cycles, stall_cycles, idle_cycles, telling_cycles,
         cost_cycles, all_hits, all_latency, all_stall
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY less_cost NULLS LAST, less_hits NULLS LAST, source_file NULLS LAST, source_line NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{- place_by('less_cost, less_hits, source_file, source_line') }}
     FROM shared
 )
 SELECT
@@ -101,16 +75,6 @@ SELECT
     CAST(100 AS DOUBLE) * CAST(stall_cycles AS DOUBLE) / NULLIF(all_stall, CAST(0 AS DOUBLE)) AS stall_pct,
     CAST(100 AS DOUBLE) * CAST(latency_cycles AS DOUBLE) / NULLIF(all_latency, CAST(0 AS DOUBLE)) AS latency_pct,
     CAST(100 AS DOUBLE) * CAST(stall_cycles AS DOUBLE) / NULLIF(telling_cycles, CAST(0 AS DOUBLE)) AS stalled_pct,
-    CAST(latency_cycles AS DOUBLE) / NULLIF(CAST(hitcount AS DOUBLE), CAST(0 AS DOUBLE)) AS latency_per_hit
+    {{ ratio('latency_cycles', 'hitcount') }} AS latency_per_hit
 FROM placed
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    cost_cycles DESC NULLS LAST, hitcount DESC NULLS LAST, source_file NULLS LAST, source_line NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('cost_cycles DESC, hitcount DESC, source_file, source_line') }}

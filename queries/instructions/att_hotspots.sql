@@ -28,32 +28,13 @@ WITH ran AS (
         a.rank,
         CAST(a.capture AS VARCHAR) AS capture,
         a.dispatch_id,
-        {%- if name == 'short' %}
-        CAST(a.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(a.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(a.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(a.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
-        a.vaddr,
-        a.instruction,
-        CAST(a.class AS VARCHAR) AS class,
-        CAST(a.source_file AS VARCHAR) AS source_file,
-        a.source_line,
-        a.hitcount,
-        a.latency_cycles,
-        a.stall_cycles,
-        a.idle_cycles,
-        a.ordinal,
-        a.process,
+        {{ kernel_text('a') }},
+        a.vaddr, a.instruction,
+        {{ texts('class, source_file', 'a') }},
+        a.source_line, a.hitcount, a.latency_cycles, a.stall_cycles, a.idle_cycles, a.ordinal, a.process,
         COALESCE(a.kernel_id, -1) AS of_kernel,
         COALESCE(a.stall_cycles, a.latency_cycles) AS cost_cycles
-    FROM att_instructions AS a
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = a.process AND s.kernel_id = a.kernel_id
-    {%- endif %}
+    FROM att_instructions AS a{{ join_symbols('a') }}
     WHERE a.hitcount > 0
 ),
 shared AS (
@@ -81,7 +62,7 @@ SELECT
     idle_cycles,
     CAST(100 AS DOUBLE) * CAST(stall_cycles AS DOUBLE) / NULLIF(all_stall, CAST(0 AS DOUBLE)) AS stall_pct,
     CAST(100 AS DOUBLE) * CAST(latency_cycles AS DOUBLE) / NULLIF(all_latency, CAST(0 AS DOUBLE)) AS latency_pct,
-    CAST(100 AS DOUBLE) * CAST(stall_cycles AS DOUBLE) / NULLIF(CAST(latency_cycles AS DOUBLE), CAST(0 AS DOUBLE)) AS stalled_pct,
+    {{ percent('stall_cycles', 'latency_cycles') }} AS stalled_pct,
     CAST(latency_cycles AS DOUBLE) / CAST(hitcount AS DOUBLE) AS latency_per_hit,
     ordinal,
     process

@@ -25,8 +25,7 @@ WITH parts AS (
         w.process,
         COALESCE(w.kernel_id, -1) AS of_kernel,
         w.operation_ordinal,
-        CAST(w.counter AS VARCHAR) AS counter,
-        CAST(w.reason AS VARCHAR) AS reason,
+        {{ texts('counter, reason', 'w') }},
         MIN(w.wait_ordinal) AS first_ordinal,
         CAST(COUNT(*) AS BIGINT) AS waits,
         CAST(CASE WHEN COUNT(w.stall_cycles) > 0 THEN SUM(w.stall_cycles) END AS BIGINT) AS stall_cycles,
@@ -45,15 +44,7 @@ shared AS (
 SELECT
     a.rank,
     CAST(a.capture AS VARCHAR) AS capture,
-    {%- if name == 'short' %}
-    CAST(a.short_name AS VARCHAR) AS kernel_name,
-    {%- elif name == 'base' %}
-    COALESCE(CAST(s.base_name AS VARCHAR), CAST(a.short_name AS VARCHAR)) AS kernel_name,
-    {%- elif name == 'mangled' %}
-    COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(a.kernel_name AS VARCHAR)) AS kernel_name,
-    {%- else %}
-    CAST(a.kernel_name AS VARCHAR) AS kernel_name,
-    {%- endif %}
+    {{ kernel_text('a') }},
     CASE WHEN w.operation_ordinal IS NOT NULL THEN a.vaddr END AS vaddr,
     CASE WHEN w.operation_ordinal IS NOT NULL THEN a.instruction END AS instruction,
     CASE WHEN w.operation_ordinal IS NOT NULL THEN CAST(a.class AS VARCHAR) END AS class,
@@ -66,22 +57,10 @@ SELECT
     w.latency_cycles,
     CAST(100 AS DOUBLE) * CAST(w.cost_cycles AS DOUBLE) / NULLIF(w.all_cycles, CAST(0 AS DOUBLE)) AS wait_pct,
     CASE
-        WHEN w.operation_ordinal IS NOT NULL THEN CAST(w.cost_cycles AS DOUBLE) / NULLIF(CAST(a.hitcount AS DOUBLE), CAST(0 AS DOUBLE))
+        WHEN w.operation_ordinal IS NOT NULL THEN {{ ratio('w.cost_cycles', 'a.hitcount') }}
     END AS cycles_per_hit,
     w.operation_ordinal,
     w.process
 FROM shared AS w
-JOIN att_instructions AS a ON a.process = w.process AND a.ordinal = w.shown_ordinal
-{%- if name in ['base', 'mangled'] %}
-LEFT JOIN kernel_symbols AS s ON s.process = a.process AND s.kernel_id = a.kernel_id
-{%- endif %}
-ORDER BY
-    w.cost_cycles DESC NULLS LAST,
-    w.process NULLS LAST,
-    w.operation_ordinal NULLS LAST,
-    w.first_ordinal NULLS LAST,
-    w.counter NULLS LAST,
-    w.reason NULLS LAST
-{%- if top > 0 %}
-LIMIT {{ top }}
-{%- endif %}
+JOIN att_instructions AS a ON a.process = w.process AND a.ordinal = w.shown_ordinal{{ join_symbols('a') }}
+{{ top_by('w.cost_cycles DESC, w.process, w.operation_ordinal, w.first_ordinal, w.counter, w.reason') }}

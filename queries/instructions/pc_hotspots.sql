@@ -13,20 +13,11 @@
 -- column: issued count -- samples whose instruction was issued; null by host traps
 -- column: stalled count -- samples whose instruction was not issued; null by host traps
 -- column: issued_pct pct -- share of issued among the samples that tell it
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH sampled AS (
     SELECT
         {%- for column in by %}
         {%- if column == 'kernel_name' %}
-        {%- if name == 'short' %}
-        CAST(k.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(k.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
+        {{ kernel_text('k') }},
         {%- elif column == 'source' %}
         p.comment AS source,
         {%- elif column == 'stall_reason' %}
@@ -48,10 +39,7 @@ WITH sampled AS (
     FROM pc_samples AS p
     {%- if 'kernel_name' in by or 'gpu' in by %}
     LEFT JOIN kernels AS k ON k.process = p.process AND k.dispatch_id = p.dispatch_id
-    {%- endif %}
-    {%- if 'kernel_name' in by and name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
+    {%- endif %}{{ join_symbols('k', 'kernel_name' in by) }}
     {%- if 'node' in by or 'hostname' in by %}
     JOIN processes AS r ON r.process = p.process
     {%- endif %}
@@ -77,7 +65,7 @@ SELECT
     CAST(100 AS DOUBLE) * CAST(samples AS DOUBLE) / all_samples AS pct,
     issued,
     telling - issued AS stalled,
-    CAST(100 AS DOUBLE) * CAST(issued AS DOUBLE) / NULLIF(CAST(telling AS DOUBLE), CAST(0 AS DOUBLE)) AS issued_pct
+    {{ percent('issued', 'telling') }} AS issued_pct
 FROM shared
 WHERE samples > 0
 ORDER BY

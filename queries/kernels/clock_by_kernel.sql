@@ -17,33 +17,17 @@
 -- column: mean_c number -- mean temperature
 -- column: max_c number -- highest temperature of a dispatch
 -- column: pct pct -- share of the time of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set shared -%}
+{{ keys }}kernel_name, calls, total_ns, clock_calls, clock_mean, power_mean, temperature_mean,
+        min_mhz, max_mhz, max_w, max_c, group_ns, less_total
+{%- endset %}
 WITH dispatches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        {%- if name == 'short' %}
-        CAST(k.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(k.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
+        {{ keys_of('k') }}{{ kernel_text('k') }},
         k.took_ns,
         CAST(k.took_ns + 1 AS DOUBLE) AS weight,
-        k.clock_mhz,
-        k.power_w,
-        k.temperature_c
-    FROM kernel_clocks AS k
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+        k.clock_mhz, k.power_w, k.temperature_c
+    FROM kernel_clocks AS k{{ join_symbols('k') }}{{ join_processes('k') }}
 ),
 summed AS (
     SELECT
@@ -71,20 +55,10 @@ shared AS (
         CASE WHEN power_weight > CAST(0 AS DOUBLE) THEN power_sum END / NULLIF(power_weight, CAST(0 AS DOUBLE)) AS power_mean,
         CASE WHEN temperature_weight > CAST(0 AS DOUBLE) THEN temperature_sum END / NULLIF(temperature_weight, CAST(0 AS DOUBLE)) AS temperature_mean,
         min_mhz, max_mhz, max_w, max_c,
-        CAST(SUM(total_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns,
+        CAST(SUM(total_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns,
         -total_ns AS less_total
     FROM summed
-){%- if top > 0 and by %},
-ranked AS (
-    SELECT
-        {{ keys }}kernel_name, calls, total_ns, clock_calls, clock_mean, power_mean, temperature_mean, min_mhz, max_mhz, max_w, max_c, group_ns, less_total,
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY less_total NULLS LAST, kernel_name NULLS LAST
-        ) AS place
-    FROM shared
-)
-{%- endif %}
+){{ ranked_step('shared', shared, 'less_total, kernel_name') }}
 SELECT
     {{ keys }}kernel_name,
     calls,
@@ -97,17 +71,6 @@ SELECT
     max_w,
     temperature_mean AS mean_c,
     max_c,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+    {{ percent('total_ns', 'group_ns') }} AS pct
 FROM {{ 'ranked' if top > 0 and by else 'shared' }}
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    less_total NULLS LAST,
-    kernel_name NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('less_total, kernel_name') }}

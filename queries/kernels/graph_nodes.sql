@@ -17,73 +17,41 @@
 -- column: min_ns ns -- shortest
 -- column: max_ns ns -- longest
 -- column: pct pct -- share of the work of its graph
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set node = 'graph, node_id, position, name, kind' %}
 WITH nodes AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
-        {%- endfor %}
-        g.graph,
-        g.node_id,
+        {{ keys_of('g') }}g.graph, g.node_id,
         CASE WHEN g.node_id IS NULL THEN g.position END AS position,
-        CAST(g.name AS VARCHAR) AS name,
-        CAST(g.kind AS VARCHAR) AS kind,
-        g.work_ns
-    FROM graph_work AS g
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = g.process
-    {%- endif %}
+        {{ texts('name, kind', 'g') }}, g.work_ns
+    FROM graph_work AS g{{ join_processes('g') }}
 ),
 summed AS (
     SELECT
-        {{ keys }}graph,
-        node_id,
-        position,
-        name,
-        kind,
+        {{ keys }}{{ node }},
         CAST(COUNT(*) AS BIGINT) AS runs,
         CAST(SUM(work_ns) AS BIGINT) AS total_ns,
         MIN(work_ns) AS min_ns,
         MAX(work_ns) AS max_ns
     FROM nodes
-    GROUP BY {{ keys }}graph, node_id, position, name, kind
+    GROUP BY {{ keys }}{{ node }}
 ),
 shared AS (
     SELECT
-        {{ keys }}graph,
-        node_id,
-        position,
-        name,
-        kind,
-        runs,
-        total_ns,
-        min_ns,
-        max_ns,
+        {{ keys }}{{ node }}, runs, total_ns, min_ns, max_ns,
         CAST(SUM(total_ns) OVER (PARTITION BY {{ keys }}graph) AS BIGINT) AS graph_ns,
         ROW_NUMBER() OVER (
-            {{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}
-            ORDER BY -total_ns NULLS LAST, graph NULLS LAST, node_id NULLS LAST, position NULLS LAST, name NULLS LAST, kind NULLS LAST
+            {{ per_group }}
+            ORDER BY {{ nulls_last('-total_ns, ' ~ node) }}
         ) AS place
     FROM summed
 )
 SELECT
-    {{ keys }}graph,
-    node_id,
-    position,
-    name,
-    kind,
+    {{ keys }}{{ node }},
     runs,
     total_ns,
     CAST(total_ns AS DOUBLE) / CAST(runs AS DOUBLE) AS mean_ns,
     min_ns,
     max_ns,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(graph_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
-FROM shared
-{%- if top > 0 %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    place NULLS LAST
+    {{ percent('total_ns', 'graph_ns') }} AS pct
+FROM shared{{ where_place() }}
+{{ order_by('place') }}

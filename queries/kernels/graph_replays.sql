@@ -20,36 +20,23 @@
 -- column: copies count -- copies
 -- column: nodes count -- different recorded nodes, 0 where none were
 -- column: work_ns ns -- sum of the durations
-{%- set extra = by | reject('in', ['rank', 'process']) | join(', ') %}
 WITH replays AS (
     SELECT
-        g.process,
-        g.rank,
-        g.graph,
-        g.known_by,
-        g.graph_exec_id,
-        g.replay,
-        g.correlation_id,
+        g.process, g.rank, g.graph, g.known_by, g.graph_exec_id, g.replay, g.correlation_id,
         MIN(CAST(g.api_name AS VARCHAR)) AS api_name,
         MIN(g.api_start_ns) AS api_start_ns,
         MAX(g.api_end_ns) AS api_end_ns,
         MIN(g.start_ns) AS start_ns,
         MAX(g.end_ns) AS end_ns,
-        CAST(SUM(CASE WHEN g.kind = 'kernel' THEN 1 ELSE 0 END) AS BIGINT) AS kernels,
-        CAST(SUM(CASE WHEN g.kind = 'copy' THEN 1 ELSE 0 END) AS BIGINT) AS copies,
+        {{ sum_if("g.kind = 'kernel'") }} AS kernels,
+        {{ sum_if("g.kind = 'copy'") }} AS copies,
         CAST(COUNT(DISTINCT g.node_id) AS BIGINT) AS nodes,
         CAST(SUM(g.work_ns) AS BIGINT) AS work_ns
     FROM graph_work AS g
     GROUP BY g.process, g.rank, g.graph, g.known_by, g.graph_exec_id, g.replay, g.correlation_id
 )
 SELECT
-    {%- for column in by %}
-    {{ 'p.' if column in ['node', 'hostname'] else 'r.' }}{{ column }},
-    {%- endfor %}
-    {%- for column in ['rank', 'process'] if column not in by %}
-    r.{{ column }},
-    {%- endfor %}
-    r.graph,
+    {{ keys_of('r') }}{{ 'r.rank, ' if 'rank' not in by }}{{ 'r.process, ' if 'process' not in by }}r.graph,
     CAST(r.known_by AS VARCHAR) AS known_by,
     r.graph_exec_id,
     r.replay,
@@ -63,15 +50,9 @@ SELECT
     r.copies,
     r.nodes,
     r.work_ns
-FROM replays AS r
-{%- if extra %}
-JOIN processes AS p ON p.process = r.process
-{%- endif %}
+FROM replays AS r{{ join_processes('r') }}
 ORDER BY
     {%- for column in by %}
     {{ 'p.' if column in ['node', 'hostname'] else 'r.' }}{{ column }} NULLS FIRST,
     {%- endfor %}
-    r.rank NULLS LAST,
-    r.process NULLS LAST,
-    r.graph NULLS LAST,
-    r.replay NULLS LAST
+    {{ nulls_last('r.rank, r.process, r.graph, r.replay') }}

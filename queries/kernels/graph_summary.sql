@@ -20,55 +20,38 @@
 -- column: max_span_ns ns -- longest
 -- column: mean_work_ns ns -- mean sum of the durations of a replay
 -- column: total_work_ns ns -- sum of the durations of all replays
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH replays AS (
     SELECT
-        process,
-        rank,
-        graph,
-        known_by,
-        replay,
+        process, rank, graph, known_by, replay,
         MIN(api_start_ns) AS api_start_ns,
         MAX(api_end_ns) AS api_end_ns,
         MIN(start_ns) AS start_ns,
         MAX(end_ns) AS end_ns,
         CAST(COUNT(*) AS BIGINT) AS pieces,
-        CAST(SUM(CASE WHEN kind = 'kernel' THEN 1 ELSE 0 END) AS BIGINT) AS kernels,
+        {{ sum_if("kind = 'kernel'") }} AS kernels,
         CAST(SUM(work_ns) AS BIGINT) AS work_ns
     FROM graph_work
     GROUP BY process, rank, graph, known_by, replay
 ),
 placed AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'r.' }}{{ column }},
-        {%- endfor %}
-        r.graph,
+        {{ keys_of('r') }}r.graph,
         CAST(r.known_by AS VARCHAR) AS known_by,
         r.api_end_ns - r.api_start_ns AS api_ns,
         r.start_ns - r.api_end_ns AS queue_delay_ns,
         r.end_ns - r.start_ns AS span_ns,
-        r.pieces,
-        r.kernels,
-        r.work_ns
-    FROM replays AS r
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = r.process
-    {%- endif %}
+        r.pieces, r.kernels, r.work_ns
+    FROM replays AS r{{ join_processes('r') }}
 ),
 summed AS (
     SELECT
-        {{ keys }}graph,
-        known_by,
+        {{ keys }}graph, known_by,
         CAST(COUNT(*) AS BIGINT) AS replays,
         CAST(COUNT(api_ns) AS BIGINT) AS calls,
-        CAST(SUM(pieces) AS BIGINT) AS pieces,
-        CAST(SUM(kernels) AS BIGINT) AS kernels,
+        {{ sums('pieces, kernels') }},
         MIN(pieces) AS least_work,
         MAX(pieces) AS most_work,
-        CAST(SUM(api_ns) AS BIGINT) AS api_ns,
-        CAST(SUM(queue_delay_ns) AS BIGINT) AS queue_delay_ns,
-        CAST(SUM(span_ns) AS BIGINT) AS span_ns,
+        {{ sums('api_ns, queue_delay_ns, span_ns') }},
         MIN(span_ns) AS min_span_ns,
         MAX(span_ns) AS max_span_ns,
         CAST(SUM(work_ns) AS BIGINT) AS total_work_ns
@@ -84,18 +67,12 @@ SELECT
     pieces - kernels AS copies,
     least_work,
     most_work,
-    CAST(api_ns AS DOUBLE) / NULLIF(CAST(calls AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_api_ns,
-    CAST(queue_delay_ns AS DOUBLE) / NULLIF(CAST(calls AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_queue_delay_ns,
+    {{ ratio('api_ns', 'calls') }} AS mean_api_ns,
+    {{ ratio('queue_delay_ns', 'calls') }} AS mean_queue_delay_ns,
     CAST(span_ns AS DOUBLE) / CAST(replays AS DOUBLE) AS mean_span_ns,
     min_span_ns,
     max_span_ns,
     CAST(total_work_ns AS DOUBLE) / CAST(replays AS DOUBLE) AS mean_work_ns,
     total_work_ns
 FROM summed
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_work_ns DESC NULLS LAST,
-    graph NULLS LAST,
-    known_by NULLS LAST
+{{ order_by('total_work_ns DESC, graph, known_by') }}

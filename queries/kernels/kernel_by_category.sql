@@ -12,36 +12,15 @@
 -- column: mean_ns ns -- mean duration
 -- column: pct pct -- share of the kernel time of the group
 -- column: cumulative_pct pct -- share of this category and all above it
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH dispatches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        {%- if name == 'short' %}
-        k.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        k.kernel_name,
-        {%- endif %}
-        k.category,
-        k.duration_ns
-    FROM kernels AS k
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+        {{ keys_of('k') }}{{ kernel_name('k') }}, k.category, k.duration_ns
+    FROM kernels AS k{{ join_symbols('k') }}{{ join_processes('k') }}
     WHERE k.valid
 ),
 per_kernel AS (
     SELECT
-        {{ keys }}category,
-        kernel_name,
+        {{ keys }}category, kernel_name,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns
     FROM dispatches
@@ -51,8 +30,7 @@ per_category AS (
     SELECT
         {{ keys }}category,
         CAST(COUNT(kernel_name) AS BIGINT) AS kernels,
-        CAST(SUM(calls) AS BIGINT) AS calls,
-        CAST(SUM(total_ns) AS BIGINT) AS total_ns
+        {{ sums('calls, total_ns') }}
     FROM per_kernel
     GROUP BY {{ keys }}category
 ),
@@ -62,13 +40,10 @@ labelled AS (
 ),
 summed AS (
     SELECT
-        {{ keys }}category,
-        kernels,
-        calls,
-        total_ns,
-        CAST(SUM(total_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns,
+        {{ keys }}category, kernels, calls, total_ns,
+        CAST(SUM(total_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns,
         CAST(SUM(total_ns) OVER (
-            {{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}
+            {{ per_group }}
             ORDER BY -total_ns NULLS LAST, category NULLS LAST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
         ) AS BIGINT) AS running_ns
@@ -80,12 +55,7 @@ SELECT
     calls,
     total_ns,
     CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct,
-    CAST(100 AS DOUBLE) * CAST(running_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS cumulative_pct
+    {{ percent('total_ns', 'group_ns') }} AS pct,
+    {{ percent('running_ns', 'group_ns') }} AS cumulative_pct
 FROM summed
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    category NULLS LAST
+{{ order_by('total_ns DESC, category') }}

@@ -20,36 +20,12 @@
 -- column: min_ns ns -- shortest dispatch
 -- column: max_ns ns -- longest dispatch
 -- column: pct pct -- share of the kernel time of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {%- set shape = 'grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z' %}
 WITH dispatches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        {%- if name == 'short' %}
-        k.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        k.kernel_name,
-        {%- endif %}
-        k.grid_x,
-        k.grid_y,
-        k.grid_z,
-        k.workgroup_x,
-        k.workgroup_y,
-        k.workgroup_z,
-        k.duration_ns
-    FROM kernels AS k
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+        {{ keys_of('k') }}{{ kernel_name('k') }},
+        k.grid_x, k.grid_y, k.grid_z, k.workgroup_x, k.workgroup_y, k.workgroup_z, k.duration_ns
+    FROM kernels AS k{{ join_symbols('k') }}{{ join_processes('k') }}
     WHERE k.valid
 ),
 per_shape AS (
@@ -71,11 +47,7 @@ labelled AS (
         CEIL(CAST(grid_x AS DOUBLE) / CAST(NULLIF(workgroup_x, 0) AS DOUBLE))
             * CEIL(CAST(grid_y AS DOUBLE) / CAST(NULLIF(workgroup_y, 0) AS DOUBLE))
             * CEIL(CAST(grid_z AS DOUBLE) / CAST(NULLIF(workgroup_z, 0) AS DOUBLE)) AS workgroups,
-        calls,
-        total_ns,
-        median_ns,
-        min_ns,
-        max_ns
+        calls, total_ns, median_ns, min_ns, max_ns
     FROM per_shape
 ),
 summed AS (
@@ -83,18 +55,9 @@ summed AS (
         {{ keys }}kernel_name,
         {{ shape }},
         TRY_CAST(workgroups AS BIGINT) AS workgroups,
-        calls,
-        total_ns,
-        median_ns,
-        min_ns,
-        max_ns,
-        CAST(SUM(total_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -total_ns NULLS LAST, kernel_name NULLS LAST, {{ shape | replace(',', ' NULLS LAST,') }} NULLS LAST
-        ) AS place
-        {%- endif %}
+        calls, total_ns, median_ns, min_ns, max_ns,
+        CAST(SUM(total_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns
+        {{- place_by('-total_ns, kernel_name, ' ~ shape) }}
     FROM labelled
 )
 SELECT
@@ -107,18 +70,6 @@ SELECT
     median_ns,
     min_ns,
     max_ns,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+    {{ percent('total_ns', 'group_ns') }} AS pct
 FROM summed
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    kernel_name NULLS LAST,
-    {{ shape | replace(',', ' NULLS LAST,') }} NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('total_ns DESC, kernel_name, ' ~ shape) }}

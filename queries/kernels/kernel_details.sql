@@ -28,16 +28,8 @@
 {%- set details = ['category', 'rank', 'process', 'gpu', 'queue_id', 'stream_id', 'dispatch_id', 'start_ns', 'duration_ns', 'workgroup_x', 'workgroup_y', 'workgroup_z', 'grid_x', 'grid_y', 'grid_z', 'lds_bytes', 'scratch_bytes', 'agent_id', 'tid'] %}
 WITH dispatches AS (
     SELECT
-        {%- for column in by if column not in details %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        {%- for column in details %}
-        k.{{ column }},
-        {%- endfor %}
-        {%- if name in ['base', 'mangled'] %}
-        k.kernel_id,
-        {%- endif %}
-        {{ 'k.short_name' if name in ['short', 'base'] else 'k.kernel_name' }}
+        {{ keys_of('k', details) }}k.{{ details | join(', k.') }},
+        {{ 'k.kernel_id, ' if name in ['base', 'mangled'] }}{{ 'k.short_name' if name in ['short', 'base'] else 'k.kernel_name' }}
         {%- if top > 0 and by %},
         RANK() OVER (
             PARTITION BY
@@ -45,52 +37,24 @@ WITH dispatches AS (
             ORDER BY -k.duration_ns NULLS LAST
         ) AS level
         {%- endif %}
-    FROM kernels AS k
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+    FROM kernels AS k{{ join_processes('k') }}
     WHERE k.valid
 )
 {%- if top > 0 and by %},
 -- Few rows are left after the ranking by duration alone, and only those need the order that tells ties apart.
 longest AS (
     SELECT
-        {%- for column in by if column not in details %}
-        {{ column }},
-        {%- endfor %}
-        {{ details | join(', ') }},
-        {%- if name in ['base', 'mangled'] %}
-        kernel_id,
-        {%- endif %}
-        {{ 'short_name' if name in ['short', 'base'] else 'kernel_name' }},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -duration_ns NULLS LAST, rank NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST, start_ns NULLS LAST
-        ) AS place
+        {{ keys_but(details) }}{{ details | join(', ') }},
+        {{ 'kernel_id, ' if name in ['base', 'mangled'] }}{{ 'short_name' if name in ['short', 'base'] else 'kernel_name' }}
+        {{- place_by('-duration_ns, rank, process, dispatch_id, start_ns') }}
     FROM dispatches
     WHERE level <= {{ top }}
 )
 {%- endif %}
 SELECT
-    {%- for column in by %}
-    d.{{ column }},
-    {%- endfor %}
-    {%- if name == 'short' %}
-    d.short_name AS kernel_name,
-    {%- elif name == 'base' %}
-    COALESCE(CAST(s.base_name AS VARCHAR), CAST(d.short_name AS VARCHAR)) AS kernel_name,
-    {%- elif name == 'mangled' %}
-    COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(d.kernel_name AS VARCHAR)) AS kernel_name,
-    {%- else %}
-    d.kernel_name,
-    {%- endif %}
-    {%- for column in details if column not in by %}
-    d.{{ column }}{{ '' if loop.last else ',' }}
-    {%- endfor %}
-FROM {{ 'longest' if top > 0 and by else 'dispatches' }} AS d
-{%- if name in ['base', 'mangled'] %}
-LEFT JOIN kernel_symbols AS s ON s.process = d.process AND s.kernel_id = d.kernel_id
-{%- endif %}
+    {{ keys_in('d') }}{{ kernel_name('d') }},
+    d.{{ details | reject('in', by) | join(', d.') }}
+FROM {{ 'longest' if top > 0 and by else 'dispatches' }} AS d{{ join_symbols('d') }}
 {%- if top > 0 and by %}
 WHERE d.place <= {{ top }}
 {%- endif %}

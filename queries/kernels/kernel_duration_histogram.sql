@@ -11,13 +11,9 @@
 -- column: total_ns ns -- sum of their durations
 -- column: pct pct -- share of the dispatches of the group
 -- column: pct_of_time pct -- share of the kernel time of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH dispatches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        1 AS every_row,
+        {{ keys_of('k') }}1 AS every_row,
         k.duration_ns,
         -- Without what is smaller than a unit, it has few enough digits for a logarithm that tells neighbours apart.
         CASE
@@ -26,10 +22,7 @@ WITH dispatches AS (
             ELSE k.duration_ns - k.duration_ns % 4294967296
         END AS units_ns,
         CASE WHEN k.duration_ns < 4294967296 THEN 1 ELSE 4294967296 END AS unit_ns
-    FROM kernels AS k
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+    FROM kernels AS k{{ join_processes('k') }}
     WHERE k.valid
 ),
 -- Bin -1 holds what has no length. The powers are whole numbers, the last one cut to the greatest.
@@ -47,15 +40,13 @@ powers AS (
 -- Half a unit more than whole units is near no power of two, where the logarithm may round either way.
 placed AS (
     SELECT
-        {{ keys }}every_row,
-        duration_ns,
+        {{ keys }}every_row, duration_ns,
         CAST(FLOOR(LOG2(CAST(2 AS DOUBLE) * CAST(units_ns AS DOUBLE) + CAST(unit_ns AS DOUBLE))) AS BIGINT) - 1 AS bin
     FROM dispatches
 ),
 counted AS (
     SELECT
-        {{ keys }}every_row,
-        bin,
+        {{ keys }}every_row, bin,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns
     FROM placed
@@ -74,46 +65,25 @@ value_ranges AS (
 ),
 bins AS (
     SELECT
-        {%- for column in by %}
-        r.{{ column }},
-        {%- endfor %}
-        r.group_calls,
-        r.group_ns,
-        w.bin,
-        w.bin_start_ns,
-        w.bin_end_ns
+        {{ keys_in('r') }}r.group_calls, r.group_ns, w.bin, w.bin_start_ns, w.bin_end_ns
     FROM value_ranges AS r
     CROSS JOIN powers AS w
     WHERE (w.bin >= r.first_length AND w.bin <= r.last_bin) OR (w.bin = -1 AND r.first_bin = -1)
 ),
 filled AS (
     SELECT
-        {%- for column in by %}
-        b.{{ column }},
-        {%- endfor %}
-        b.bin_start_ns,
-        b.bin_end_ns,
-        b.group_calls,
-        b.group_ns,
+        {{ keys_in('b') }}b.bin_start_ns, b.bin_end_ns, b.group_calls, b.group_ns,
         COALESCE(c.calls, 0) AS calls,
         COALESCE(c.total_ns, 0) AS total_ns
     FROM bins AS b
-    LEFT JOIN counted AS c
-        ON c.bin = b.bin
-        {%- for column in by %}
-        AND COALESCE(CAST(c.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(b.{{ column }} AS VARCHAR) || '.', '')
-        {%- endfor %}
+    LEFT JOIN counted AS c ON c.bin = b.bin{{ and_same_keys('c', 'b') }}
 )
 SELECT
     {{ keys }}bin_start_ns,
     bin_end_ns,
     calls,
     total_ns,
-    CAST(100 AS DOUBLE) * CAST(calls AS DOUBLE) / NULLIF(CAST(group_calls AS DOUBLE), CAST(0 AS DOUBLE)) AS pct,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct_of_time
+    {{ percent('calls', 'group_calls') }} AS pct,
+    {{ percent('total_ns', 'group_ns') }} AS pct_of_time
 FROM filled
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    bin_start_ns NULLS LAST
+{{ order_by('bin_start_ns') }}

@@ -11,14 +11,9 @@
 -- column: category_ns ns -- time with kernels of category running
 -- column: other_ns ns -- time with kernels of other_category running
 -- column: pct pct -- share of category_ns during which the other runs too
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH stretches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'o.' }}{{ column }},
-        {%- endfor %}
-        CAST(o.category AS VARCHAR) AS category,
-        CAST(o.other_category AS VARCHAR) AS other_category,
+        {{ keys_of('o') }}{{ texts('category, other_category', 'o') }},
         o.duration_ns
     FROM kernel_overlaps AS o
     JOIN processes AS p ON p.process = o.process
@@ -26,11 +21,7 @@ WITH stretches AS (
 ),
 summed AS (
     SELECT
-        {%- for column in by %}
-        {{ column }},
-        {%- endfor %}
-        category,
-        other_category,
+        {{ keys }}category, other_category,
         CAST(COUNT(*) AS BIGINT) AS stretches,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns
     FROM stretches
@@ -55,19 +46,14 @@ every_side AS (
 ),
 sides AS (
     SELECT
-        {{ keys }}category,
-        other_category,
-        CAST(SUM(stretches) AS BIGINT) AS stretches,
-        CAST(SUM(total_ns) AS BIGINT) AS total_ns
+        {{ keys }}category, other_category,
+        {{ sums('stretches, total_ns') }}
     FROM every_side
     GROUP BY {{ keys }}category, other_category
 ),
 joined AS (
     SELECT
-        {{ keys }}category,
-        other_category,
-        stretches,
-        total_ns,
+        {{ keys }}category, other_category, stretches, total_ns,
         MAX(CASE WHEN other_category IS NULL THEN total_ns END) OVER (PARTITION BY {{ keys }}category) AS category_ns,
         MAX(CASE WHEN category IS NULL THEN total_ns END) OVER (PARTITION BY {{ keys }}other_category) AS other_ns
     FROM sides
@@ -79,13 +65,7 @@ SELECT
     stretches,
     category_ns,
     other_ns,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(category_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+    {{ percent('total_ns', 'category_ns') }} AS pct
 FROM joined
 WHERE category IS NOT NULL AND other_category IS NOT NULL
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    category NULLS LAST,
-    other_category NULLS LAST
+{{ order_by('total_ns DESC, category, other_category') }}

@@ -34,10 +34,12 @@
 -- column: high_mode_pct pct -- share of the dispatches on the longer side
 -- column: mode_gap_pct pct -- share of the distance between the two that is empty: about 20 for one mode, near 100 for two
 -- column: verdict text -- drifting, two modes, both, steady, too few calls, or collective: what changes may be the wait for other GPUs, see `collectives`
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {%- set shape = 'grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z' %}
-{%- set others = ['process', 'gpu'] | reject('in', by) | join(', ') %}
-{%- set others = others ~ (', ' if others else '') %}
+{%- set kernel = keys_and(['process', 'gpu']) ~ 'kernel_name, ' ~ shape %}
+{%- set measures -%}
+calls, total_ns, median_ns, spread_pct, jitter_pct, early_median_ns, late_median_ns, drift_pct, run_drift_pct,
+        drift_errors, low_mode_ns, high_mode_ns, high_mode_pct, mode_gap_pct
+{%- endset %}
 WITH partners AS (
     SELECT process, CAST(kernel_name AS VARCHAR) AS collective_name, MAX(gpus) AS gpus
     FROM collective_kernels
@@ -45,67 +47,36 @@ WITH partners AS (
 ),
 groups_of_work AS (
     SELECT
-        {%- for column in by if column not in ['process', 'gpu'] %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
-        {%- endfor %}
-        g.process,
-        g.gpu,
-        {%- if name == 'short' %}
-        CAST(g.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(g.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(g.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(g.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
+        {{ keys_of('g', ['process', 'gpu']) }}g.process, g.gpu,
+        {{ kernel_text('g') }},
         g.grid_x, g.grid_y, g.grid_z, g.workgroup_x, g.workgroup_y, g.workgroup_z,
-        g.first_dispatch_id,
-        g.calls,
-        g.total_ns,
-        g.median_ns,
-        g.mad_ns,
-        g.jitter_ns,
-        g.early_median_ns,
-        g.late_median_ns,
-        g.drift_noise_ns,
-        g.low_mode_ns,
-        g.high_mode_ns,
-        g.high_mode_calls,
-        g.mode_gap,
+        g.first_dispatch_id, g.calls, g.total_ns, g.median_ns, g.mad_ns, g.jitter_ns, g.early_median_ns,
+        g.late_median_ns, g.drift_noise_ns, g.low_mode_ns, g.high_mode_ns, g.high_mode_calls, g.mode_gap,
         COALESCE(c.gpus, 1) AS together
     FROM dispatch_groups AS g
     LEFT JOIN partners AS c ON c.process = g.process AND c.collective_name = CAST(g.kernel_name AS VARCHAR)
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = g.process AND s.kernel_id = g.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = g.process
-    {%- endif %}
+    {{- join_symbols('g') }}{{ join_processes('g') }}
 ),
 measured AS (
     SELECT
-        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, together, calls, total_ns, median_ns,
+        {{ kernel }}, first_dispatch_id, together, calls, total_ns, median_ns,
         CAST(148.26 AS DOUBLE) * mad_ns / NULLIF(median_ns, CAST(0 AS DOUBLE)) AS spread_pct,
         CAST(100 AS DOUBLE) * jitter_ns / NULLIF(median_ns, CAST(0 AS DOUBLE)) AS jitter_pct,
-        early_median_ns,
-        late_median_ns,
+        early_median_ns, late_median_ns,
         CAST(100 AS DOUBLE) * (late_median_ns - early_median_ns) / NULLIF(early_median_ns, CAST(0 AS DOUBLE)) AS drift_pct,
         CASE
             WHEN CAST(5 AS DOUBLE) * early_median_ns > late_median_ns
             THEN CAST(600 AS DOUBLE) * (late_median_ns - early_median_ns) / (CAST(5 AS DOUBLE) * early_median_ns - late_median_ns)
         END AS run_drift_pct,
         (late_median_ns - early_median_ns) / NULLIF(drift_noise_ns, CAST(0 AS DOUBLE)) AS drift_errors,
-        low_mode_ns,
-        high_mode_ns,
+        low_mode_ns, high_mode_ns,
         CAST(100 AS DOUBLE) * CAST(high_mode_calls AS DOUBLE) / CAST(calls AS DOUBLE) AS high_mode_pct,
         CAST(100 AS DOUBLE) * mode_gap AS mode_gap_pct
     FROM groups_of_work
 ),
 judged AS (
     SELECT
-        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, together, calls, total_ns, median_ns, spread_pct, jitter_pct,
-        early_median_ns, late_median_ns, drift_pct, run_drift_pct, drift_errors, low_mode_ns, high_mode_ns, high_mode_pct, mode_gap_pct,
+        {{ kernel }}, first_dispatch_id, together, {{ measures }},
         -total_ns AS less_total,
         CASE WHEN ABS(drift_pct) >= CAST({{ least_drift_pct }} AS DOUBLE) AND ABS(drift_errors) >= CAST(5 AS DOUBLE) THEN 1 ELSE 0 END AS drifting,
         CASE
@@ -113,36 +84,11 @@ judged AS (
                 AND high_mode_ns >= CAST({{ least_mode_ratio }} AS DOUBLE) * low_mode_ns THEN 1 ELSE 0
         END AS two_modes
     FROM measured
-){%- if top > 0 and by %},
-ranked AS (
-    SELECT
-        {{ keys }}{{ others }}kernel_name, {{ shape }}, first_dispatch_id, together, calls, total_ns, median_ns, spread_pct, jitter_pct,
-        early_median_ns, late_median_ns, drift_pct, run_drift_pct, drift_errors, low_mode_ns, high_mode_ns, high_mode_pct, mode_gap_pct,
-        less_total, drifting, two_modes,
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY less_total NULLS LAST, process NULLS LAST, first_dispatch_id NULLS LAST
-        ) AS place
-    FROM judged
-)
-{%- endif %}
+){{ ranked_step('judged', kernel ~ ', first_dispatch_id, together, ' ~ measures ~ ', less_total, drifting, two_modes',
+    'less_total, process, first_dispatch_id') }}
 SELECT
-    {{ keys }}{{ others }}kernel_name,
-    {{ shape }},
-    calls,
-    total_ns,
-    median_ns,
-    spread_pct,
-    jitter_pct,
-    early_median_ns,
-    late_median_ns,
-    drift_pct,
-    run_drift_pct,
-    drift_errors,
-    low_mode_ns,
-    high_mode_ns,
-    high_mode_pct,
-    mode_gap_pct,
+    {{ kernel }},
+    {{ measures }},
     CASE
         WHEN calls < {{ least_calls }} THEN 'too few calls'
         WHEN together > 1 AND drifting + two_modes > 0 THEN 'collective'
@@ -152,16 +98,4 @@ SELECT
         ELSE 'steady'
     END AS verdict
 FROM {{ 'ranked' if top > 0 and by else 'judged' }}
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    less_total NULLS LAST,
-    process NULLS LAST,
-    first_dispatch_id NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('less_total, process, first_dispatch_id') }}

@@ -18,15 +18,11 @@
 -- column: mean_pause_ns ns -- mean pause
 -- column: launch_ns ns -- time of the host for all launches but one of each occurrence, as reckoned by --launch-us: saved on top where the host is what limits, else hidden
 -- column: first_dispatch_id id -- least number of a dispatch that begins one
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set chain = keys ~ 'chain, length, occurrences, kernel_ns, pause_ns, first_dispatch_id' %}
 {%- set named = name in ['base', 'mangled'] %}
 WITH followed AS (
     SELECT
-        {%- for column in by if column != 'process' %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'f.' }}{{ column }},
-        {%- endfor %}
-        f.process,
-        f.dispatch_id,
+        {{ keys_of('f', ['process']) }}f.process, f.dispatch_id,
         {%- for place in [1, 2, 3, 4] %}
         {%- set at = '_' ~ place if place > 1 else '' %}
         {%- if name == 'short' %}
@@ -49,10 +45,7 @@ WITH followed AS (
     {%- for place in [1, 2, 3, 4] if named %}
     {%- set at = '_' ~ place if place > 1 else '' %}
     LEFT JOIN kernel_symbols AS s{{ at }} ON s{{ at }}.process = f.process AND s{{ at }}.kernel_id = f.kernel_id{{ at }}
-    {%- endfor %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = f.process
-    {%- endif %}
+    {%- endfor %}{{ join_processes('f') }}
 ),
 {#- Times are whole: as many nanoseconds at most. -#}
 {%- set short_ns = (short_us * 1000) | int %}
@@ -96,9 +89,7 @@ chains_{{ length }} AS (
     SELECT
         {{ keys }}
         {%- for place in range(1, length + 1) %}name_{{ place }}, {% endfor %}
-        CAST(SUM(occurrences) AS BIGINT) AS occurrences,
-        CAST(SUM(kernel_ns) AS BIGINT) AS kernel_ns,
-        CAST(SUM(pause_ns) AS BIGINT) AS pause_ns,
+        {{ sums('occurrences, kernel_ns, pause_ns') }},
         MIN(first_dispatch_id) AS first_dispatch_id
     FROM chains_{{ length }}_of_process
     GROUP BY {{ keys }}{% for place in range(1, length + 1) %}{{ ', ' if place > 1 }}name_{{ place }}{% endfor %}
@@ -110,34 +101,20 @@ chains AS (
         {{ keys }}
         {%- for place in range(1, length + 1) %}{{ " || ' > ' || " if place > 1 }}CAST(name_{{ place }} AS VARCHAR){% endfor %} AS chain,
         {{ length }} AS length,
-        occurrences,
-        kernel_ns,
-        pause_ns,
-        first_dispatch_id
+        occurrences, kernel_ns, pause_ns, first_dispatch_id
     FROM chains_{{ length }}
     WHERE occurrences >= {{ least }}
-    {%- if not loop.last %}
-    UNION ALL
-    {%- endif %}
+    {{- '\n    UNION ALL' if not loop.last }}
     {%- endfor %}
 ){%- if top > 0 and by %},
 turned AS (
     SELECT
-        {{ keys }}chain, length, occurrences, kernel_ns, pause_ns, first_dispatch_id,
+        {{ chain }},
         -pause_ns AS least_pause,
         -occurrences AS least_occurrences
     FROM chains
-),
-ranked AS (
-    SELECT
-        {{ keys }}chain, length, occurrences, kernel_ns, pause_ns, first_dispatch_id,
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY least_pause NULLS LAST, least_occurrences NULLS LAST, chain NULLS LAST
-        ) AS place
-    FROM turned
-)
-{%- endif %}
+){%- endif %}
+{{- ranked_step('turned', chain, 'least_pause, least_occurrences, chain') }}
 SELECT
     {{ keys }}chain,
     length,
@@ -148,16 +125,4 @@ SELECT
     CAST(occurrences * (length - 1) AS DOUBLE) * CAST({{ launch_us }} AS DOUBLE) * CAST(1000 AS DOUBLE) AS launch_ns,
     first_dispatch_id
 FROM {{ 'ranked' if top > 0 and by else 'chains' }}
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    pause_ns DESC NULLS LAST,
-    occurrences DESC NULLS LAST,
-    chain NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('pause_ns DESC, occurrences DESC, chain') }}

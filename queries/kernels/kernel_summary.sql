@@ -17,32 +17,13 @@
 -- column: max_ns ns -- longest dispatch
 -- column: pct pct -- share of the kernel time of the group
 -- column: cumulative_pct pct -- share of this kernel and all above it
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set kernel = keys ~ 'kernel_name,' ~ (' category,' if 'category' not in by) %}
 WITH dispatches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        {%- if name == 'short' %}
-        k.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        k.kernel_name,
-        {%- endif %}
-        {%- if 'category' not in by %}
-        k.category,
-        {%- endif %}
+        {{ keys_of('k') }}{{ kernel_name('k') }},
+        {{- ' k.category,' if 'category' not in by }}
         k.duration_ns
-    FROM kernels AS k
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+    FROM kernels AS k{{ join_symbols('k') }}{{ join_processes('k') }}
     WHERE k.valid
 ),
 per_name AS (
@@ -50,9 +31,7 @@ per_name AS (
         {{ keys }}kernel_name,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
-        {%- if 'median_ns' in columns %}
-        MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns,
-        {%- endif %}
+        {{- wanted('median_ns', 'MEDIAN(CAST(duration_ns AS DOUBLE))') }}
         STDDEV(CAST(duration_ns AS DOUBLE)) AS std_ns,
         MIN(duration_ns) AS min_ns,
         MAX(duration_ns) AS max_ns
@@ -67,8 +46,7 @@ per_category AS (
 ),
 ranked AS (
     SELECT
-        {{ keys }}kernel_name,
-        category,
+        {{ keys }}kernel_name, category,
         ROW_NUMBER() OVER (
             PARTITION BY {{ keys }}kernel_name
             ORDER BY -category_ns NULLS LAST, CAST(category AS VARCHAR) NULLS LAST
@@ -83,84 +61,41 @@ main_category AS (
 {%- endif %}
 labelled AS (
     SELECT
-        {%- for column in by %}
-        n.{{ column }},
-        {%- endfor %}
-        CAST(n.kernel_name AS VARCHAR) AS kernel_name,
-        {%- if 'category' not in by %}
-        CAST(c.category AS VARCHAR) AS category,
-        {%- endif %}
-        n.calls,
-        n.total_ns,
-        {%- if 'median_ns' in columns %}
-        n.median_ns,
-        {%- endif %}
-        n.std_ns,
-        n.min_ns,
-        n.max_ns
+        {{ keys_in('n') }}CAST(n.kernel_name AS VARCHAR) AS kernel_name,
+        {{- ' CAST(c.category AS VARCHAR) AS category,' if 'category' not in by }}
+        n.calls, n.total_ns,
+        {{- ' n.median_ns,' if 'median_ns' in columns }}
+        n.std_ns, n.min_ns, n.max_ns
     FROM per_name AS n
     {%- if 'category' not in by %}
     JOIN main_category AS c
-        ON c.kernel_name = n.kernel_name
-        {%- for column in by %}
-        AND COALESCE(CAST(c.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(n.{{ column }} AS VARCHAR) || '.', '')
-        {%- endfor %}
+        ON c.kernel_name = n.kernel_name{{ and_same_keys('c', 'n') }}
     {%- endif %}
 ),
 summed AS (
     SELECT
-        {{ keys }}kernel_name,
-        {%- if 'category' not in by %}
-        category,
-        {%- endif %}
-        calls,
-        total_ns,
-        {%- if 'median_ns' in columns %}
-        median_ns,
-        {%- endif %}
-        std_ns,
-        min_ns,
-        max_ns,
-        CAST(SUM(total_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns,
+        {{ kernel }} calls, total_ns,
+        {{- wanted('median_ns') }}
+        std_ns, min_ns, max_ns,
+        CAST(SUM(total_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns,
         CAST(SUM(total_ns) OVER (
-            {{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}
+            {{ per_group }}
             ORDER BY -total_ns NULLS LAST, kernel_name NULLS LAST
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
         ) AS BIGINT) AS running_ns
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -total_ns NULLS LAST, kernel_name NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{- place_by('-total_ns, kernel_name') }}
     FROM labelled
 )
 SELECT
-    {{ keys }}kernel_name,
-    {%- if 'category' not in by %}
-    category,
-    {%- endif %}
+    {{ kernel }}
     calls,
     total_ns,
     CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
-    {%- if 'median_ns' in columns %}
-    median_ns,
-    {%- endif %}
+    {{- wanted('median_ns') }}
     std_ns,
     min_ns,
     max_ns,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct,
-    CAST(100 AS DOUBLE) * CAST(running_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS cumulative_pct
+    {{ percent('total_ns', 'group_ns') }} AS pct,
+    {{ percent('running_ns', 'group_ns') }} AS cumulative_pct
 FROM summed
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    kernel_name NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('total_ns DESC, kernel_name') }}

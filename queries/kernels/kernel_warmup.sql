@@ -19,51 +19,24 @@
 -- column: slow_first_calls count -- first dispatches that are slow
 -- column: verdict text -- slow first call, steady, or too few calls (under 3 to compare with)
 -- column: first_dispatch_id id -- the first dispatch
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
-WITH together AS (
-    SELECT collective, MIN(duration_ns) AS cost_ns
-    FROM collective_kernels
-    WHERE gpus > 1 AND collective IS NOT NULL
-    GROUP BY collective
-),
-waits AS (
-    SELECT k.process, k.dispatch_id, CAST(k.duration_ns - t.cost_ns AS DOUBLE) AS wait_ns
-    FROM collective_kernels AS k
-    JOIN together AS t ON t.collective = k.collective
-),
+{%- set judged -%}
+{{ keys }}kernel_name, calls, comparable, first_ns, rest_median_ns, excess_ns, slow_first_calls, first_dispatch_id
+{%- endset %}
+WITH {{ collective_waits() }},
 groups_of_work AS (
     SELECT
-        {%- for column in by if column not in ['process', 'gpu'] %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
-        {%- endfor %}
-        g.process,
-        g.gpu,
-        {%- if name == 'short' %}
-        CAST(g.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(g.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(g.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(g.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
-        g.first_dispatch_id,
-        g.first_start_ns,
-        g.calls,
+        {{ keys_of('g', ['process', 'gpu']) }}g.process, g.gpu,
+        {{ kernel_text('g') }},
+        g.first_dispatch_id, g.first_start_ns, g.calls,
         g.first_ns - CAST(COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) AS BIGINT) AS first_ns,
         g.rest_median_ns
     FROM dispatch_groups AS g
     LEFT JOIN waits AS w ON w.process = g.process AND w.dispatch_id = g.first_dispatch_id
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = g.process AND s.kernel_id = g.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = g.process
-    {%- endif %}
+    {{- join_symbols('g') }}{{ join_processes('g') }}
 ),
 ordered AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}{{ 'gpu, ' if 'gpu' not in by }}kernel_name, first_dispatch_id, calls, first_ns, rest_median_ns,
+        {{ keys_and(['process', 'gpu']) }}kernel_name, first_dispatch_id, calls, first_ns, rest_median_ns,
         ROW_NUMBER() OVER (
             PARTITION BY process, gpu, kernel_name
             ORDER BY first_start_ns NULLS LAST, first_dispatch_id NULLS LAST
@@ -87,8 +60,7 @@ rated AS (
 summed AS (
     SELECT
         {{ keys }}kernel_name,
-        CAST(SUM(calls) AS BIGINT) AS calls,
-        CAST(SUM(comparable) AS BIGINT) AS comparable,
+        {{ sums('calls, comparable') }},
         CAST(MAX(comparable) AS BIGINT) AS most_comparable,
         MAX(first_ns) AS first_ns,
         MAX(rest_median_ns) AS rest_median_ns,
@@ -100,7 +72,7 @@ summed AS (
 ),
 judged AS (
     SELECT
-        {{ keys }}kernel_name, calls, comparable, first_ns, rest_median_ns, excess_ns, slow_first_calls, first_dispatch_id,
+        {{ judged }},
         CASE
             WHEN slow_first_calls > 0 THEN 'slow first call'
             WHEN most_comparable < 3 THEN 'too few calls'
@@ -109,17 +81,7 @@ judged AS (
         -excess_ns AS less_excess,
         -first_ns AS less_first
     FROM summed
-){%- if top > 0 and by %},
-ranked AS (
-    SELECT
-        {{ keys }}kernel_name, calls, comparable, first_ns, rest_median_ns, excess_ns, slow_first_calls, first_dispatch_id, verdict, less_excess, less_first,
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY less_excess NULLS LAST, less_first NULLS LAST, kernel_name NULLS LAST
-        ) AS place
-    FROM judged
-)
-{%- endif %}
+){{ ranked_step('judged', judged ~ ', verdict, less_excess, less_first', 'less_excess, less_first, kernel_name') }}
 SELECT
     {{ keys }}kernel_name,
     calls,
@@ -132,16 +94,4 @@ SELECT
     verdict,
     first_dispatch_id
 FROM {{ 'ranked' if top > 0 and by else 'judged' }}
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    less_excess NULLS LAST,
-    less_first NULLS LAST,
-    kernel_name NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('less_excess, less_first, kernel_name') }}

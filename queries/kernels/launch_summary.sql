@@ -23,35 +23,11 @@
 -- column: exposed_launch_ns ns -- sum of the time the GPU stood idle for it: from the start of the call, or the end of the kernels and copies before if later, to its start
 -- column: launch_bound_calls_pct pct -- share of the launches that are launch bound
 -- column: launch_bound text -- yes, no, or unknown where no launch was recorded
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH dispatches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'd.' }}{{ column }},
-        {%- endfor %}
-        {%- if name == 'short' %}
-        d.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(d.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(d.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        d.kernel_name,
-        {%- endif %}
-        d.launched,
-        d.api_ns,
-        d.queue_delay_ns,
-        d.prequeued,
-        d.exposed_launch_ns,
-        d.launch_bound,
-        d.kernel_ns
-    FROM dispatch_launches AS d
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = d.process AND s.kernel_id = d.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = d.process
-    {%- endif %}
+        {{ keys_of('d') }}{{ kernel_name('d') }},
+        d.launched, d.api_ns, d.queue_delay_ns, d.prequeued, d.exposed_launch_ns, d.launch_bound, d.kernel_ns
+    FROM dispatch_launches AS d{{ join_symbols('d') }}{{ join_processes('d') }}
 ),
 per_name AS (
     SELECT
@@ -59,19 +35,13 @@ per_name AS (
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(launched) AS BIGINT) AS launched_calls,
         CAST(SUM(api_ns) AS BIGINT) AS api_sum_ns,
-        {%- if 'median_api_ns' in columns %}
-        MEDIAN(CAST(api_ns AS DOUBLE)) AS median_api_ns,
-        {%- endif %}
+        {{- wanted('median_api_ns', 'MEDIAN(CAST(api_ns AS DOUBLE))') }}
         CAST(SUM(queue_delay_ns) AS BIGINT) AS delay_sum_ns,
-        {%- if 'median_queue_delay_ns' in columns %}
-        MEDIAN(CAST(queue_delay_ns AS DOUBLE)) AS median_queue_delay_ns,
-        {%- endif %}
+        {{- wanted('median_queue_delay_ns', 'MEDIAN(CAST(queue_delay_ns AS DOUBLE))') }}
         MIN(queue_delay_ns) AS min_queue_delay_ns,
         MAX(queue_delay_ns) AS max_queue_delay_ns,
         CAST(SUM(kernel_ns) AS BIGINT) AS total_kernel_ns,
-        {%- if 'median_kernel_ns' in columns %}
-        MEDIAN(CAST(kernel_ns AS DOUBLE)) AS median_kernel_ns,
-        {%- endif %}
+        {{- wanted('median_kernel_ns', 'MEDIAN(CAST(kernel_ns AS DOUBLE))') }}
         CAST(SUM(prequeued) AS BIGINT) AS prequeued_calls,
         CAST(SUM(exposed_launch_ns) AS BIGINT) AS exposed_ns,
         CAST(SUM(launch_bound) AS BIGINT) AS bound_calls
@@ -85,49 +55,25 @@ labelled AS (
         calls - launched_calls AS without_launch,
         NULLIF(CAST(launched_calls AS DOUBLE), CAST(0 AS DOUBLE)) AS launches,
         api_sum_ns,
-        {%- if 'median_api_ns' in columns %}
-        median_api_ns,
-        {%- endif %}
+        {{- wanted('median_api_ns') }}
         delay_sum_ns,
-        {%- if 'median_queue_delay_ns' in columns %}
-        median_queue_delay_ns,
-        {%- endif %}
-        min_queue_delay_ns,
-        max_queue_delay_ns,
-        total_kernel_ns,
-        {%- if 'median_kernel_ns' in columns %}
-        median_kernel_ns,
-        {%- endif %}
+        {{- wanted('median_queue_delay_ns') }}
+        min_queue_delay_ns, max_queue_delay_ns, total_kernel_ns,
+        {{- wanted('median_kernel_ns') }}
         prequeued_calls,
         CASE WHEN launched_calls > 0 THEN exposed_ns END AS exposed_launch_ns,
         bound_calls
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -total_kernel_ns NULLS LAST, CAST(kernel_name AS VARCHAR) NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{- place_by('-total_kernel_ns, CAST(kernel_name AS VARCHAR)') }}
     FROM per_name
 ),
 shared AS (
     SELECT
-        {{ keys }}kernel_name,
-        calls,
-        without_launch,
-        api_sum_ns,
-        {%- if 'median_api_ns' in columns %}
-        median_api_ns,
-        {%- endif %}
+        {{ keys }}kernel_name, calls, without_launch, api_sum_ns,
+        {{- wanted('median_api_ns') }}
         delay_sum_ns,
-        {%- if 'median_queue_delay_ns' in columns %}
-        median_queue_delay_ns,
-        {%- endif %}
-        min_queue_delay_ns,
-        max_queue_delay_ns,
-        total_kernel_ns,
-        {%- if 'median_kernel_ns' in columns %}
-        median_kernel_ns,
-        {%- endif %}
+        {{- wanted('median_queue_delay_ns') }}
+        min_queue_delay_ns, max_queue_delay_ns, total_kernel_ns,
+        {{- wanted('median_kernel_ns') }}
         launches,
         CAST(100 AS DOUBLE) * CAST(prequeued_calls AS DOUBLE) / launches AS prequeued_pct,
         exposed_launch_ns,
@@ -143,19 +89,13 @@ SELECT
     without_launch,
     CAST(100 AS DOUBLE) * CAST(without_launch AS DOUBLE) / CAST(calls AS DOUBLE) AS without_launch_pct,
     CAST(api_sum_ns AS DOUBLE) / launches AS mean_api_ns,
-    {%- if 'median_api_ns' in columns %}
-    median_api_ns,
-    {%- endif %}
+    {{- wanted('median_api_ns') }}
     CAST(delay_sum_ns AS DOUBLE) / launches AS mean_queue_delay_ns,
-    {%- if 'median_queue_delay_ns' in columns %}
-    median_queue_delay_ns,
-    {%- endif %}
+    {{- wanted('median_queue_delay_ns') }}
     min_queue_delay_ns,
     max_queue_delay_ns,
     CAST(total_kernel_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_kernel_ns,
-    {%- if 'median_kernel_ns' in columns %}
-    median_kernel_ns,
-    {%- endif %}
+    {{- wanted('median_kernel_ns') }}
     total_kernel_ns,
     prequeued_pct,
     exposed_launch_ns,

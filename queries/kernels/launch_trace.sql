@@ -21,49 +21,30 @@
 -- column: duration_ns ns -- time on the GPU
 -- column: total_ns ns -- start of the call to the end on the GPU
 {%- set details = ['kind', 'rank', 'process', 'gpu', 'api_name', 'tid', 'correlation_id', 'target_id', 'api_start_ns', 'api_ns', 'queue_delay_ns', 'start_ns', 'duration_ns', 'total_ns'] %}
-{%- set texts = ['kind', 'api_name'] %}
-{%- set order = '-queue_delay_ns NULLS LAST, rank NULLS LAST, process NULLS LAST, start_ns NULLS LAST, kind NULLS LAST, target_id NULLS LAST' %}
+{%- set order = nulls_last('-queue_delay_ns, rank, process, start_ns, kind, target_id') %}
 WITH found AS (
     SELECT
-        {%- for column in by if column not in details %}
-        p.{{ column }},
-        {%- endfor %}
-        CAST(l.kind AS VARCHAR) AS kind,
-        l.rank,
-        l.process,
-        l.gpu,
+        {{ keys_of('p', details) }}CAST(l.kind AS VARCHAR) AS kind,
+        l.rank, l.process, l.gpu,
         CAST(l.api_name AS VARCHAR) AS api_name,
-        l.tid,
-        l.correlation_id,
-        l.target_id,
-        l.api_start_ns,
+        l.tid, l.correlation_id, l.target_id, l.api_start_ns,
         l.api_end_ns - l.api_start_ns AS api_ns,
-        l.queue_delay_ns,
-        l.start_ns,
+        l.queue_delay_ns, l.start_ns,
         l.end_ns - l.start_ns AS duration_ns,
         l.end_ns - l.api_start_ns AS total_ns
-    FROM launches AS l
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = l.process
-    {%- endif %}
+    FROM launches AS l{{ join_processes('l') }}
 ),
 {%- if top > 0 and by %}
 placed AS (
     SELECT
-        {%- for column in by if column not in details %}
-        {{ column }},
-        {%- endfor %}
-        {{ details | join(', ') }},
+        {{ keys_but(details) }}{{ details | join(', ') }},
         ROW_NUMBER() OVER (PARTITION BY {{ by | join(', ') }} ORDER BY {{ order }}) AS place
     FROM found
 ),
 {%- endif %}
 longest AS (
     SELECT
-        {%- for column in by if column not in details %}
-        {{ column }},
-        {%- endfor %}
-        {{ details | join(', ') }}
+        {{ keys_but(details) }}{{ details | join(', ') }}
     {%- if top > 0 and by %}
     FROM placed
     WHERE place <= {{ top }}
@@ -77,56 +58,21 @@ longest AS (
 ),
 named AS (
     SELECT
-        {%- for column in by if column not in details %}
-        l.{{ column }},
-        {%- endfor %}
-        {%- for column in details %}
-        l.{{ column }},
-        {%- endfor %}
-        {%- if name == 'short' %}
-        CAST(k.short_name AS VARCHAR) AS name
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS name
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS name
-        {%- else %}
-        CAST(k.kernel_name AS VARCHAR) AS name
-        {%- endif %}
+        {{ keys_in('l', details) }}l.{{ details | join(', l.') }},
+        {{ kernel_text('k', 'name') }}
     FROM longest AS l
-    JOIN kernels AS k ON k.process = l.process AND k.dispatch_id = l.target_id
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
+    JOIN kernels AS k ON k.process = l.process AND k.dispatch_id = l.target_id{{ join_symbols('k') }}
     WHERE l.kind = 'kernel'
     UNION ALL
     SELECT
-        {%- for column in by if column not in details %}
-        l.{{ column }},
-        {%- endfor %}
-        {%- for column in details %}
-        l.{{ column }},
-        {%- endfor %}
+        {{ keys_in('l', details) }}l.{{ details | join(', l.') }},
         CAST(c.direction AS VARCHAR) AS name
     FROM longest AS l
     JOIN memory_copies AS c ON c.process = l.process AND c.copy_id = l.target_id
     WHERE l.kind = 'copy'
 )
 SELECT
-    {%- for column in by %}
-    {{ column }},
-    {%- endfor %}
-    name,
-    {%- for column in details if column not in by %}
-    {{ column }}{{ '' if loop.last else ',' }}
-    {%- endfor %}
+    {{ keys }}name,
+    {{ details | reject('in', by) | join(', ') }}
 FROM named
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    queue_delay_ns DESC NULLS LAST,
-    rank NULLS LAST,
-    process NULLS LAST,
-    start_ns NULLS LAST,
-    kind NULLS LAST,
-    target_id NULLS LAST
+{{ order_by('queue_delay_ns DESC, rank, process, start_ns, kind, target_id') }}

@@ -20,44 +20,18 @@
 -- column: calls count -- dispatches that the median is of
 -- column: robust_z number -- distance of the duration without the wait from the median in units of noise
 -- column: excess_ns ns -- duration without the wait above the median
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
-{%- set others = ['process', 'gpu', 'queue_id'] | reject('in', by) | join(', ') %}
-{%- set others = others ~ (', ' if others else '') %}
-WITH together AS (
-    SELECT collective, MIN(duration_ns) AS cost_ns
-    FROM collective_kernels
-    WHERE gpus > 1 AND collective IS NOT NULL
-    GROUP BY collective
-),
-waits AS (
-    SELECT k.process, k.dispatch_id, CAST(k.duration_ns - t.cost_ns AS DOUBLE) AS wait_ns
-    FROM collective_kernels AS k
-    JOIN together AS t ON t.collective = k.collective
-),
+{%- set all_keys = keys_and(['process', 'gpu', 'queue_id']) %}
+{%- set dispatch = all_keys ~ 'dispatch_id, kernel_name, start_ns, duration_ns, wait_ns, median_ns, ordinal, calls' %}
+{%- set rare = dispatch ~ ', robust_z, excess_ns, less_excess' %}
+WITH {{ collective_waits() }},
 outliers AS (
     SELECT
-        {%- for column in by if column not in ['process', 'gpu', 'queue_id'] %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'd.' }}{{ column }},
-        {%- endfor %}
-        d.process,
-        d.gpu,
-        d.queue_id,
-        d.dispatch_id,
-        {%- if name == 'short' %}
-        CAST(d.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(d.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(d.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(d.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
+        {{ keys_of('d', ['process', 'gpu', 'queue_id']) }}d.process, d.gpu, d.queue_id, d.dispatch_id,
+        {{ kernel_text('d') }},
         d.time_ns AS start_ns,
         d.took_ns AS duration_ns,
         CAST(COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) AS BIGINT) AS wait_ns,
-        d.median_ns,
-        d.ordinal,
-        d.calls,
+        d.median_ns, d.ordinal, d.calls,
         d.kernel_name AS full_name,
         d.grid_x, d.grid_y, d.grid_z, d.workgroup_x, d.workgroup_y, d.workgroup_z,
         CASE WHEN CAST(d.category AS VARCHAR) = 'communication' THEN COALESCE(d.stream_id, -1) ELSE -2 END AS of_stream,
@@ -69,41 +43,26 @@ outliers AS (
         COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) - d.excess_ns AS less_excess
     FROM slow_dispatches AS d
     LEFT JOIN waits AS w ON w.process = d.process AND w.dispatch_id = d.dispatch_id
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = d.process AND s.kernel_id = d.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = d.process
-    {%- endif %}
+    {{- join_symbols('d') }}{{ join_processes('d') }}
     WHERE d.robust_z * (d.excess_ns - COALESCE(w.wait_ns, CAST(0 AS DOUBLE))) >= CAST({{ least_z }} AS DOUBLE) * d.excess_ns
         AND CAST(d.took_ns AS DOUBLE) - COALESCE(w.wait_ns, CAST(0 AS DOUBLE)) >= CAST({{ least_ratio }} AS DOUBLE) * d.median_ns
 ),
 counted AS (
     SELECT
-        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, wait_ns, median_ns, ordinal, calls, of_stream, robust_z, excess_ns, less_excess,
+        {{ dispatch }}, of_stream, robust_z, excess_ns, less_excess,
         COUNT(*) OVER (
-            PARTITION BY {{ keys }}{{ others }}full_name, of_stream, grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z
+            PARTITION BY {{ all_keys }}full_name, of_stream, grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z
         ) AS of_calls
     FROM outliers
 ),
 rare AS (
     SELECT
-        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, wait_ns, median_ns, ordinal, calls, robust_z, excess_ns, less_excess
+        {{ rare }}
     FROM counted
     WHERE of_stream = -2 OR of_calls = 1 OR 10 * of_calls <= calls
-){%- if top > 0 and by %},
-ranked AS (
-    SELECT
-        {{ keys }}{{ others }}dispatch_id, kernel_name, start_ns, duration_ns, wait_ns, median_ns, ordinal, calls, robust_z, excess_ns, less_excess,
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY less_excess NULLS LAST, process NULLS LAST, dispatch_id NULLS LAST
-        ) AS place
-    FROM rare
-)
-{%- endif %}
+){{ ranked_step('rare', rare, 'less_excess, process, dispatch_id') }}
 SELECT
-    {{ keys }}{{ 'process, ' if 'process' not in by }}dispatch_id,
+    {{ keys_and(['process']) }}dispatch_id,
     kernel_name,
     {{ 'gpu, ' if 'gpu' not in by }}{{ 'queue_id, ' if 'queue_id' not in by }}start_ns,
     duration_ns,
@@ -114,16 +73,4 @@ SELECT
     robust_z,
     excess_ns
 FROM {{ 'ranked' if top > 0 and by else 'rare' }}
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    less_excess NULLS LAST,
-    process NULLS LAST,
-    dispatch_id NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('less_excess, process, dispatch_id') }}

@@ -10,19 +10,12 @@
 -- column: bin_start_us us -- least duration of the bin
 -- column: bin_end_us us -- end of the bin, which only the last bin includes
 -- column: calls count -- dispatches
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {#- polars multiplies by the rounded inverse of a divisor that is a constant, so the divisors are columns. -#}
 WITH shorts AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        1 AS every_row,
+        {{ keys_of('k') }}1 AS every_row,
         k.duration_ns
-    FROM kernels AS k
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+    FROM kernels AS k{{ join_processes('k') }}
     WHERE k.valid
         AND CAST(k.duration_ns AS DOUBLE) < CAST('{{ threshold_us }}' AS DOUBLE) * CAST(1000 AS DOUBLE)
 ),
@@ -33,18 +26,14 @@ durations AS (
 ),
 timed AS (
     SELECT
-        {{ keys }}every_row,
-        dispatches,
+        {{ keys }}every_row, dispatches,
         CAST({{ bins }} + duration_ns * 0 AS DOUBLE) AS bins,
         CAST(duration_ns AS DOUBLE) / CAST(1000 + duration_ns * 0 AS DOUBLE) AS duration_us
     FROM durations
 ),
 ranged AS (
     SELECT
-        {{ keys }}every_row,
-        dispatches,
-        bins,
-        duration_us,
+        {{ keys }}every_row, dispatches, bins, duration_us,
         MIN(duration_us) OVER (PARTITION BY {{ keys }}every_row) AS least_us,
         MAX(duration_us) OVER (PARTITION BY {{ keys }}every_row) AS greatest_us
     FROM timed
@@ -52,22 +41,14 @@ ranged AS (
 -- Equal durations get a range of one microsecond around them.
 bounded AS (
     SELECT
-        {{ keys }}every_row,
-        dispatches,
-        bins,
-        duration_us,
+        {{ keys }}every_row, dispatches, bins, duration_us,
         CASE WHEN least_us = greatest_us THEN least_us - CAST('0.5' AS DOUBLE) ELSE least_us END AS low_us,
         CASE WHEN least_us = greatest_us THEN greatest_us + CAST('0.5' AS DOUBLE) ELSE greatest_us END AS high_us
     FROM ranged
 ),
 guessed AS (
     SELECT
-        {{ keys }}every_row,
-        dispatches,
-        bins,
-        duration_us,
-        low_us,
-        high_us,
+        {{ keys }}every_row, dispatches, bins, duration_us, low_us, high_us,
         (high_us - low_us) / bins AS step_us,
         FLOOR((duration_us - low_us) / (high_us - low_us) * bins) AS guess
     FROM bounded
@@ -75,13 +56,7 @@ guessed AS (
 -- The division rounds, so that a duration beside an edge may be one bin off: the edges themselves decide.
 lowered AS (
     SELECT
-        {{ keys }}every_row,
-        dispatches,
-        bins,
-        duration_us,
-        low_us,
-        high_us,
-        step_us,
+        {{ keys }}every_row, dispatches, bins, duration_us, low_us, high_us, step_us,
         CASE
             WHEN guess >= bins AND duration_us < (bins - CAST(1 AS DOUBLE)) * step_us + low_us
                 THEN bins - CAST(2 AS DOUBLE)
@@ -93,11 +68,7 @@ lowered AS (
 ),
 placed AS (
     SELECT
-        {{ keys }}every_row,
-        dispatches,
-        low_us,
-        high_us,
-        step_us,
+        {{ keys }}every_row, dispatches, low_us, high_us, step_us,
         CAST(
             CASE
                 WHEN bin < bins - CAST(1 AS DOUBLE)
@@ -124,10 +95,7 @@ places AS (
 ),
 edges AS (
     SELECT
-        {%- for column in by %}
-        r.{{ column }},
-        {%- endfor %}
-        b.n,
+        {{ keys_in('r') }}b.n,
         CAST(b.n AS DOUBLE) * r.step_us + r.low_us AS bin_start_us,
         CASE
             WHEN b.n < {{ bins - 1 }} THEN CAST(b.n + 1 AS DOUBLE) * r.step_us + r.low_us
@@ -137,18 +105,12 @@ edges AS (
     CROSS JOIN places AS b
 )
 SELECT
-    {%- for column in by %}
-    e.{{ column }},
-    {%- endfor %}
-    e.bin_start_us,
+    {{ keys_in('e') }}e.bin_start_us,
     e.bin_end_us,
     COALESCE(c.calls, 0) AS calls
 FROM edges AS e
 LEFT JOIN counted AS c
-    ON c.bin = e.n
-    {%- for column in by %}
-    AND COALESCE(CAST(c.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(e.{{ column }} AS VARCHAR) || '.', '')
-    {%- endfor %}
+    ON c.bin = e.n{{ and_same_keys('c', 'e') }}
 ORDER BY
     {%- for column in by %}
     e.{{ column }} NULLS FIRST,

@@ -11,61 +11,33 @@
 -- column: total_ns ns -- sum of their durations
 -- column: mean_ns ns -- their mean duration
 -- column: pct_of_kernel_time pct -- share of the time of all kernels of the group, the long ones included
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH dispatches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        {%- if name == 'short' %}
-        k.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        k.kernel_name,
-        {%- endif %}
+        {{ keys_of('k') }}{{ kernel_name('k') }},
         k.duration_ns,
         CASE WHEN CAST(k.duration_ns AS DOUBLE) < CAST('{{ threshold_us }}' AS DOUBLE) * CAST(1000 AS DOUBLE) THEN 1 ELSE 0 END AS short
-    FROM kernels AS k
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+    FROM kernels AS k{{ join_symbols('k') }}{{ join_processes('k') }}
     WHERE k.valid
 ),
 per_name AS (
     SELECT
         {{ keys }}kernel_name,
         CAST(SUM(short) AS BIGINT) AS calls,
-        CAST(SUM(CASE WHEN short > 0 THEN duration_ns ELSE 0 END) AS BIGINT) AS total_ns,
+        {{ sum_if('short > 0', 'duration_ns') }} AS total_ns,
         CAST(SUM(duration_ns) AS BIGINT) AS kernel_ns
     FROM dispatches
     GROUP BY {{ keys }}kernel_name
 ),
 labelled AS (
     SELECT
-        {{ keys }}CAST(kernel_name AS VARCHAR) AS kernel_name,
-        calls,
-        total_ns,
-        CAST(SUM(kernel_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns
+        {{ keys }}CAST(kernel_name AS VARCHAR) AS kernel_name, calls, total_ns,
+        CAST(SUM(kernel_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns
     FROM per_name
 ),
 shorts AS (
     SELECT
-        {{ keys }}kernel_name,
-        calls,
-        total_ns,
-        group_ns
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -total_ns NULLS LAST, kernel_name NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{ keys }}kernel_name, calls, total_ns, group_ns
+        {{- place_by('-total_ns, kernel_name') }}
     FROM labelled
     WHERE calls > 0
 )
@@ -74,17 +46,6 @@ SELECT
     calls,
     total_ns,
     CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct_of_kernel_time
+    {{ percent('total_ns', 'group_ns') }} AS pct_of_kernel_time
 FROM shorts
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    kernel_name NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('total_ns DESC, kernel_name') }}

@@ -17,17 +17,13 @@
 {%- set details = ['rank', 'process', 'kernel_name', 'calls', 'total_ns', 'at_most_ns', 'saved_ns', 'saved_pct', 'speedup_at_most'] %}
 WITH kernels_of AS (
     SELECT
-        {%- for column in by if column not in details %}
-        p.{{ column }},
-        {%- endfor %}
-        k.rank,
-        k.process,
+        {{ keys_of('p', details) }}k.rank, k.process,
         CAST(k.kernel_name AS VARCHAR) AS kernel_name,
         k.dispatches AS calls,
         k.kernel_ns AS total_ns,
         k.path_ns AS at_most_ns,
         k.saved_ns,
-        CAST(100 AS DOUBLE) * CAST(k.saved_ns AS DOUBLE) / NULLIF(CAST(k.span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS saved_pct,
+        {{ percent('k.saved_ns', 'k.span_ns') }} AS saved_pct,
         CAST(k.span_ns AS DOUBLE) / NULLIF(CAST(k.span_ns - COALESCE(k.saved_ns, k.path_ns) AS DOUBLE), CAST(0 AS DOUBLE)) AS speedup_at_most,
         COALESCE(k.saved_ns, k.path_ns) AS likely_ns,
         0 - k.kernel_ns AS minus_total_ns
@@ -37,35 +33,13 @@ WITH kernels_of AS (
 ),
 placed AS (
     SELECT
-        {%- for column in by if column not in details %}
-        {{ column }},
-        {%- endfor %}
-        {{ details | join(', ') }},
-        likely_ns,
+        {{ keys_but(details) }}{{ details | join(', ') }}, likely_ns,
         ROW_NUMBER() OVER (
-            {%- if by %}
-            PARTITION BY {{ by | join(', ') }}
-            {%- endif %}
-            ORDER BY -likely_ns NULLS LAST, minus_total_ns NULLS LAST, process NULLS LAST, kernel_name NULLS LAST
+            {{ per_group }} ORDER BY {{ nulls_last('-likely_ns, minus_total_ns, process, kernel_name') }}
         ) AS place
     FROM kernels_of
 )
 SELECT
-    {%- for column in by %}
-    {{ column }},
-    {%- endfor %}
-    {%- for column in details if column not in by %}
-    {{ column }}{{ '' if loop.last else ',' }}
-    {%- endfor %}
-FROM placed
-{%- if top > 0 %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    likely_ns DESC NULLS LAST,
-    total_ns DESC NULLS LAST,
-    process NULLS LAST,
-    kernel_name NULLS LAST
+    {{ keys }}{{ details | reject('in', by) | join(', ') }}
+FROM placed{{ where_place() }}
+{{ order_by('likely_ns DESC, total_ns DESC, process, kernel_name') }}

@@ -31,9 +31,7 @@ WITH repeated AS (
 ),
 paths AS (
     SELECT
-        process,
-        tid,
-        path,
+        process, tid, path,
         CAST(COUNT(*) AS BIGINT) AS ranges,
         MEDIAN(kernels) AS kernels_per_range,
         MEDIAN(pace) AS pace_ns
@@ -42,8 +40,7 @@ paths AS (
 ),
 found AS (
     SELECT
-        process,
-        rank,
+        process, rank,
         CAST(COUNT(*) AS BIGINT) AS iterations,
         MAX(period) AS period,
         MEDIAN(CAST(duration_ns AS DOUBLE)) AS iteration_ns
@@ -52,34 +49,17 @@ found AS (
 ),
 compared AS (
     SELECT
-        f.process,
-        f.rank,
-        p.tid,
-        p.path,
-        p.ranges,
-        f.iterations,
+        f.process, f.rank, p.tid, p.path, p.ranges, f.iterations,
         CAST(p.ranges AS DOUBLE) / CAST(f.iterations AS DOUBLE) AS ranges_per_iteration,
-        p.kernels_per_range,
-        f.period,
-        p.pace_ns,
-        f.iteration_ns
+        p.kernels_per_range, f.period, p.pace_ns, f.iteration_ns
     FROM found AS f
     JOIN paths AS p ON p.process = f.process
     WHERE p.ranges > 1
 ),
 placed AS (
     SELECT
-        process,
-        rank,
-        tid,
-        path,
-        ranges,
-        iterations,
-        ranges_per_iteration,
-        kernels_per_range,
-        period,
-        pace_ns,
-        iteration_ns,
+        process, rank, tid, path, ranges, iterations, ranges_per_iteration, kernels_per_range, period,
+        pace_ns, iteration_ns,
         ROW_NUMBER() OVER (
             PARTITION BY process
             ORDER BY
@@ -101,8 +81,5 @@ SELECT
     period,
     pace_ns,
     iteration_ns
-FROM placed
-{%- if top > 0 %}
-WHERE place <= {{ top }}
-{%- endif %}
+FROM placed{{ where_place() }}
 ORDER BY rank NULLS FIRST, process NULLS FIRST, place NULLS FIRST

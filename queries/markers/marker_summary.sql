@@ -13,41 +13,27 @@
 -- column: median_ns ns -- median duration
 -- column: min_ns ns -- shortest range
 -- column: max_ns ns -- longest range
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH markers AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'r.' }}{{ column }},
-        {%- endfor %}
-        COALESCE(r.message, CAST(r.name AS VARCHAR)) AS message,
+        {{ keys_of('r') }}COALESCE(r.message, CAST(r.name AS VARCHAR)) AS message,
         CASE
             WHEN CAST(r.name AS VARCHAR) LIKE 'roctxProcessRange%' OR CAST(r.name AS VARCHAR) LIKE 'roctxRangeStart%' THEN 'process'
             ELSE 'thread'
         END AS kind,
         r.duration_ns
-    FROM regions AS r
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = r.process
-    {%- endif %}
+    FROM regions AS r{{ join_processes('r') }}
     WHERE r.valid AND r.domain = 'marker'
     UNION ALL
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'm.' }}{{ column }},
-        {%- endfor %}
-        COALESCE(m.message, CAST(m.name AS VARCHAR)) AS message,
+        {{ keys_of('m') }}COALESCE(m.message, CAST(m.name AS VARCHAR)) AS message,
         'mark' AS kind,
         CAST(0 AS BIGINT) AS duration_ns
-    FROM marks AS m
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = m.process
-    {%- endif %}
+    FROM marks AS m{{ join_processes('m') }}
     WHERE m.domain = 'marker'
 ),
 summed AS (
     SELECT
-        {{ keys }}message,
-        kind,
+        {{ keys }}message, kind,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
         MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns,
@@ -58,19 +44,8 @@ summed AS (
 ),
 placed AS (
     SELECT
-        {{ keys }}message,
-        kind,
-        calls,
-        total_ns,
-        median_ns,
-        min_ns,
-        max_ns
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -total_ns NULLS LAST, message NULLS LAST, kind NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{ keys }}message, kind, calls, total_ns, median_ns, min_ns, max_ns
+        {{- place_by('-total_ns, message, kind') }}
     FROM summed
 )
 SELECT
@@ -83,16 +58,4 @@ SELECT
     min_ns,
     max_ns
 FROM placed
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    message NULLS LAST,
-    kind NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('total_ns DESC, message, kind') }}

@@ -13,55 +13,36 @@
 -- column: copy_ns ns -- sum of their durations
 -- column: gpu_ns ns -- sum of both
 -- column: pct pct -- share of all work of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH work AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'w.' }}{{ column }},
-        {%- endfor %}
+        {{ keys_of('w') }}
         {%- if 'kind' not in by %}
         w.kind,
         {%- endif %}
-        w.launch,
-        w.duration_ns
-    FROM range_work AS w
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = w.process
-    {%- endif %}
+        w.launch, w.duration_ns
+    FROM range_work AS w{{ join_processes('w') }}
 ),
 summed AS (
     SELECT
         {{ keys }}launch,
         CAST(COUNT(CASE WHEN kind = 'kernel' THEN 1 END) AS BIGINT) AS kernels,
-        CAST(SUM(CASE WHEN kind = 'kernel' THEN duration_ns ELSE 0 END) AS BIGINT) AS kernel_ns,
+        {{ sum_if("kind = 'kernel'", 'duration_ns') }} AS kernel_ns,
         CAST(COUNT(CASE WHEN kind = 'copy' THEN 1 END) AS BIGINT) AS copies,
-        CAST(SUM(CASE WHEN kind = 'copy' THEN duration_ns ELSE 0 END) AS BIGINT) AS copy_ns,
+        {{ sum_if("kind = 'copy'", 'duration_ns') }} AS copy_ns,
         CAST(SUM(duration_ns) AS BIGINT) AS gpu_ns
     FROM work
     GROUP BY {{ keys }}launch
 ),
 labelled AS (
     SELECT
-        {%- for column in by %}
-        {{ 'CAST(kind AS VARCHAR) AS kind' if column == 'kind' else column }},
-        {%- endfor %}
-        CAST(launch AS VARCHAR) AS launch,
-        kernels,
-        kernel_ns,
-        copies,
-        copy_ns,
-        gpu_ns
+        {{ keys_as_text(['kind']) }}CAST(launch AS VARCHAR) AS launch,
+        kernels, kernel_ns, copies, copy_ns, gpu_ns
     FROM summed
 ),
 shared AS (
     SELECT
-        {{ keys }}launch,
-        kernels,
-        kernel_ns,
-        copies,
-        copy_ns,
-        gpu_ns,
-        CAST(SUM(gpu_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns
+        {{ keys }}launch, kernels, kernel_ns, copies, copy_ns, gpu_ns,
+        CAST(SUM(gpu_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns
     FROM labelled
 )
 SELECT
@@ -71,11 +52,6 @@ SELECT
     copies,
     copy_ns,
     gpu_ns,
-    CAST(100 AS DOUBLE) * CAST(gpu_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+    {{ percent('gpu_ns', 'group_ns') }} AS pct
 FROM shared
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    gpu_ns DESC NULLS LAST,
-    launch NULLS LAST
+{{ order_by('gpu_ns DESC, launch') }}

@@ -21,17 +21,7 @@
 -- column: work_pct pct -- work of the time on the GPU; above 100 where work runs side by side
 WITH placed AS (
     SELECT
-        process,
-        rank,
-        tid,
-        kind,
-        path,
-        iteration,
-        start_ns,
-        end_ns,
-        duration_ns,
-        gpu_start_ns,
-        gpu_end_ns,
+        process, rank, tid, kind, path, iteration, start_ns, end_ns, duration_ns, gpu_start_ns, gpu_end_ns,
         kernels,
         kernel_ns + copy_ns AS work_ns,
         ROW_NUMBER() OVER (
@@ -55,9 +45,6 @@ SELECT
     gpu_end_ns - end_ns AS overhang_ns,
     kernels,
     work_ns,
-    CAST(100 AS DOUBLE) * CAST(work_ns AS DOUBLE) / NULLIF(CAST(gpu_end_ns - gpu_start_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS work_pct
-FROM placed
-{%- if top > 0 %}
-WHERE place <= {{ top }}
-{%- endif %}
+    {{ percent('work_ns', 'gpu_end_ns - gpu_start_ns') }} AS work_pct
+FROM placed{{ where_place() }}
 ORDER BY rank NULLS FIRST, process NULLS FIRST, place NULLS FIRST

@@ -11,38 +11,19 @@
 -- column: total_ns ns -- sum of the durations
 -- column: mean_ns ns -- mean duration
 -- column: pct pct -- share of the kernel time of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH work AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        {%- if name == 'short' %}
-        k.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        k.kernel_name,
-        {%- endif %}
-        r.path,
-        k.duration_ns
+        {{ keys_of('k') }}{{ kernel_name('k') }},
+        r.path, k.duration_ns
     FROM range_work AS w
     JOIN kernels AS k ON k.process = w.process AND k.dispatch_id = w.target_id
     LEFT JOIN ranges AS r ON r.process = w.process AND r.range_id = w.range_id
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+    {{- join_symbols('k') }}{{ join_processes('k') }}
     WHERE w.kind = 'kernel' AND k.valid
 ),
 summed AS (
     SELECT
-        {{ keys }}path,
-        kernel_name,
+        {{ keys }}path, kernel_name,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns
     FROM work
@@ -50,28 +31,16 @@ summed AS (
 ),
 labelled AS (
     SELECT
-        {%- for column in by %}
-        {{ 'CAST(category AS VARCHAR) AS category' if column == 'category' else column }},
-        {%- endfor %}
-        path,
+        {{ keys_as_text(['category']) }}path,
         CAST(kernel_name AS VARCHAR) AS kernel_name,
-        calls,
-        total_ns
+        calls, total_ns
     FROM summed
 ),
 placed AS (
     SELECT
-        {{ keys }}path,
-        kernel_name,
-        calls,
-        total_ns,
-        CAST(SUM(total_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -total_ns NULLS LAST, path NULLS LAST, kernel_name NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{ keys }}path, kernel_name, calls, total_ns,
+        CAST(SUM(total_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns
+        {{- place_by('-total_ns, path, kernel_name') }}
     FROM labelled
 )
 SELECT
@@ -80,18 +49,6 @@ SELECT
     calls,
     total_ns,
     CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+    {{ percent('total_ns', 'group_ns') }} AS pct
 FROM placed
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    path NULLS LAST,
-    kernel_name NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('total_ns DESC, path, kernel_name') }}

@@ -25,12 +25,10 @@
 -- column: gpu_ns ns -- median sum of the durations of what was launched in one
 WITH paced AS (
     SELECT
-        process,
-        rank,
+        process, rank,
         CASE WHEN kind = 'thread' THEN tid END AS tid,
         CAST(kind AS VARCHAR) AS kind,
-        path,
-        iteration,
+        path, iteration,
         CAST(iteration AS DOUBLE) AS place,
         duration_ns,
         CAST(duration_ns AS DOUBLE) AS duration,
@@ -40,17 +38,9 @@ WITH paced AS (
 ),
 keyed AS (
     SELECT
-        process,
-        rank,
-        tid,
+        process, rank, tid,
         COALESCE(tid, -1) AS thread,
-        kind,
-        path,
-        iteration,
-        place,
-        duration_ns,
-        duration,
-        gpu,
+        kind, path, iteration, place, duration_ns, duration, gpu,
         CAST(start_ns - LAG(start_ns) OVER (
             PARTITION BY process, kind, tid, path
             ORDER BY iteration NULLS FIRST
@@ -67,10 +57,7 @@ keyed AS (
 ),
 middle AS (
     SELECT
-        process,
-        thread,
-        kind,
-        path,
+        process, thread, kind, path,
         COUNT(*) AS iterations,
         MEDIAN(duration) AS median_ns
     FROM keyed
@@ -78,21 +65,8 @@ middle AS (
 ),
 distant AS (
     SELECT
-        k.process,
-        k.rank,
-        k.tid,
-        k.thread,
-        k.kind,
-        k.path,
-        k.iteration,
-        k.place,
-        k.duration_ns,
-        k.gpu,
-        k.pace,
-        k.place_first,
-        k.place_longest,
-        m.iterations,
-        m.median_ns,
+        k.process, k.rank, k.tid, k.thread, k.kind, k.path, k.iteration, k.place, k.duration_ns, k.gpu,
+        k.pace, k.place_first, k.place_longest, m.iterations, m.median_ns,
         k.duration - m.median_ns AS beyond,
         ABS(k.duration - m.median_ns) AS distance
     FROM keyed AS k
@@ -106,21 +80,8 @@ spread AS (
 ),
 flagged AS (
     SELECT
-        d.process,
-        d.rank,
-        d.tid,
-        d.kind,
-        d.path,
-        d.iteration,
-        d.place,
-        d.duration_ns,
-        d.gpu,
-        d.pace,
-        d.place_first,
-        d.place_longest,
-        d.median_ns,
-        s.mad_ns,
-        d.beyond,
+        d.process, d.rank, d.tid, d.kind, d.path, d.iteration, d.place, d.duration_ns, d.gpu, d.pace,
+        d.place_first, d.place_longest, d.median_ns, s.mad_ns, d.beyond,
         CASE
             WHEN d.distance > CAST(7413 AS DOUBLE) / CAST(1000 AS DOUBLE) * s.mad_ns
                 AND d.distance > d.median_ns / CAST(20 AS DOUBLE) THEN 1
@@ -132,11 +93,7 @@ flagged AS (
 -- A line through what is no outlier, which would bend it.
 summed AS (
     SELECT
-        process,
-        rank,
-        tid,
-        kind,
-        path,
+        process, rank, tid, kind, path,
         CAST(COUNT(*) AS BIGINT) AS iterations,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
         MAX(CASE WHEN place_first = 1 THEN duration_ns END) AS first_ns,
@@ -157,22 +114,9 @@ summed AS (
 ),
 sloped AS (
     SELECT
-        process,
-        rank,
-        tid,
-        kind,
-        path,
-        iterations,
-        total_ns,
-        first_ns,
-        median_ns,
-        mad_ns,
-        pace_ns,
+        process, rank, tid, kind, path, iterations, total_ns, first_ns, median_ns, mad_ns, pace_ns,
         (n * xy - x * y) / NULLIF(n * xx - x * x, CAST(0 AS DOUBLE)) AS trend_ns,
-        outliers,
-        max_ns,
-        worst_iteration,
-        gpu_ns
+        outliers, max_ns, worst_iteration, gpu_ns
     FROM summed
 )
 SELECT

@@ -21,84 +21,42 @@
 -- column: self_kernels count -- kernels launched in them and in no range that lies in them
 -- column: self_gpu_ns ns -- sum of the durations of these kernels and copies; over all ranges of threads each counts once
 -- column: self_gpu_pct pct -- share of what was launched in any range of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH timed AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'r.' }}{{ column }},
-        {%- endfor %}
-        r.path,
-        r.kind,
-        r.duration_ns,
-        r.kernels,
+        {{ keys_of('r') }}r.path, r.kind, r.duration_ns, r.kernels,
         r.kernel_ns + r.copy_ns AS gpu_ns,
-        s.self_ns,
-        s.self_kernels,
+        s.self_ns, s.self_kernels,
         s.self_kernel_ns + s.self_copy_ns AS self_gpu_ns
     FROM ranges AS r
-    JOIN range_self_times AS s ON s.process = r.process AND s.range_id = r.range_id
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = r.process
-    {%- endif %}
+    JOIN range_self_times AS s ON s.process = r.process AND s.range_id = r.range_id{{ join_processes('r') }}
 ),
 per_path AS (
     SELECT
-        {{ keys }}path,
-        kind,
+        {{ keys }}path, kind,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
         CAST(SUM(self_ns) AS BIGINT) AS self_ns,
         MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns,
         MIN(duration_ns) AS min_ns,
         MAX(duration_ns) AS max_ns,
-        CAST(SUM(kernels) AS BIGINT) AS kernels,
-        CAST(SUM(gpu_ns) AS BIGINT) AS gpu_ns,
-        CAST(SUM(self_kernels) AS BIGINT) AS self_kernels,
-        CAST(SUM(self_gpu_ns) AS BIGINT) AS self_gpu_ns
+        {{ sums('kernels, gpu_ns, self_kernels, self_gpu_ns') }}
     FROM timed
     GROUP BY {{ keys }}path, kind
 ),
 labelled AS (
     SELECT
-        {%- for column in by %}
-        {{ 'CAST(message AS VARCHAR) AS message' if column == 'message' else column }},
-        {%- endfor %}
-        path,
+        {{ keys_as_text(['message']) }}path,
         CAST(kind AS VARCHAR) AS kind,
-        calls,
-        total_ns,
-        self_ns,
-        median_ns,
-        min_ns,
-        max_ns,
-        kernels,
-        gpu_ns,
-        self_kernels,
-        self_gpu_ns,
+        calls, total_ns, self_ns, median_ns, min_ns, max_ns, kernels, gpu_ns, self_kernels, self_gpu_ns,
         -total_ns AS below_total
     FROM per_path
 ),
 placed AS (
     SELECT
-        {{ keys }}path,
-        kind,
-        calls,
-        total_ns,
-        self_ns,
-        median_ns,
-        min_ns,
-        max_ns,
-        kernels,
-        gpu_ns,
-        self_kernels,
-        self_gpu_ns,
-        CAST(SUM(self_gpu_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -self_gpu_ns NULLS LAST, below_total NULLS LAST, path NULLS LAST, kind NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{ keys }}path, kind, calls, total_ns, self_ns, median_ns, min_ns, max_ns, kernels, gpu_ns,
+        self_kernels, self_gpu_ns,
+        CAST(SUM(self_gpu_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns
+        {{- place_by('-self_gpu_ns, below_total, path, kind') }}
     FROM labelled
 )
 SELECT
@@ -115,19 +73,6 @@ SELECT
     gpu_ns,
     self_kernels,
     self_gpu_ns,
-    CAST(100 AS DOUBLE) * CAST(self_gpu_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS self_gpu_pct
+    {{ percent('self_gpu_ns', 'group_ns') }} AS self_gpu_pct
 FROM placed
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    self_gpu_ns DESC NULLS LAST,
-    total_ns DESC NULLS LAST,
-    path NULLS LAST,
-    kind NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('self_gpu_ns DESC, total_ns DESC, path, kind') }}

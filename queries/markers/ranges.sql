@@ -18,18 +18,7 @@
 -- column: copy_ns ns -- sum of the durations of the copies launched in it
 WITH placed AS (
     SELECT
-        process,
-        rank,
-        range_id,
-        tid,
-        kind,
-        depth,
-        path,
-        iteration,
-        start_ns,
-        duration_ns,
-        kernels,
-        kernel_ns,
+        process, rank, range_id, tid, kind, depth, path, iteration, start_ns, duration_ns, kernels, kernel_ns,
         copy_ns,
         ROW_NUMBER() OVER (
             PARTITION BY process
@@ -49,8 +38,5 @@ SELECT
     kernels,
     kernel_ns,
     copy_ns
-FROM placed
-{%- if top > 0 %}
-WHERE place <= {{ top }}
-{%- endif %}
+FROM placed{{ where_place() }}
 ORDER BY rank NULLS FIRST, process NULLS FIRST, place NULLS FIRST

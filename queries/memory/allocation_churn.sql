@@ -18,23 +18,18 @@
 -- column: mean_call_ns ns -- call_ns per allocation
 -- column: per_second number -- allocations per second of the time from the first to the last allocation of any size, added up over the processes; null where that is none
 -- column: pct pct -- share of the time in all such calls of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set frequent -%}
+{{ keys }}bytes, level, allocations, freed, total_bytes, median_life_ns, call_ns, group_ns, extent_ns, less_call
+{%- endset %}
 WITH lives AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'a.' }}{{ column }},
-        {%- endfor %}
-        a.bytes,
+        {{ keys_of('a') }}a.bytes,
         CAST(a.level AS VARCHAR) AS level,
         a.process AS of_process,
         CASE WHEN a.fate = 'freed' THEN 1 ELSE 0 END AS freed,
         CASE WHEN a.fate = 'freed' THEN CAST(a.ended_ns - a.time_ns AS DOUBLE) END AS life_ns,
-        a.time_ns,
-        a.call_ns
-    FROM allocation_lifetimes AS a
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = a.process
-    {%- endif %}
+        a.time_ns, a.call_ns
+    FROM allocation_lifetimes AS a{{ join_processes('a') }}
     WHERE a.fate <> 'unmatched_free'
 ),
 -- Clocks of processes are not compared: each has its own extent.
@@ -61,34 +56,18 @@ summed AS (
 ),
 shared AS (
     SELECT
-        {%- for column in by %}
-        s.{{ column }},
-        {%- endfor %}
-        s.bytes, s.level, s.allocations, s.freed, s.total_bytes, s.median_life_ns, s.call_ns, e.extent_ns,
-        CAST(SUM(s.call_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{% for column in by %}{{ ', ' if not loop.first }}s.{{ column }}{% endfor %}) AS BIGINT) AS group_ns,
+        {{ keys_in('s') }}s.bytes, s.level, s.allocations, s.freed, s.total_bytes, s.median_life_ns, s.call_ns,
+        e.extent_ns,
+        CAST(SUM(s.call_ns) OVER ({{ 'PARTITION BY s.' ~ by | join(', s.') if by }}) AS BIGINT) AS group_ns,
         -s.call_ns AS less_call
     FROM summed AS s
-    JOIN extents AS e
-        ON e.every_row = s.every_row
-        {%- for column in by %}
-        AND COALESCE(CAST(e.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(s.{{ column }} AS VARCHAR) || '.', '')
-        {%- endfor %}
+    JOIN extents AS e ON e.every_row = s.every_row{{ and_same_keys('e', 's') }}
 ),
 frequent AS (
-    SELECT {{ keys }}bytes, level, allocations, freed, total_bytes, median_life_ns, call_ns, group_ns, extent_ns, less_call
+    SELECT {{ frequent }}
     FROM shared
     WHERE allocations >= {{ least }}
-){%- if top > 0 and by %},
-ranked AS (
-    SELECT
-        {{ keys }}bytes, level, allocations, freed, total_bytes, median_life_ns, call_ns, group_ns, extent_ns, less_call,
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY less_call NULLS LAST, bytes NULLS LAST, level NULLS LAST
-        ) AS place
-    FROM frequent
-)
-{%- endif %}
+){{ ranked_step('frequent', frequent, 'less_call, bytes, level') }}
 SELECT
     {{ keys }}bytes,
     level,
@@ -99,18 +78,6 @@ SELECT
     call_ns,
     CAST(call_ns AS DOUBLE) / CAST(allocations AS DOUBLE) AS mean_call_ns,
     CAST(allocations AS DOUBLE) * CAST(1000000000 AS DOUBLE) / NULLIF(CAST(extent_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS per_second,
-    CAST(100 AS DOUBLE) * CAST(call_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+    {{ percent('call_ns', 'group_ns') }} AS pct
 FROM {{ 'ranked' if top > 0 and by else 'frequent' }}
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    less_call NULLS LAST,
-    bytes NULLS LAST,
-    level NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('less_call, bytes, level') }}

@@ -14,20 +14,10 @@
 -- column: total_ns ns -- sum of the durations
 -- column: mean_ns ns -- mean duration
 -- column: max_ns ns -- longest operation
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH allocations AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'a.' }}{{ column }},
-        {%- endfor %}
-        a.operation,
-        a.level,
-        a.bytes,
-        a.duration_ns
-    FROM memory_allocations AS a
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = a.process
-    {%- endif %}
+        {{ keys_of('a') }}a.operation, a.level, a.bytes, a.duration_ns
+    FROM memory_allocations AS a{{ join_processes('a') }}
     WHERE a.valid AND a.level <> 'SCRATCH'
 ),
 summed AS (
@@ -44,14 +34,8 @@ summed AS (
 ),
 labelled AS (
     SELECT
-        {{ keys }}CAST(operation AS VARCHAR) AS operation,
-        CAST(level AS VARCHAR) AS level,
-        calls,
-        total_bytes,
-        min_bytes,
-        max_bytes,
-        total_ns,
-        max_ns
+        {{ keys }}{{ texts('operation, level') }},
+        calls, total_bytes, min_bytes, max_bytes, total_ns, max_ns
     FROM summed
 )
 SELECT
@@ -66,10 +50,4 @@ SELECT
     CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
     max_ns
 FROM labelled
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_bytes DESC NULLS LAST,
-    operation NULLS LAST,
-    level NULLS LAST
+{{ order_by('total_bytes DESC, operation, level') }}

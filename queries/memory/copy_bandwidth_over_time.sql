@@ -19,11 +19,13 @@
 -- column: sized_busy_ns ns -- the same of the copies that have a size
 -- column: gb_per_s gb_per_s -- bytes over sized_busy_ns, in 10^9 bytes per second
 -- column: busy_pct pct -- share of the stretch with at least one copy running, of a process and GPU on the average
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
-{%- set others = by | reject('in', ['process', 'gpu']) | join(', ') %}
-{%- set columns = others ~ (', ' if others else '') ~ 'process, gpu, direction' %}
-{%- set lane = by | reject('in', ['rank', 'gpu', 'process', 'node', 'hostname']) | join(', ') %}
-{%- set lane = 'process, gpu, direction, bin' ~ (', ' if lane else '') ~ lane %}
+{%- set copy = keys_but(['process', 'gpu']) ~ 'process, gpu, direction' %}
+{%- set measured = copy ~ ', copy_id, bytes, start_ns, end_ns, from_ns, to_ns, width_ns' %}
+{%- set others = by | reject('in', ['rank', 'gpu', 'process', 'node', 'hostname']) | list %}
+{%- set lane = (['process', 'gpu', 'direction', 'bin'] + others) | join(', ') %}
+{%- set by_start = 'piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST' %}
+{%- set in_order = 'PARTITION BY ' ~ lane ~ ' ORDER BY ' ~ by_start %}
+{%- set so_far = in_order ~ ' ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW' %}
 WITH extents AS (
     SELECT process, MIN(start_ns) AS from_ns, MAX(end_ns) AS to_ns
     FROM kernels
@@ -55,36 +57,22 @@ grids AS (
 ),
 copies AS (
     SELECT
-        {%- for column in by if column not in ['process', 'gpu'] %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'c.' }}{{ column }},
-        {%- endfor %}
-        c.process,
-        c.gpu,
-        c.direction,
-        c.copy_id,
-        c.bytes,
-        c.start_ns,
-        c.end_ns,
-        g.from_ns,
-        g.to_ns,
-        g.width_ns
+        {{ keys_of('c', ['process', 'gpu']) }}c.process, c.gpu, c.direction, c.copy_id, c.bytes, c.start_ns,
+        c.end_ns, g.from_ns, g.to_ns, g.width_ns
     FROM memory_copies AS c
-    JOIN grids AS g ON g.process = c.process
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = c.process
-    {%- endif %}
+    JOIN grids AS g ON g.process = c.process{{ join_processes('c') }}
     WHERE c.valid
 ),
 placed AS (
     SELECT
-        {{ columns }}, copy_id, bytes, start_ns, end_ns, from_ns, to_ns, width_ns,
+        {{ measured }},
         CAST(FLOOR(CAST(start_ns - from_ns AS DOUBLE) / CAST(width_ns AS DOUBLE)) AS BIGINT) AS first_bin,
         CAST(FLOOR(CAST(CASE WHEN end_ns > start_ns THEN end_ns - from_ns - 1 ELSE start_ns - from_ns END AS DOUBLE)
             / CAST(width_ns AS DOUBLE)) AS BIGINT) AS last_bin
     FROM copies
 ),
 crossing AS (
-    SELECT {{ columns }}, copy_id, bytes, start_ns, end_ns, from_ns, to_ns, width_ns, first_bin, last_bin
+    SELECT {{ measured }}, first_bin, last_bin
     FROM placed
     WHERE first_bin < last_bin
 ),
@@ -95,18 +83,18 @@ edges AS (
 ),
 -- Few copies cross an edge: only those are looked for in every stretch.
 pieces AS (
-    SELECT {{ columns }}, copy_id, bytes, start_ns, end_ns, from_ns, to_ns, width_ns, first_bin AS bin
+    SELECT {{ measured }}, first_bin AS bin
     FROM placed
     WHERE first_bin = last_bin
     UNION ALL
-    SELECT {{ columns }}, copy_id, bytes, start_ns, end_ns, from_ns, to_ns, width_ns, n AS bin
+    SELECT {{ measured }}, n AS bin
     FROM crossing
     CROSS JOIN edges
     WHERE CASE WHEN n < first_bin OR n > last_bin THEN 0 ELSE 1 END = 1
 ),
 cut AS (
     SELECT
-        {{ columns }}, copy_id, bytes, from_ns, to_ns, width_ns,
+        {{ copy }}, copy_id, bytes, from_ns, to_ns, width_ns,
         CASE WHEN bin * width_ns >= to_ns - from_ns AND bin > 0 THEN bin - 1 ELSE bin END AS bin,
         end_ns - start_ns AS copy_ns,
         GREATEST(start_ns, from_ns + bin * width_ns) AS piece_start_ns,
@@ -115,35 +103,21 @@ cut AS (
 ),
 reached AS (
     SELECT
-        {{ columns }}, copy_id, bytes, from_ns, to_ns, width_ns, bin, copy_ns, piece_start_ns, piece_end_ns,
-        MAX(piece_end_ns) OVER (
-            PARTITION BY {{ lane }}
-            ORDER BY piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST
-            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-        ) AS reach_ns,
-        MAX(CASE WHEN bytes IS NULL THEN piece_start_ns ELSE piece_end_ns END) OVER (
-            PARTITION BY {{ lane }}
-            ORDER BY piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST
-            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-        ) AS sized_reach_ns
+        {{ copy }}, copy_id, bytes, from_ns, to_ns, width_ns, bin, copy_ns, piece_start_ns, piece_end_ns,
+        MAX(piece_end_ns) OVER ({{ so_far }}) AS reach_ns,
+        MAX(CASE WHEN bytes IS NULL THEN piece_start_ns ELSE piece_end_ns END) OVER ({{ so_far }}) AS sized_reach_ns
     FROM cut
 ),
 followed AS (
     SELECT
-        {{ columns }}, bytes, from_ns, to_ns, width_ns, bin, copy_ns, piece_start_ns, piece_end_ns,
-        LAG(reach_ns) OVER (
-            PARTITION BY {{ lane }}
-            ORDER BY piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST
-        ) AS before_ns,
-        LAG(sized_reach_ns) OVER (
-            PARTITION BY {{ lane }}
-            ORDER BY piece_start_ns NULLS FIRST, piece_end_ns NULLS FIRST, copy_id NULLS FIRST
-        ) AS sized_before_ns
+        {{ copy }}, bytes, from_ns, to_ns, width_ns, bin, copy_ns, piece_start_ns, piece_end_ns,
+        LAG(reach_ns) OVER ({{ in_order }}) AS before_ns,
+        LAG(sized_reach_ns) OVER ({{ in_order }}) AS sized_before_ns
     FROM reached
 ),
 per_lane AS (
     SELECT
-        {{ columns }}, bin,
+        {{ copy }}, bin,
         MIN(from_ns + bin * width_ns) AS bin_start_ns,
         MIN(LEAST(to_ns, from_ns + (bin + 1) * width_ns)) AS bin_end_ns,
         CAST(COUNT(*) AS BIGINT) AS copies,
@@ -155,23 +129,10 @@ per_lane AS (
                     / CAST(NULLIF(copy_ns, 0) AS DOUBLE)
             END
         ) AS bytes,
-        CAST(SUM(
-            CASE
-                WHEN before_ns IS NULL OR before_ns <= piece_start_ns THEN piece_end_ns - piece_start_ns
-                WHEN before_ns < piece_end_ns THEN piece_end_ns - before_ns
-                ELSE 0
-            END
-        ) AS BIGINT) AS busy_ns,
-        CAST(SUM(
-            CASE
-                WHEN bytes IS NULL THEN 0
-                WHEN sized_before_ns IS NULL OR sized_before_ns <= piece_start_ns THEN piece_end_ns - piece_start_ns
-                WHEN sized_before_ns < piece_end_ns THEN piece_end_ns - sized_before_ns
-                ELSE 0
-            END
-        ) AS BIGINT) AS sized_busy_ns
+        {{ union_time('before_ns', 'piece_start_ns', 'piece_end_ns') }} AS busy_ns,
+        {{ union_time('sized_before_ns', 'piece_start_ns', 'piece_end_ns', unless='bytes IS NULL') }} AS sized_busy_ns
     FROM followed
-    GROUP BY {{ columns }}, bin
+    GROUP BY {{ copy }}, bin
 ),
 summed AS (
     SELECT
@@ -181,11 +142,9 @@ summed AS (
         MIN(bin_start_ns) AS bin_start_ns,
         MAX(bin_end_ns) AS bin_end_ns,
         CAST(SUM(bin_end_ns - bin_start_ns) AS BIGINT) AS bin_ns,
-        CAST(SUM(copies) AS BIGINT) AS copies,
-        CAST(SUM(sized) AS BIGINT) AS sized,
+        {{ sums('copies, sized') }},
         SUM(bytes) AS bytes,
-        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns,
-        CAST(SUM(sized_busy_ns) AS BIGINT) AS sized_busy_ns
+        {{ sums('busy_ns, sized_busy_ns') }}
     FROM per_lane
     GROUP BY {{ keys }}direction, bin
 ),
@@ -206,11 +165,6 @@ SELECT
     busy_ns,
     sized_busy_ns,
     CASE WHEN sized > 0 THEN bytes END / NULLIF(CAST(sized_busy_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS gb_per_s,
-    CAST(100 AS DOUBLE) * CAST(busy_ns AS DOUBLE) / NULLIF(CAST(bin_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS busy_pct
+    {{ percent('busy_ns', 'bin_ns') }} AS busy_pct
 FROM labelled
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    direction NULLS LAST,
-    bin NULLS LAST
+{{ order_by('direction, bin') }}

@@ -15,24 +15,12 @@
 -- column: held_pct pct -- share of copy_ns
 -- column: returned_after count -- copies that had ended when their call returned
 -- column: verdict text -- blocking, pageable memory suspected (most copies of an asynchronous call had ended when it returned, and it held its thread meanwhile), asynchronous, or null where there is nothing to tell
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH copies AS (
     SELECT
-        {%- for column in by if column != 'process' %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'c.' }}{{ column }},
-        {%- endfor %}
-        c.process,
-        c.copy_id,
+        {{ keys_of('c', ['process']) }}c.process, c.copy_id,
         CAST(c.direction AS VARCHAR) AS direction,
-        c.bytes,
-        c.correlation_id,
-        c.start_ns,
-        c.end_ns,
-        c.duration_ns
-    FROM memory_copies AS c
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = c.process
-    {%- endif %}
+        c.bytes, c.correlation_id, c.start_ns, c.end_ns, c.duration_ns
+    FROM memory_copies AS c{{ join_processes('c') }}
     WHERE c.valid
 ),
 calls AS (
@@ -42,13 +30,7 @@ calls AS (
 ),
 launched AS (
     SELECT
-        {%- for column in by %}
-        c.{{ column }},
-        {%- endfor %}
-        c.direction,
-        o.api_name,
-        c.bytes,
-        c.duration_ns,
+        {{ keys_in('c') }}c.direction, o.api_name, c.bytes, c.duration_ns,
         LEAST(o.api_end_ns, c.end_ns) - GREATEST(o.api_start_ns, c.start_ns) AS overlap_ns,
         CASE WHEN o.api_end_ns >= c.end_ns THEN 1 ELSE 0 END AS returned_after
     FROM copies AS c
@@ -56,34 +38,26 @@ launched AS (
 ),
 summed_of_process AS (
     SELECT
-        {{ keys }}direction,
-        api_name,
+        {{ keys }}direction, api_name,
         CAST(COUNT(*) AS BIGINT) AS copies,
         CAST(COUNT(bytes) AS BIGINT) AS sized,
         CAST(SUM(bytes) AS BIGINT) AS total_bytes,
         CAST(SUM(duration_ns) AS BIGINT) AS copy_ns,
-        CAST(SUM(CASE WHEN api_name IS NOT NULL AND overlap_ns > 0 THEN overlap_ns ELSE 0 END) AS BIGINT) AS held_ns,
+        {{ sum_if('api_name IS NOT NULL AND overlap_ns > 0', 'overlap_ns') }} AS held_ns,
         CAST(SUM(returned_after) AS BIGINT) AS returned_after
     FROM launched
     GROUP BY {{ keys }}direction, api_name
 ),
 summed AS (
     SELECT
-        {{ keys }}direction,
-        api_name,
-        CAST(SUM(copies) AS BIGINT) AS copies,
-        CAST(SUM(sized) AS BIGINT) AS sized,
-        CAST(SUM(total_bytes) AS BIGINT) AS total_bytes,
-        CAST(SUM(copy_ns) AS BIGINT) AS copy_ns,
-        CAST(SUM(held_ns) AS BIGINT) AS held_ns,
-        CAST(SUM(returned_after) AS BIGINT) AS returned_after
+        {{ keys }}direction, api_name,
+        {{ sums('copies, sized, total_bytes, copy_ns, held_ns, returned_after') }}
     FROM summed_of_process
     GROUP BY {{ keys }}direction, api_name
 ),
 named AS (
     SELECT
-        {{ keys }}direction,
-        api_name,
+        {{ keys }}direction, api_name,
         CASE
             WHEN api_name IS NULL THEN 'unknown'
             WHEN LOWER(api_name) LIKE '%async%' THEN 'asynchronous'
@@ -92,9 +66,7 @@ named AS (
         END AS kind,
         copies,
         CASE WHEN sized > 0 THEN total_bytes END AS total_bytes,
-        copy_ns,
-        held_ns,
-        returned_after
+        copy_ns, held_ns, returned_after
     FROM summed
 )
 SELECT
@@ -105,7 +77,7 @@ SELECT
     total_bytes,
     copy_ns,
     held_ns,
-    CAST(100 AS DOUBLE) * CAST(held_ns AS DOUBLE) / NULLIF(CAST(copy_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS held_pct,
+    {{ percent('held_ns', 'copy_ns') }} AS held_pct,
     returned_after,
     CASE
         WHEN kind = 'blocking' THEN 'blocking'
@@ -114,10 +86,4 @@ SELECT
         WHEN kind = 'asynchronous' THEN 'asynchronous'
     END AS verdict
 FROM named
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    copy_ns DESC NULLS LAST,
-    direction NULLS LAST,
-    api_name NULLS LAST
+{{ order_by('copy_ns DESC, direction, api_name') }}

@@ -16,29 +16,16 @@
 -- column: median_gb_per_s gb_per_s -- median over the copies of bytes over duration; null when none has a length
 -- column: pct pct -- share of the copies of the group
 -- column: pct_of_bytes pct -- share of the bytes of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH copies AS (
     SELECT
-        {%- for column in by %}
-        {%- if column == 'direction' %}
-        CAST(c.direction AS VARCHAR) AS direction,
-        {%- else %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'c.' }}{{ column }},
-        {%- endif %}
-        {%- endfor %}
-        1 AS every_row,
-        c.bytes,
-        c.duration_ns,
+        {{ keys_of('c', as_text=['direction']) }}1 AS every_row, c.bytes, c.duration_ns,
         CAST(c.bytes AS DOUBLE) / CAST(NULLIF(c.duration_ns, 0) AS DOUBLE) AS copy_gb_per_s,
         CASE
             WHEN c.bytes IS NULL OR c.bytes < 0 THEN CAST(-2 AS DOUBLE)
             WHEN c.bytes = 0 THEN CAST(-1 AS DOUBLE)
             ELSE FLOOR(LOG2(CAST(NULLIF(c.bytes, 0) AS DOUBLE)))
         END AS guess
-    FROM memory_copies AS c
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = c.process
-    {%- endif %}
+    FROM memory_copies AS c{{ join_processes('c') }}
     WHERE c.valid
 ),
 -- Bin -2 holds what has no size, bin -1 what is empty. The powers are whole numbers, the last one cut to the greatest.
@@ -60,23 +47,14 @@ powers AS (
 ),
 guessed AS (
     SELECT
-        {{ keys }}every_row,
-        bytes,
-        duration_ns,
-        copy_gb_per_s,
+        {{ keys }}every_row, bytes, duration_ns, copy_gb_per_s,
         CAST(CASE WHEN guess > CAST(62 AS DOUBLE) THEN CAST(62 AS DOUBLE) ELSE guess END AS BIGINT) AS guess
     FROM copies
 ),
 -- The logarithm rounds, so that a size beside a power may be one bin off: the powers themselves decide.
 placed AS (
     SELECT
-        {%- for column in by %}
-        g.{{ column }},
-        {%- endfor %}
-        g.every_row,
-        g.bytes,
-        g.duration_ns,
-        g.copy_gb_per_s,
+        {{ keys_in('g') }}g.every_row, g.bytes, g.duration_ns, g.copy_gb_per_s,
         CASE
             WHEN g.guess < 0 THEN g.guess
             WHEN g.bytes < w.bin_start_bytes THEN g.guess - 1
@@ -88,10 +66,9 @@ placed AS (
 ),
 counted AS (
     SELECT
-        {{ keys }}every_row,
-        bin,
+        {{ keys }}every_row, bin,
         CAST(COUNT(*) AS BIGINT) AS copies,
-        CAST(SUM(CASE WHEN bytes > 0 THEN bytes ELSE 0 END) AS BIGINT) AS total_bytes,
+        {{ sum_if('bytes > 0', 'bytes') }} AS total_bytes,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
         MEDIAN(CAST(duration_ns AS DOUBLE)) AS median_ns,
         MEDIAN(copy_gb_per_s) AS median_gb_per_s
@@ -112,14 +89,7 @@ value_ranges AS (
 ),
 bins AS (
     SELECT
-        {%- for column in by %}
-        r.{{ column }},
-        {%- endfor %}
-        r.group_copies,
-        r.group_bytes,
-        w.bin,
-        w.bin_start_bytes,
-        w.bin_end_bytes
+        {{ keys_in('r') }}r.group_copies, r.group_bytes, w.bin, w.bin_start_bytes, w.bin_end_bytes
     FROM value_ranges AS r
     CROSS JOIN powers AS w
     WHERE (w.bin >= r.first_size AND w.bin <= r.last_bin)
@@ -128,25 +98,13 @@ bins AS (
 ),
 filled AS (
     SELECT
-        {%- for column in by %}
-        b.{{ column }},
-        {%- endfor %}
-        b.bin,
-        b.bin_start_bytes,
-        b.bin_end_bytes,
-        b.group_copies,
-        b.group_bytes,
+        {{ keys_in('b') }}b.bin, b.bin_start_bytes, b.bin_end_bytes, b.group_copies, b.group_bytes,
         COALESCE(c.copies, 0) AS copies,
         COALESCE(c.total_bytes, 0) AS total_bytes,
         COALESCE(c.total_ns, 0) AS total_ns,
-        c.median_ns,
-        c.median_gb_per_s
+        c.median_ns, c.median_gb_per_s
     FROM bins AS b
-    LEFT JOIN counted AS c
-        ON c.bin = b.bin
-        {%- for column in by %}
-        AND COALESCE(CAST(c.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(b.{{ column }} AS VARCHAR) || '.', '')
-        {%- endfor %}
+    LEFT JOIN counted AS c ON c.bin = b.bin{{ and_same_keys('c', 'b') }}
 )
 SELECT
     {{ keys }}bin_start_bytes,
@@ -156,11 +114,10 @@ SELECT
     total_ns,
     median_ns,
     median_gb_per_s,
-    CAST(100 AS DOUBLE) * CAST(copies AS DOUBLE) / NULLIF(CAST(group_copies AS DOUBLE), CAST(0 AS DOUBLE)) AS pct,
-    CAST(100 AS DOUBLE) * CAST(total_bytes AS DOUBLE) / NULLIF(CAST(group_bytes AS DOUBLE), CAST(0 AS DOUBLE)) AS pct_of_bytes
+    {{ percent('copies', 'group_copies') }} AS pct,
+    {{ percent('total_bytes', 'group_bytes') }} AS pct_of_bytes
 FROM filled
 ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
+    {%- for column in by + ['bin'] %}
+    {{ column }} NULLS FIRST{{ ',' if not loop.last }}
     {%- endfor %}
-    bin NULLS FIRST

@@ -17,56 +17,30 @@
 -- column: gb_per_s gb_per_s -- total_bytes over sized_busy_ns, in 10^9 bytes per second
 -- column: min_ns ns -- shortest copy
 -- column: max_ns ns -- longest copy
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
-{%- set lane = by | reject('in', ['rank', 'gpu', 'process', 'node', 'hostname']) | join(', ') %}
-{%- set lane = 'process, gpu, direction' ~ (', ' if lane else '') ~ lane %}
-{%- set others = by | reject('in', ['process', 'gpu']) | join(', ') %}
-{%- set columns = others ~ (', ' if others else '') ~ 'process, gpu, direction, copy_id, bytes, start_ns, end_ns, duration_ns' %}
+{%- set others = by | reject('in', ['rank', 'gpu', 'process', 'node', 'hostname']) | list %}
+{%- set lane = (['process', 'gpu', 'direction'] + others) | join(', ') %}
+{%- set in_order = 'PARTITION BY ' ~ lane ~ ' ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST, copy_id NULLS FIRST' %}
+{%- set so_far = in_order ~ ' ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW' %}
+{%- set copy = keys_but(['process', 'gpu']) ~ 'process, gpu, direction, copy_id, bytes, start_ns, end_ns, duration_ns' %}
 WITH copies AS (
     SELECT
-        {%- for column in by if column not in ['process', 'gpu'] %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'c.' }}{{ column }},
-        {%- endfor %}
-        c.process,
-        c.gpu,
-        c.direction,
-        c.copy_id,
-        c.bytes,
-        c.start_ns,
-        c.end_ns,
-        c.duration_ns
-    FROM memory_copies AS c
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = c.process
-    {%- endif %}
+        {{ keys_of('c', ['process', 'gpu']) }}c.process, c.gpu, c.direction, c.copy_id, c.bytes, c.start_ns,
+        c.end_ns, c.duration_ns
+    FROM memory_copies AS c{{ join_processes('c') }}
     WHERE c.valid
 ),
 reached AS (
     SELECT
-        {{ columns }},
-        MAX(end_ns) OVER (
-            PARTITION BY {{ lane }}
-            ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST, copy_id NULLS FIRST
-            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-        ) AS reach_ns,
-        MAX(CASE WHEN bytes IS NULL THEN start_ns ELSE end_ns END) OVER (
-            PARTITION BY {{ lane }}
-            ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST, copy_id NULLS FIRST
-            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-        ) AS sized_reach_ns
+        {{ copy }},
+        MAX(end_ns) OVER ({{ so_far }}) AS reach_ns,
+        MAX(CASE WHEN bytes IS NULL THEN start_ns ELSE end_ns END) OVER ({{ so_far }}) AS sized_reach_ns
     FROM copies
 ),
 followed AS (
     SELECT
-        {{ columns }},
-        LAG(reach_ns) OVER (
-            PARTITION BY {{ lane }}
-            ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST, copy_id NULLS FIRST
-        ) AS before_ns,
-        LAG(sized_reach_ns) OVER (
-            PARTITION BY {{ lane }}
-            ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST, copy_id NULLS FIRST
-        ) AS sized_before_ns
+        {{ copy }},
+        LAG(reach_ns) OVER ({{ in_order }}) AS before_ns,
+        LAG(sized_reach_ns) OVER ({{ in_order }}) AS sized_before_ns
     FROM reached
 ),
 summed_of_process AS (
@@ -76,21 +50,8 @@ summed_of_process AS (
         CAST(COUNT(bytes) AS BIGINT) AS sized,
         CAST(SUM(bytes) AS BIGINT) AS total_bytes,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
-        CAST(SUM(
-            CASE
-                WHEN before_ns IS NULL OR before_ns <= start_ns THEN duration_ns
-                WHEN before_ns < end_ns THEN end_ns - before_ns
-                ELSE 0
-            END
-        ) AS BIGINT) AS busy_ns,
-        CAST(SUM(
-            CASE
-                WHEN bytes IS NULL THEN 0
-                WHEN sized_before_ns IS NULL OR sized_before_ns <= start_ns THEN duration_ns
-                WHEN sized_before_ns < end_ns THEN end_ns - sized_before_ns
-                ELSE 0
-            END
-        ) AS BIGINT) AS sized_busy_ns,
+        {{ union_time('before_ns', length='duration_ns') }} AS busy_ns,
+        {{ union_time('sized_before_ns', unless='bytes IS NULL', length='duration_ns') }} AS sized_busy_ns,
         MIN(duration_ns) AS min_ns,
         MAX(duration_ns) AS max_ns
     FROM followed
@@ -99,12 +60,7 @@ summed_of_process AS (
 summed AS (
     SELECT
         {{ keys }}direction,
-        CAST(SUM(copies) AS BIGINT) AS copies,
-        CAST(SUM(sized) AS BIGINT) AS sized,
-        CAST(SUM(total_bytes) AS BIGINT) AS total_bytes,
-        CAST(SUM(total_ns) AS BIGINT) AS total_ns,
-        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns,
-        CAST(SUM(sized_busy_ns) AS BIGINT) AS sized_busy_ns,
+        {{ sums('copies, sized, total_bytes, total_ns, busy_ns, sized_busy_ns') }},
         MIN(min_ns) AS min_ns,
         MAX(max_ns) AS max_ns
     FROM summed_of_process
@@ -113,14 +69,9 @@ summed AS (
 labelled AS (
     SELECT
         {{ keys }}CAST(direction AS VARCHAR) AS direction,
-        copies,
-        sized,
+        copies, sized,
         CASE WHEN sized > 0 THEN total_bytes END AS total_bytes,
-        total_ns,
-        busy_ns,
-        sized_busy_ns,
-        min_ns,
-        max_ns
+        total_ns, busy_ns, sized_busy_ns, min_ns, max_ns
     FROM summed
 )
 SELECT
@@ -128,17 +79,12 @@ SELECT
     copies,
     copies - sized AS copies_without_size,
     total_bytes,
-    CAST(total_bytes AS DOUBLE) / NULLIF(CAST(sized AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_bytes,
+    {{ ratio('total_bytes', 'sized') }} AS mean_bytes,
     total_ns,
     busy_ns,
     sized_busy_ns,
-    CAST(total_bytes AS DOUBLE) / NULLIF(CAST(sized_busy_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS gb_per_s,
+    {{ ratio('total_bytes', 'sized_busy_ns') }} AS gb_per_s,
     min_ns,
     max_ns
 FROM labelled
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    direction NULLS LAST
+{{ order_by('total_ns DESC, direction') }}

@@ -19,7 +19,12 @@
 -- column: overdue count -- those of them that were as old, when the last of this size was made by this call, as any other had become that was given back by then
 -- column: verdict text -- growing when three or more are overdue, a third of them at least made in the second half of the time from the first of these to the end of the process, else kept
 -- column: first_alloc_id id -- first of them, see the table `memory_allocations`
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
+{%- set allocation = keys_and(['process']) ~ 'alloc_id, api_name, bytes, level, fate, time_ns' %}
+{%- set size = keys ~ 'api_name, bytes, level' %}
+{%- set turned -%}
+{{ size }}, fate, allocations, leaked_bytes, of_size, first_process, last_process, first_time_ns, last_time_ns,
+        overdue, overdue_late, first_alloc_id
+{%- endset %}
 WITH lasts AS (
     SELECT process, MAX(time_ns) AS last_ns
     FROM allocation_lifetimes
@@ -32,54 +37,46 @@ ends AS (
 ),
 listed AS (
     SELECT
-        {%- for column in by if column not in ['process'] %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'a.' }}{{ column }},
-        {%- endfor %}
-        a.process,
-        a.alloc_id,
+        {{ keys_of('a', ['process']) }}a.process, a.alloc_id,
         CAST(a.api_name AS VARCHAR) AS api_name,
         a.bytes,
-        CAST(a.level AS VARCHAR) AS level,
-        CAST(a.fate AS VARCHAR) AS fate,
+        {{ texts('level, fate', 'a') }},
         a.time_ns,
         CASE WHEN a.fate = 'freed' THEN a.ended_ns END AS freed_ns,
         e.process_end_ns
     FROM allocation_lifetimes AS a
-    JOIN ends AS e ON e.process = a.process
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = a.process
-    {%- endif %}
+    JOIN ends AS e ON e.process = a.process{{ join_processes('a') }}
     WHERE a.fate <> 'unmatched_free'
 ),
 of_sizes AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, freed_ns, process_end_ns,
-        COUNT(*) OVER (PARTITION BY {{ keys }}api_name, bytes, level) AS of_size,
-        MAX(time_ns) OVER (PARTITION BY {{ keys }}api_name, bytes, level) AS last_made_ns
+        {{ allocation }}, freed_ns, process_end_ns,
+        COUNT(*) OVER (PARTITION BY {{ size }}) AS of_size,
+        MAX(time_ns) OVER (PARTITION BY {{ size }}) AS last_made_ns
     FROM listed
 ),
 lives AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, process_end_ns, of_size, last_made_ns,
-        MAX(CASE WHEN freed_ns <= last_made_ns THEN freed_ns - time_ns ELSE 0 END) OVER (PARTITION BY {{ keys }}api_name, bytes, level) AS longest_life_ns
+        {{ allocation }}, process_end_ns, of_size, last_made_ns,
+        MAX(CASE WHEN freed_ns <= last_made_ns THEN freed_ns - time_ns ELSE 0 END) OVER (PARTITION BY {{ size }}) AS longest_life_ns
     FROM of_sizes
 ),
 never_freed AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, process_end_ns, of_size,
+        {{ allocation }}, process_end_ns, of_size,
         CASE WHEN last_made_ns - time_ns >= longest_life_ns THEN time_ns END AS overdue_ns
     FROM lives
     WHERE fate IN ('live', 'replaced', 'unpaired')
 ),
 overdue_ones AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}alloc_id, api_name, bytes, level, fate, time_ns, process_end_ns, of_size, overdue_ns,
-        MIN(overdue_ns) OVER (PARTITION BY {{ keys }}api_name, bytes, level, fate) AS first_overdue_ns
+        {{ allocation }}, process_end_ns, of_size, overdue_ns,
+        MIN(overdue_ns) OVER (PARTITION BY {{ size }}, fate) AS first_overdue_ns
     FROM never_freed
 ),
 summed AS (
     SELECT
-        {{ keys }}api_name, bytes, level, fate,
+        {{ size }}, fate,
         CAST(COUNT(*) AS BIGINT) AS allocations,
         CAST(SUM(bytes) AS BIGINT) AS leaked_bytes,
         CAST(MAX(of_size) AS BIGINT) AS of_size,
@@ -91,25 +88,13 @@ summed AS (
         CAST(SUM(CASE WHEN 2 * (overdue_ns - first_overdue_ns) > process_end_ns - first_overdue_ns THEN 1 ELSE 0 END) AS BIGINT) AS overdue_late,
         MIN(alloc_id) AS first_alloc_id
     FROM overdue_ones
-    GROUP BY {{ keys }}api_name, bytes, level, fate
+    GROUP BY {{ size }}, fate
 ),
 turned AS (
     SELECT
-        {{ keys }}api_name, bytes, level, fate, allocations, leaked_bytes, of_size, first_process, last_process,
-        first_time_ns, last_time_ns, overdue, overdue_late, first_alloc_id, -leaked_bytes AS less_leaked
+        {{ turned }}, -leaked_bytes AS less_leaked
     FROM summed
-){%- if top > 0 and by %},
-ranked AS (
-    SELECT
-        {{ keys }}api_name, bytes, level, fate, allocations, leaked_bytes, of_size, first_process, last_process,
-        first_time_ns, last_time_ns, overdue, overdue_late, first_alloc_id, less_leaked,
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY less_leaked NULLS LAST, bytes NULLS LAST, api_name NULLS LAST, level NULLS LAST, fate NULLS LAST
-        ) AS place
-    FROM turned
-)
-{%- endif %}
+){{ ranked_step('turned', turned ~ ', less_leaked', 'less_leaked, bytes, api_name, level, fate') }}
 SELECT
     {{ keys }}api_name,
     bytes,
@@ -128,18 +113,4 @@ SELECT
     END AS verdict,
     first_alloc_id
 FROM {{ 'ranked' if top > 0 and by else 'turned' }}
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    leaked_bytes DESC NULLS LAST,
-    bytes NULLS LAST,
-    api_name NULLS LAST,
-    level NULLS LAST,
-    fate NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('leaked_bytes DESC, bytes, api_name, level, fate') }}

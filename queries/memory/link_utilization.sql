@@ -19,15 +19,14 @@
 -- column: utilization_pct pct -- share of the peak; above 100 the copies went over several links or a cache, or the facts are wrong
 -- column: small_pct pct -- share of the summed durations that small copies took
 -- column: copies_without_size count -- copies left out because no size is recorded
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
-{%- set lane = by | reject('in', ['rank', 'gpu', 'process', 'node', 'hostname', 'peer_gpu']) | join(', ') %}
-{%- set lane = 'process, gpu, peer_gpu, direction' ~ (', ' if lane else '') ~ lane %}
-{%- set others = by | reject('in', ['process', 'gpu', 'peer_gpu']) | join(', ') %}
-{%- set columns = others ~ (', ' if others else '') ~ 'process, gpu, peer_gpu, direction, architecture' %}
+{%- set others = by | reject('in', ['rank', 'gpu', 'process', 'node', 'hostname', 'peer_gpu']) | list %}
+{%- set lane = (['process', 'gpu', 'peer_gpu', 'direction'] + others) | join(', ') %}
+{%- set in_order = 'PARTITION BY ' ~ lane ~ ' ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST, copy_id NULLS FIRST' %}
+{%- set so_far = in_order ~ ' ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW' %}
+{%- set copy = keys_but(['process', 'gpu', 'peer_gpu']) ~ 'process, gpu, peer_gpu, direction, architecture' %}
 WITH gpus AS (
     SELECT
-        process,
-        gpu,
+        process, gpu,
         MIN(CAST(name AS VARCHAR)) AS architecture,
         MAX(mem_clock_mhz) AS mem_clock_mhz,
         MAX(mem_bus_bits) AS mem_bus_bits
@@ -37,9 +36,7 @@ WITH gpus AS (
 ),
 peaks AS (
     SELECT
-        process,
-        gpu,
-        architecture,
+        process, gpu, architecture,
         CASE
             {%- for known in links %}
             WHEN architecture = '{{ known.name }}' OR architecture LIKE '{{ known.name }}:%' THEN CAST({{ known.host }} AS DOUBLE)
@@ -64,97 +61,59 @@ peaks AS (
 ),
 copies AS (
     SELECT
-        {%- for column in by if column not in ['process', 'gpu', 'peer_gpu'] %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'c.' }}{{ column }},
-        {%- endfor %}
-        c.process,
-        c.gpu,
-        c.peer_gpu,
-        c.direction,
+        {{ keys_of('c', ['process', 'gpu', 'peer_gpu']) }}c.process, c.gpu, c.peer_gpu, c.direction,
         k.architecture,
         CASE
             WHEN c.direction = 'H2D' OR c.direction = 'D2H' THEN k.host_peak
             WHEN c.direction = 'P2P' THEN k.peer_peak
             ELSE k.copy_peak
         END AS peak_gb_per_s,
-        c.copy_id,
-        c.bytes,
-        c.start_ns,
-        c.end_ns,
-        c.duration_ns
+        c.copy_id, c.bytes, c.start_ns, c.end_ns, c.duration_ns
     FROM memory_copies AS c
-    LEFT JOIN peaks AS k ON k.process = c.process AND k.gpu = c.gpu
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = c.process
-    {%- endif %}
+    LEFT JOIN peaks AS k ON k.process = c.process AND k.gpu = c.gpu{{ join_processes('c') }}
     WHERE c.valid AND c.direction IN ('H2D', 'D2H', 'D2D', 'P2P')
 ),
 reached AS (
     SELECT
-        {{ columns }}, peak_gb_per_s, copy_id, bytes, start_ns, end_ns, duration_ns,
-        MAX(CASE WHEN bytes IS NULL THEN start_ns ELSE end_ns END) OVER (
-            PARTITION BY {{ lane }}
-            ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST, copy_id NULLS FIRST
-            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-        ) AS reach_ns
+        {{ copy }}, peak_gb_per_s, copy_id, bytes, start_ns, end_ns, duration_ns,
+        MAX(CASE WHEN bytes IS NULL THEN start_ns ELSE end_ns END) OVER ({{ so_far }}) AS reach_ns
     FROM copies
 ),
 followed AS (
     SELECT
-        {{ columns }}, peak_gb_per_s, bytes, start_ns, end_ns, duration_ns,
-        LAG(reach_ns) OVER (
-            PARTITION BY {{ lane }}
-            ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST, copy_id NULLS FIRST
-        ) AS before_ns
+        {{ copy }}, peak_gb_per_s, bytes, start_ns, end_ns, duration_ns,
+        LAG(reach_ns) OVER ({{ in_order }}) AS before_ns
     FROM reached
 ),
 summed_of_process AS (
     SELECT
-        {{ keys }}direction,
-        architecture,
+        {{ keys }}direction, architecture,
         MAX(peak_gb_per_s) AS peak_gb_per_s,
         CAST(COUNT(bytes) AS BIGINT) AS copies,
         CAST(COUNT(*) AS BIGINT) AS all_copies,
         CAST(SUM(bytes) AS BIGINT) AS total_bytes,
         CAST(SUM(CASE WHEN bytes IS NULL THEN 0 ELSE duration_ns END) AS BIGINT) AS total_ns,
         CAST(SUM(CASE WHEN bytes < {{ small_bytes }} THEN duration_ns ELSE 0 END) AS BIGINT) AS small_ns,
-        CAST(SUM(
-            CASE
-                WHEN bytes IS NULL THEN 0
-                WHEN before_ns IS NULL OR before_ns <= start_ns THEN duration_ns
-                WHEN before_ns < end_ns THEN end_ns - before_ns
-                ELSE 0
-            END
-        ) AS BIGINT) AS busy_ns
+        {{ union_time('before_ns', unless='bytes IS NULL', length='duration_ns') }} AS busy_ns
     FROM followed
     GROUP BY {{ keys }}direction, architecture
 ),
 summed AS (
     SELECT
-        {{ keys }}direction,
-        architecture,
+        {{ keys }}direction, architecture,
         MAX(peak_gb_per_s) AS peak_gb_per_s,
-        CAST(SUM(copies) AS BIGINT) AS copies,
-        CAST(SUM(all_copies) AS BIGINT) AS all_copies,
-        CAST(SUM(total_bytes) AS BIGINT) AS total_bytes,
-        CAST(SUM(total_ns) AS BIGINT) AS total_ns,
-        CAST(SUM(small_ns) AS BIGINT) AS small_ns,
-        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns
+        {{ sums('copies, all_copies, total_bytes, total_ns, small_ns, busy_ns') }}
     FROM summed_of_process
     GROUP BY {{ keys }}direction, architecture
 ),
 rated AS (
     SELECT
         {{ keys }}CAST(direction AS VARCHAR) AS direction,
-        architecture,
-        copies,
-        all_copies,
+        architecture, copies, all_copies,
         CASE WHEN copies > 0 THEN total_bytes END AS total_bytes,
         busy_ns,
         CASE WHEN copies > 0 THEN CAST(total_bytes AS DOUBLE) END / NULLIF(CAST(busy_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS gb_per_s,
-        peak_gb_per_s,
-        total_ns,
-        small_ns
+        peak_gb_per_s, total_ns, small_ns
     FROM summed
 )
 SELECT
@@ -166,12 +125,7 @@ SELECT
     gb_per_s,
     peak_gb_per_s,
     CAST(100 AS DOUBLE) * gb_per_s / peak_gb_per_s AS utilization_pct,
-    CAST(100 AS DOUBLE) * CAST(small_ns AS DOUBLE) / NULLIF(CAST(total_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS small_pct,
+    {{ percent('small_ns', 'total_ns') }} AS small_pct,
     all_copies - copies AS copies_without_size
 FROM rated
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    direction NULLS LAST,
-    architecture NULLS LAST
+{{ order_by('direction, architecture') }}

@@ -17,31 +17,19 @@
 -- column: end_allocations count -- allocations live after the last change
 -- column: changes count -- allocations and releases that count
 -- column: allocated_bytes bytes -- sum of the sizes of all allocations
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH changes AS (
     SELECT
-        {%- for column in by if column not in ['process', 'gpu'] %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'm.' }}{{ column }},
-        {%- endfor %}
-        m.process,
-        m.gpu,
+        {{ keys_of('m', ['process', 'gpu']) }}m.process, m.gpu,
         CAST(m.level AS VARCHAR) AS level,
-        m.time_ns,
-        m.alloc_id,
-        m.change_bytes,
-        m.live_bytes,
-        m.allocations,
+        m.time_ns, m.alloc_id, m.change_bytes, m.live_bytes, m.allocations,
         -m.live_bytes AS less_live,
         -m.time_ns AS earlier,
         -m.alloc_id AS lower
-    FROM memory_live AS m
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = m.process
-    {%- endif %}
+    FROM memory_live AS m{{ join_processes('m') }}
 ),
 places AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}{{ 'gpu, ' if 'gpu' not in by }}level, time_ns, change_bytes, live_bytes, allocations,
+        {{ keys_and(['process', 'gpu']) }}level, time_ns, change_bytes, live_bytes, allocations,
         ROW_NUMBER() OVER (
             PARTITION BY process, gpu, level
             ORDER BY less_live NULLS LAST, time_ns NULLS LAST, alloc_id NULLS LAST, change_bytes NULLS LAST
@@ -54,16 +42,16 @@ places AS (
 ),
 per_gpu AS (
     SELECT
-        {{ keys }}{{ 'process, ' if 'process' not in by }}{{ 'gpu, ' if 'gpu' not in by }}level,
+        {{ keys_and(['process', 'gpu']) }}level,
         MAX(CASE WHEN peak_place = 1 THEN live_bytes END) AS peak_bytes,
         MAX(CASE WHEN peak_place = 1 THEN time_ns END) AS peak_time_ns,
         MAX(CASE WHEN peak_place = 1 THEN allocations END) AS peak_allocations,
         MAX(CASE WHEN end_place = 1 THEN live_bytes END) AS end_bytes,
         MAX(CASE WHEN end_place = 1 THEN allocations END) AS end_allocations,
         CAST(COUNT(*) AS BIGINT) AS changes,
-        CAST(SUM(CASE WHEN change_bytes > 0 THEN change_bytes ELSE 0 END) AS BIGINT) AS allocated_bytes
+        {{ sum_if('change_bytes > 0', 'change_bytes') }} AS allocated_bytes
     FROM places
-    GROUP BY {{ keys }}{{ 'process, ' if 'process' not in by }}{{ 'gpu, ' if 'gpu' not in by }}level
+    GROUP BY {{ keys_and(['process', 'gpu']) }}level
 ),
 sizes AS (
     SELECT process, gpu, MAX(mem_bytes) AS mem_bytes
@@ -73,11 +61,8 @@ sizes AS (
 ),
 sized AS (
     SELECT
-        {%- for column in by %}
-        g.{{ column }},
-        {%- endfor %}
-        g.level, g.peak_bytes, g.peak_time_ns, g.peak_allocations, g.end_bytes, g.end_allocations, g.changes, g.allocated_bytes,
-        s.mem_bytes
+        {{ keys_in('g') }}g.level, g.peak_bytes, g.peak_time_ns, g.peak_allocations, g.end_bytes, g.end_allocations,
+        g.changes, g.allocated_bytes, s.mem_bytes
     FROM per_gpu AS g
     LEFT JOIN sizes AS s ON s.process = g.process AND s.gpu = g.gpu
 ),
@@ -86,23 +71,16 @@ summed AS (
         {{ keys }}level,
         CAST(COUNT(*) AS BIGINT) AS parts,
         CAST(COUNT(mem_bytes) AS BIGINT) AS sized_parts,
-        CAST(SUM(peak_bytes) AS BIGINT) AS peak_bytes,
-        CAST(SUM(mem_bytes) AS BIGINT) AS mem_bytes,
+        {{ sums('peak_bytes, mem_bytes') }},
         MAX(peak_time_ns) AS peak_time_ns,
-        CAST(SUM(peak_allocations) AS BIGINT) AS peak_allocations,
-        CAST(SUM(end_bytes) AS BIGINT) AS end_bytes,
-        CAST(SUM(end_allocations) AS BIGINT) AS end_allocations,
-        CAST(SUM(changes) AS BIGINT) AS changes,
-        CAST(SUM(allocated_bytes) AS BIGINT) AS allocated_bytes
+        {{ sums('peak_allocations, end_bytes, end_allocations, changes, allocated_bytes') }}
     FROM sized
     GROUP BY {{ keys }}level
 )
 SELECT
     {{ keys }}level,
     peak_bytes,
-    CASE
-        WHEN parts = sized_parts THEN CAST(100 AS DOUBLE) * CAST(peak_bytes AS DOUBLE) / NULLIF(CAST(mem_bytes AS DOUBLE), CAST(0 AS DOUBLE))
-    END AS peak_pct,
+    CASE WHEN parts = sized_parts THEN {{ percent('peak_bytes', 'mem_bytes') }} END AS peak_pct,
     CASE WHEN parts = 1 THEN peak_time_ns END AS peak_time_ns,
     peak_allocations,
     end_bytes,
@@ -110,8 +88,4 @@ SELECT
     changes,
     allocated_bytes
 FROM summed
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    level NULLS LAST
+{{ order_by('level') }}

@@ -16,19 +16,10 @@
 -- column: total_ns ns -- sum of the durations
 -- column: mean_ns ns -- mean duration
 -- column: max_ns ns -- longest operation
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH allocations AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'a.' }}{{ column }},
-        {%- endfor %}
-        a.operation,
-        a.bytes,
-        a.duration_ns
-    FROM memory_allocations AS a
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = a.process
-    {%- endif %}
+        {{ keys_of('a') }}a.operation, a.bytes, a.duration_ns
+    FROM memory_allocations AS a{{ join_processes('a') }}
     WHERE a.valid AND a.level = 'SCRATCH'
 ),
 summed AS (
@@ -46,12 +37,7 @@ summed AS (
 labelled AS (
     SELECT
         {{ keys }}CAST(operation AS VARCHAR) AS operation,
-        calls,
-        total_bytes,
-        min_bytes,
-        max_bytes,
-        total_ns,
-        max_ns
+        calls, total_bytes, min_bytes, max_bytes, total_ns, max_ns
     FROM summed
 )
 SELECT
@@ -65,9 +51,4 @@ SELECT
     CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
     max_ns
 FROM labelled
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_bytes DESC NULLS LAST,
-    operation NULLS LAST
+{{ order_by('total_bytes DESC, operation') }}

@@ -16,31 +16,12 @@
 -- column: missing text -- what is needed and was not collected
 WITH told AS (
     SELECT
-        b.rank,
-        b.gpu,
-        {%- if name == 'short' %}
-        CAST(b.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(b.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(b.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(b.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
-        b.process,
-        b.kernel_id,
-        b.ordinal,
-        b.time_ns,
-        b.dispatches,
-        CAST(b.bottleneck AS VARCHAR) AS bottleneck,
-        CAST(b.verdict AS VARCHAR) AS verdict,
-        CAST(b.state AS VARCHAR) AS state,
-        b.evidence,
-        b.missing
-    FROM kernel_bottlenecks AS b
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = b.process AND s.kernel_id = b.kernel_id
-    {%- endif %}
+        b.rank, b.gpu,
+        {{ kernel_text('b') }},
+        b.process, b.kernel_id, b.ordinal, b.time_ns, b.dispatches,
+        {{ texts('bottleneck, verdict, state', 'b') }},
+        b.evidence, b.missing
+    FROM kernel_bottlenecks AS b{{ join_symbols('b') }}
     {%- if show == 'verdict' %}
     WHERE b.is_verdict
     {%- elif show == 'found' %}
@@ -59,13 +40,4 @@ SELECT
     evidence,
     missing
 FROM told
-ORDER BY
-    time_ns DESC NULLS LAST,
-    rank NULLS LAST,
-    process NULLS LAST,
-    gpu NULLS LAST,
-    kernel_id NULLS LAST,
-    ordinal NULLS LAST
-{%- if top > 0 %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('time_ns DESC, rank, process, gpu, kernel_id, ordinal') }}

@@ -16,24 +16,9 @@
 -- column: gbps number -- bandwidth, reads and writes
 -- column: peak_gbps number -- highest bandwidth that the hardware allows, null where GPUs differ
 -- column: pct_of_peak pct -- share of gbps in peak_gbps
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH chosen AS (
     SELECT
-        {%- for column in by if column != 'kernel_name' %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'm.' }}{{ column }},
-        {%- endfor %}
-        {%- if 'kernel_name' in by %}
-        {%- if name == 'short' %}
-        m.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(m.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(m.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        m.kernel_name,
-        {%- endif %}
-        {%- endif %}
-        CASE
+        {{ keys_of('m') }}CASE
             WHEN CAST(m.metric AS VARCHAR) IN ('chart.lds_requests', 'chart.lds_latency', 'sol.theoretical_lds_bandwidth') THEN 10
             WHEN CAST(m.metric AS VARCHAR) IN ('chart.vl1d_reads', 'chart.vl1d_writes', 'chart.vl1d_atomics', 'chart.vl1d_hit', 'vl1d.1603.l1_access_latency', 'sol.vl1d_cache_bw') THEN 20
             WHEN CAST(m.metric AS VARCHAR) IN ('chart.sl1d_reads', 'chart.sl1d_hit', 'sol.sl1d_cache_bw') THEN 30
@@ -52,29 +37,15 @@ WITH chosen AS (
             WHEN CAST(m.metric AS VARCHAR) IN ('chart.fabric_write_latency') THEN 'write_latency'
         END AS measure,
         CAST(m.metric AS VARCHAR) AS metric,
-        m.numerator,
-        m.denominator,
-        m.valued_dispatches,
-        m.value_sum,
-        m.peak
-    FROM metric_sums AS m
-    {%- if 'kernel_name' in by and name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = m.process AND s.kernel_id = m.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = m.process
-    {%- endif %}
+        m.numerator, m.denominator, m.valued_dispatches, m.value_sum, m.peak
+    FROM metric_sums AS m{{ join_symbols('m', 'kernel_name' in by) }}{{ join_processes('m') }}
     WHERE (m.per IS NULL OR CAST(m.per AS VARCHAR) = '{{ per }}')
         AND CAST(m.metric AS VARCHAR) IN ('chart.lds_requests', 'chart.lds_latency', 'sol.theoretical_lds_bandwidth', 'chart.vl1d_reads', 'chart.vl1d_writes', 'chart.vl1d_atomics', 'chart.vl1d_hit', 'vl1d.1603.l1_access_latency', 'sol.vl1d_cache_bw', 'chart.sl1d_reads', 'chart.sl1d_hit', 'sol.sl1d_cache_bw', 'chart.l1i_fetches', 'chart.l1i_hit', 'chart.l1i_latency', 'sol.l1i_bw', 'chart.l2_reads', 'chart.l2_writes', 'chart.l2_atomics', 'chart.l2_hit', 'sol.l2_cache_bw', 'chart.fabric_reads', 'chart.fabric_writes', 'chart.fabric_atomics', 'chart.fabric_read_latency', 'chart.fabric_write_latency', 'sol.l2_fabric_read_bw', 'sol.l2_fabric_write_bw', 'chart.hbm_reads', 'chart.hbm_writes')
 ),
 summed AS (
     SELECT
         {{ keys }}level_order, measure, metric,
-        {%- if agg == 'mean' %}
-        SUM(value_sum) / NULLIF(CAST(SUM(valued_dispatches) AS DOUBLE), CAST(0 AS DOUBLE)) AS value,
-        {%- else %}
-        SUM(numerator) / NULLIF(SUM(denominator), CAST(0 AS DOUBLE)) AS value,
-        {%- endif %}
+        {{ metric_value() }} AS value,
         CASE WHEN MIN(peak) = MAX(peak) THEN MAX(peak) END AS peak
     FROM chosen
     GROUP BY {{ keys }}level_order, measure, metric
@@ -100,10 +71,8 @@ pivoted AS (
 ),
 labelled AS (
     SELECT
-        {%- for column in by %}
-        {{ 'CAST(kernel_name AS VARCHAR) AS kernel_name' if column == 'kernel_name' else column }},
-        {%- endfor %}
-        level_order, reads, writes, atomics, hit_pct, read_latency_cycles, write_latency_cycles, gbps, peak_gbps
+        {{ keys_as_text(['kernel_name']) }}level_order, reads, writes, atomics, hit_pct, read_latency_cycles,
+        write_latency_cycles, gbps, peak_gbps
     FROM pivoted
     WHERE known > 0
 )
@@ -127,8 +96,4 @@ SELECT
     peak_gbps,
     CAST(100 AS DOUBLE) * gbps / NULLIF(peak_gbps, CAST(0 AS DOUBLE)) AS pct_of_peak
 FROM labelled
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    level_order NULLS LAST
+{{ order_by('level_order') }}

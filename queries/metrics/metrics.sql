@@ -21,62 +21,21 @@
 -- column: peak number -- highest value that the hardware allows, null where GPUs differ
 -- column: pct_of_peak pct -- share of value in peak
 -- column: reason text -- why there is no value, or what it lacks; with --missing show
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH chosen AS (
     SELECT
-        {%- for column in by if column != 'kernel_name' %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'm.' }}{{ column }},
-        {%- endfor %}
-        {%- if 'kernel_name' in by %}
-        {%- if name == 'short' %}
-        m.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(m.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(m.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        m.kernel_name,
-        {%- endif %}
-        {%- endif %}
-        m.panel,
-        m.ordinal,
-        CAST(m.metric AS VARCHAR) AS metric,
-        CAST(m.title AS VARCHAR) AS title,
-        CAST(m.unit AS VARCHAR) AS unit,
-        m.kernel_dispatches,
-        m.dispatches,
-        m.numerator,
-        m.denominator,
-        m.valued_dispatches,
-        m.value_sum,
-        m.value_min,
-        m.value_max,
-        m.peak,
-        {%- if missing == 'show' %}
-        CAST(m.reason AS VARCHAR) AS reason
-        {%- else %}
-        CAST(NULL AS VARCHAR) AS reason
-        {%- endif %}
-    FROM metric_sums AS m
-    {%- if 'kernel_name' in by and name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = m.process AND s.kernel_id = m.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = m.process
-    {%- endif %}
+        {{ keys_of('m') }}m.panel, m.ordinal,
+        {{ texts('metric, title, unit', 'm') }},
+        m.kernel_dispatches, m.dispatches, m.numerator, m.denominator, m.valued_dispatches, m.value_sum,
+        m.value_min, m.value_max, m.peak,
+        CAST({{ 'm.reason' if missing == 'show' else 'NULL' }} AS VARCHAR) AS reason
+    FROM metric_sums AS m{{ join_symbols('m', 'kernel_name' in by) }}{{ join_processes('m') }}
     WHERE (m.per IS NULL OR CAST(m.per AS VARCHAR) = '{{ per }}')
-    {%- if panel > 0 %}
-        AND m.panel = {{ panel }}
-    {%- endif %}
+        {{- ' AND m.panel = ' ~ panel if panel > 0 }}
 ),
 summed AS (
     SELECT
         {{ keys }}panel, ordinal, metric, title, unit,
-        {%- if agg == 'mean' %}
-        SUM(value_sum) / NULLIF(CAST(SUM(valued_dispatches) AS DOUBLE), CAST(0 AS DOUBLE)) AS value,
-        {%- else %}
-        SUM(numerator) / NULLIF(SUM(denominator), CAST(0 AS DOUBLE)) AS value,
-        {%- endif %}
+        {{ metric_value() }} AS value,
         MIN(value_min) AS least,
         MAX(value_max) AS greatest,
         CAST(SUM(dispatches) AS BIGINT) AS dispatches,
@@ -88,10 +47,8 @@ summed AS (
 ),
 labelled AS (
     SELECT
-        {%- for column in by %}
-        {{ 'CAST(kernel_name AS VARCHAR) AS kernel_name' if column == 'kernel_name' else column }},
-        {%- endfor %}
-        panel, ordinal, metric, title, value, unit, least, greatest, dispatches, uncounted, peak, reason
+        {{ keys_as_text(['kernel_name']) }}panel, ordinal, metric, title, value, unit, least, greatest,
+        dispatches, uncounted, peak, reason
     FROM summed
 )
 SELECT
@@ -107,13 +64,5 @@ SELECT
     peak,
     CAST(100 AS DOUBLE) * value / NULLIF(peak, CAST(0 AS DOUBLE)) AS pct_of_peak,
     reason
-FROM labelled
-{%- if missing == 'hide' %}
-WHERE value IS NOT NULL
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    ordinal NULLS LAST,
-    unit NULLS LAST
+FROM labelled{{ ' WHERE value IS NOT NULL' if missing == 'hide' }}
+{{ order_by('ordinal, unit') }}

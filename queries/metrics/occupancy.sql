@@ -17,36 +17,20 @@
 -- column: limited_by text -- what limits how many fit
 WITH reached AS (
     SELECT
-        m.process,
-        m.rank,
-        m.gpu,
-        m.kernel_id,
-        {%- if name == 'short' %}
-        CAST(m.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(m.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(m.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(m.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
+        m.process, m.rank, m.gpu, m.kernel_id,
+        {{ kernel_text('m') }},
         CAST(m.kernel_name AS VARCHAR) AS full_name,
         m.dispatches,
         m.numerator / NULLIF(m.denominator, CAST(0 AS DOUBLE)) AS wavefronts,
         m.peak AS slots
-    FROM metric_sums AS m
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = m.process AND s.kernel_id = m.kernel_id
-    {%- endif %}
+    FROM metric_sums AS m{{ join_symbols('m') }}
     WHERE CAST(m.metric AS VARCHAR) = 'sol.wavefront_occupancy' AND m.dispatches > 0
 ),
 shapes AS (
     SELECT
-        rank,
-        gpu,
+        rank, gpu,
         CAST(kernel_name AS VARCHAR) AS full_name,
-        waves_per_simd,
-        occupancy_pct,
+        waves_per_simd, occupancy_pct,
         CAST(limited_by AS VARCHAR) AS limited_by,
         ROW_NUMBER() OVER (
             PARTITION BY rank, gpu, CAST(kernel_name AS VARCHAR)
@@ -85,13 +69,4 @@ SELECT
     CAST(100 AS DOUBLE) * achieved_pct / NULLIF(theoretical_pct, CAST(0 AS DOUBLE)) AS pct_of_theoretical,
     limited_by
 FROM rated
-ORDER BY
-    rank NULLS LAST,
-    gpu NULLS LAST,
-    achieved_pct NULLS LAST,
-    process NULLS LAST,
-    kernel_id NULLS LAST,
-    kernel_name NULLS LAST
-{%- if top > 0 %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('rank, gpu, achieved_pct, process, kernel_id, kernel_name') }}

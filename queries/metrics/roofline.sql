@@ -43,7 +43,6 @@
 -- column: bound text -- what takes it: valu, mfma, lds, l1, l2 or hbm; null where the roof is
 -- column: roof_gflops number -- GFLOP/s that the roof allows
 -- column: pct_of_roof pct -- share of roof_ns in time_ns
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {%- set vector = ['valu_flops_f16', 'valu_flops_f32', 'valu_flops_f64'] %}
 {%- set matrix = ['mfma_flops_f16', 'mfma_flops_bf16', 'mfma_flops_f32', 'mfma_flops_f64'] %}
 {#- Types of data that not every architecture has: where a metric has no row, there is no such work. #}
@@ -63,38 +62,16 @@
     'peak_mfma_f8_gflops': 'mfma_flops_f8',
     'peak_mfma_f6f4_gflops': 'mfma_flops_f6f4',
 } %}
+{%- set times_and_peaks = 'dispatches, time_ns, ' ~ peaks | join(', ') %}
 WITH chosen AS (
     SELECT
-        {%- for column in by if column != 'kernel_name' %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'm.' }}{{ column }},
-        {%- endfor %}
-        {%- if 'kernel_name' in by %}
-        {%- if name == 'short' %}
-        m.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(m.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(m.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        m.kernel_name,
-        {%- endif %}
-        {%- endif %}
-        m.process AS of_process,
+        {{ keys_of('m') }}m.process AS of_process,
         m.gpu AS of_gpu,
         CAST(m.kernel_name AS VARCHAR) AS of_kernel,
         CAST(m.metric AS VARCHAR) AS metric,
-        m.dispatches,
-        m.numerator,
-        m.denominator,
-        m.peak,
+        m.dispatches, m.numerator, m.denominator, m.peak,
         CASE WHEN CAST(m.metric AS VARCHAR) = 'roof.time' THEN m.numerator END AS own_ns
-    FROM metric_sums AS m
-    {%- if 'kernel_name' in by and name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = m.process AND s.kernel_id = m.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = m.process
-    {%- endif %}
+    FROM metric_sums AS m{{ join_symbols('m', 'kernel_name' in by) }}{{ join_processes('m') }}
     WHERE m.panel = 400
 ),
 timed AS (
@@ -117,18 +94,24 @@ worked AS (
 summed AS (
     SELECT
         {{ keys }}every_row,
-        CAST(SUM(CASE WHEN metric = 'roof.time' THEN dispatches ELSE 0 END) AS BIGINT) AS dispatches,
-        CAST(SUM(CASE WHEN metric = 'roof.time' THEN 1 ELSE 0 END) AS BIGINT) AS kernels,
+        {{ sum_if("metric = 'roof.time'", 'dispatches') }} AS dispatches,
+        {{ sum_if("metric = 'roof.time'") }} AS kernels,
         SUM(CASE WHEN metric = 'roof.time' THEN work ELSE CAST(0 AS DOUBLE) END) AS time_ns,
         {%- for peak, metric in peaks | items %}
         MAX(CASE WHEN metric = 'roof.{{ metric }}' THEN peak END) AS {{ peak }},
         {%- endfor %}
         {%- for metric in shown %}
-        CAST(SUM(CASE WHEN metric = 'roof.{{ metric }}' THEN 1 ELSE 0 END) AS BIGINT) AS {{ metric }}_rows,
-        CAST(SUM(CASE WHEN metric = 'roof.{{ metric }}' AND work IS NOT NULL THEN 1 ELSE 0 END) AS BIGINT) AS {{ metric }}_counted,
-        CAST(SUM(CASE WHEN metric = 'roof.{{ metric }}' AND peak > CAST(0 AS DOUBLE) THEN 1 ELSE 0 END) AS BIGINT) AS {{ metric }}_bounded,
-        SUM(CASE WHEN metric = 'roof.{{ metric }}' THEN COALESCE(work, CAST(0 AS DOUBLE)) ELSE CAST(0 AS DOUBLE) END) AS {{ metric }}_work,
-        SUM(CASE WHEN metric = 'roof.{{ metric }}' AND peak > CAST(0 AS DOUBLE) THEN COALESCE(work, CAST(0 AS DOUBLE)) / NULLIF(peak, CAST(0 AS DOUBLE)) ELSE CAST(0 AS DOUBLE) END) AS {{ metric }}_least_ns{{ ',' if not loop.last }}
+        {%- set of_metric = "metric = 'roof." ~ metric ~ "'" %}
+        {{ sum_if(of_metric) }} AS {{ metric }}_rows,
+        {{ sum_if(of_metric ~ ' AND work IS NOT NULL') }} AS {{ metric }}_counted,
+        {{ sum_if(of_metric ~ ' AND peak > CAST(0 AS DOUBLE)') }} AS {{ metric }}_bounded,
+        SUM(CASE WHEN {{ of_metric }} THEN COALESCE(work, CAST(0 AS DOUBLE)) ELSE CAST(0 AS DOUBLE) END) AS {{ metric }}_work,
+        SUM(
+            CASE
+                WHEN {{ of_metric }} AND peak > CAST(0 AS DOUBLE) THEN COALESCE(work, CAST(0 AS DOUBLE)) / NULLIF(peak, CAST(0 AS DOUBLE))
+                ELSE CAST(0 AS DOUBLE)
+            END
+        ) AS {{ metric }}_least_ns{{ ',' if not loop.last }}
         {%- endfor %}
     FROM worked
     GROUP BY {{ keys }}every_row
@@ -136,10 +119,7 @@ summed AS (
 -- How many kernels of the row lack the counters of a sum, and how many the counters or the peak.
 lacking AS (
     SELECT
-        {{ keys }}dispatches, time_ns,
-        {%- for peak, metric in peaks | items %}
-        {{ peak }},
-        {%- endfor %}
+        {{ keys }}{{ times_and_peaks }},
         {%- for metric in shown %}
         {{ metric }}_rows, {{ metric }}_work, {{ metric }}_least_ns,
         {{ metric ~ '_rows' if metric in of_some else 'kernels' }} - {{ metric }}_counted AS {{ metric }}_lacks,
@@ -149,24 +129,21 @@ lacking AS (
 ),
 known AS (
     SELECT
-        {{ keys }}dispatches, time_ns,
-        {%- for peak, metric in peaks | items %}
-        {{ peak }},
-        {%- endfor %}
+        {{ keys }}{{ times_and_peaks }},
         {%- for metric in shown %}
         CASE WHEN {{ metric }}_rows > 0 AND {{ metric }}_lacks = 0 THEN {{ metric }}_work END AS {{ metric }},
         {%- endfor %}
         CASE
-            WHEN {% for metric in flops %}{{ metric }}_lacks{{ ' + ' if not loop.last }}{% endfor %} = 0
-            THEN {% for metric in flops %}{{ metric }}_work{{ ' + ' if not loop.last }}{% endfor %}
+            WHEN {{ flops | join('_lacks + ') }}_lacks = 0
+            THEN {{ flops | join('_work + ') }}_work
         END AS flops,
         CASE
-            WHEN {% for metric in vector %}{{ metric }}_unbounded{{ ' + ' if not loop.last }}{% endfor %} = 0
-            THEN {% for metric in vector %}{{ metric }}_least_ns{{ ' + ' if not loop.last }}{% endfor %}
+            WHEN {{ vector | join('_unbounded + ') }}_unbounded = 0
+            THEN {{ vector | join('_least_ns + ') }}_least_ns
         END AS valu_ns,
         CASE
-            WHEN {% for metric in matrix + of_some %}{{ metric }}_unbounded + {% endfor %}mfma_iops_i8_unbounded = 0
-            THEN {% for metric in matrix + of_some %}{{ metric }}_least_ns + {% endfor %}mfma_iops_i8_least_ns
+            WHEN {{ (matrix + of_some + ['mfma_iops_i8']) | join('_unbounded + ') }}_unbounded = 0
+            THEN {{ (matrix + of_some + ['mfma_iops_i8']) | join('_least_ns + ') }}_least_ns
         END AS mfma_ns,
         {%- for metric in bytes %}
         CASE WHEN {{ metric }}_unbounded = 0 THEN {{ metric }}_least_ns END AS {{ metric }}_ns{{ ',' if not loop.last }}
@@ -175,13 +152,8 @@ known AS (
 ),
 roofs AS (
     SELECT
-        {{ keys }}dispatches, time_ns,
-        {%- for peak, metric in peaks | items %}
-        {{ peak }},
-        {%- endfor %}
-        {%- for metric in shown %}
-        {{ metric }},
-        {%- endfor %}
+        {{ keys }}{{ times_and_peaks }},
+        {{ shown | join(', ') }},
         flops, valu_ns, mfma_ns, bytes_lds_ns, bytes_l1_ns, bytes_l2_ns, bytes_hbm_ns,
         CASE
             WHEN valu_ns IS NOT NULL AND mfma_ns IS NOT NULL AND bytes_lds_ns IS NOT NULL AND bytes_l1_ns IS NOT NULL
@@ -192,16 +164,8 @@ roofs AS (
 ),
 labelled AS (
     SELECT
-        {%- for column in by %}
-        {{ 'CAST(kernel_name AS VARCHAR) AS kernel_name' if column == 'kernel_name' else column }},
-        {%- endfor %}
-        dispatches, time_ns,
-        {%- for peak, metric in peaks | items %}
-        {{ peak }},
-        {%- endfor %}
-        {%- for metric in shown %}
-        {{ metric }},
-        {%- endfor %}
+        {{ keys_as_text(['kernel_name']) }}{{ times_and_peaks }},
+        {{ shown | join(', ') }},
         flops,
         flops / NULLIF(bytes_l1, CAST(0 AS DOUBLE)) AS intensity_l1,
         flops / NULLIF(bytes_l2, CAST(0 AS DOUBLE)) AS intensity_l2,
@@ -223,22 +187,14 @@ labelled AS (
 SELECT
     {{ keys }}dispatches,
     time_ns,
-    valu_flops_f16, valu_flops_f32, valu_flops_f64, mfma_flops_f16, mfma_flops_bf16, mfma_flops_f32, mfma_flops_f64, mfma_flops_f8, mfma_flops_f6f4, mfma_iops_i8,
+    {{ (flops + ['mfma_iops_i8']) | join(', ') }},
     flops,
-    bytes_lds, bytes_l1, bytes_l2, bytes_hbm,
+    {{ bytes | join(', ') }},
     intensity_l1, intensity_l2, intensity_hbm,
     gflops,
     hbm_gbps,
-    peak_hbm_gbps,
-    peak_valu_gflops,
-    peak_mfma_gflops,
-    peak_valu_f16_gflops,
-    peak_valu_f64_gflops,
-    peak_mfma_bf16_gflops,
-    peak_mfma_f32_gflops,
-    peak_mfma_f64_gflops,
-    peak_mfma_f8_gflops,
-    peak_mfma_f6f4_gflops,
+    peak_hbm_gbps, peak_valu_gflops, peak_mfma_gflops, peak_valu_f16_gflops, peak_valu_f64_gflops,
+    peak_mfma_bf16_gflops, peak_mfma_f32_gflops, peak_mfma_f64_gflops, peak_mfma_f8_gflops, peak_mfma_f6f4_gflops,
     roof_ns,
     bound,
     flops / roof_ns AS roof_gflops,

@@ -12,49 +12,19 @@
 -- column: peak number -- highest value that the hardware allows, null where GPUs differ, of the device of the trace
 -- column: pct_of_peak pct -- share of value in peak
 -- column: dispatches count -- dispatches that have the counters of the metric
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH chosen AS (
     SELECT
-        {%- for column in by if column != 'kernel_name' %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'm.' }}{{ column }},
-        {%- endfor %}
-        {%- if 'kernel_name' in by %}
-        {%- if name == 'short' %}
-        m.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(m.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(m.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        m.kernel_name,
-        {%- endif %}
-        {%- endif %}
-        m.ordinal,
+        {{ keys_of('m') }}m.ordinal,
         CAST(m.title AS VARCHAR) AS metric,
         CAST(m.unit AS VARCHAR) AS unit,
-        m.dispatches,
-        m.numerator,
-        m.denominator,
-        m.valued_dispatches,
-        m.value_sum,
-        m.peak
-    FROM metric_sums AS m
-    {%- if 'kernel_name' in by and name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = m.process AND s.kernel_id = m.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = m.process
-    {%- endif %}
+        m.dispatches, m.numerator, m.denominator, m.valued_dispatches, m.value_sum, m.peak
+    FROM metric_sums AS m{{ join_symbols('m', 'kernel_name' in by) }}{{ join_processes('m') }}
     WHERE m.panel = 200
 ),
 summed AS (
     SELECT
         {{ keys }}ordinal, metric, unit,
-        {%- if agg == 'mean' %}
-        SUM(value_sum) / NULLIF(CAST(SUM(valued_dispatches) AS DOUBLE), CAST(0 AS DOUBLE)) AS value,
-        {%- else %}
-        SUM(numerator) / NULLIF(SUM(denominator), CAST(0 AS DOUBLE)) AS value,
-        {%- endif %}
+        {{ metric_value() }} AS value,
         CASE WHEN MIN(peak) = MAX(peak) THEN MAX(peak) END AS peak,
         CAST(SUM(dispatches) AS BIGINT) AS dispatches
     FROM chosen
@@ -62,10 +32,7 @@ summed AS (
 ),
 labelled AS (
     SELECT
-        {%- for column in by %}
-        {{ 'CAST(kernel_name AS VARCHAR) AS kernel_name' if column == 'kernel_name' else column }},
-        {%- endfor %}
-        ordinal, metric, value, unit, peak, dispatches
+        {{ keys_as_text(['kernel_name']) }}ordinal, metric, value, unit, peak, dispatches
     FROM summed
 )
 SELECT
@@ -77,8 +44,4 @@ SELECT
     dispatches
 FROM labelled
 WHERE value IS NOT NULL
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    ordinal NULLS LAST
+{{ order_by('ordinal') }}

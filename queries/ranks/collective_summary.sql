@@ -23,38 +23,18 @@
 -- column: mean_message_bytes bytes -- mean size of their messages
 -- column: algorithm_gb_per_s gb_per_s -- bytes of these messages over the cost of their collectives, in 10^9 bytes per second
 -- column: bus_gb_per_s gb_per_s -- the same with the bytes times the bus factor of the operation, see `collectives`
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH calls AS (
     SELECT
-        {%- for column in by if column not in ['process', 'rank', 'gpu'] %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        k.process, k.rank, k.gpu,
+        {{ keys_of('k', ['process', 'rank', 'gpu']) }}k.process, k.rank, k.gpu,
         COALESCE(k.collective, -1) AS collective,
-        {%- if name == 'short' %}
-        CAST(k.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(k.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
+        {{ kernel_text('k') }},
         c.clock,
         k.start_ns + c.offset_ns AS start_ns,
-        k.duration_ns,
-        k.ranks,
+        k.duration_ns, k.ranks,
         CAST(k.operation AS VARCHAR) AS operation,
-        k.message_bytes,
-        k.bus_factor
+        k.message_bytes, k.bus_factor
     FROM collective_kernels AS k
-    JOIN clocks AS c ON c.process = k.process
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
+    JOIN clocks AS c ON c.process = k.process{{ join_processes('k') }}{{ join_symbols('k') }}
 ),
 together AS (
     SELECT
@@ -77,11 +57,7 @@ together AS (
 ),
 joined AS (
     SELECT
-        {%- for column in by %}
-        c.{{ column }},
-        {%- endfor %}
-        c.kernel_name,
-        c.duration_ns,
+        {{ keys_in('c') }}c.kernel_name, c.duration_ns,
         CASE WHEN t.gpus > 1 THEN 1 ELSE 0 END AS matched,
         CASE WHEN t.gpus > 1 THEN t.cost_ns END AS cost_ns,
         CASE WHEN t.gpus > 1 THEN c.duration_ns - t.cost_ns END AS wait_ns,
@@ -108,12 +84,12 @@ summed AS (
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(matched) AS BIGINT) AS matched,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
-        CAST(SUM(CASE WHEN matched = 1 THEN duration_ns ELSE 0 END) AS BIGINT) AS matched_ns,
+        {{ sum_if('matched = 1', 'duration_ns') }} AS matched_ns,
         CAST(SUM(COALESCE(cost_ns, 0)) AS BIGINT) AS cost_ns,
         CAST(SUM(COALESCE(wait_ns, 0)) AS BIGINT) AS wait_ns,
         MAX(wait_ns) AS max_wait_ns,
         CAST(SUM(COALESCE(late_ns, 0)) AS BIGINT) AS late_ns,
-        CAST(SUM(CASE WHEN matched = 1 AND place = 1 THEN 1 ELSE 0 END) AS BIGINT) AS last_calls,
+        {{ sum_if('matched = 1 AND place = 1') }} AS last_calls,
         MEDIAN(CAST(skew_ns AS DOUBLE)) AS median_skew_ns,
         MAX(skew_ns) AS max_skew_ns,
         CAST(COUNT(message_bytes) AS BIGINT) AS sized,
@@ -131,11 +107,11 @@ SELECT
     total_ns,
     CASE WHEN matched > 0 THEN cost_ns END AS cost_ns,
     CASE WHEN matched > 0 THEN wait_ns END AS wait_ns,
-    CAST(100 AS DOUBLE) * CAST(wait_ns AS DOUBLE) / NULLIF(CAST(matched_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS wait_pct,
+    {{ percent('wait_ns', 'matched_ns') }} AS wait_pct,
     max_wait_ns,
     CASE WHEN matched > 0 THEN late_ns END AS late_ns,
     last_calls,
-    CAST(100 AS DOUBLE) * CAST(last_calls AS DOUBLE) / NULLIF(CAST(matched AS DOUBLE), CAST(0 AS DOUBLE)) AS last_pct,
+    {{ percent('last_calls', 'matched') }} AS last_pct,
     median_skew_ns,
     max_skew_ns,
     sized,
@@ -143,9 +119,4 @@ SELECT
     CASE WHEN sized > 0 THEN message_bytes / NULLIF(sized_ns, CAST(0 AS DOUBLE)) END AS algorithm_gb_per_s,
     CASE WHEN sized > 0 THEN bus_bytes / NULLIF(sized_ns, CAST(0 AS DOUBLE)) END AS bus_gb_per_s
 FROM summed
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    -total_ns NULLS LAST,
-    kernel_name NULLS LAST
+{{ order_by('-total_ns, kernel_name') }}

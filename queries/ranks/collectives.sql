@@ -33,32 +33,20 @@ WITH calls AS (
         CASE WHEN k.collective IS NULL THEN 1 ELSE 0 END AS lone,
         COALESCE(k.collective, k.dispatch_id) AS number,
         CASE WHEN k.collective IS NULL THEN k.process ELSE -1 END AS owner,
-        {%- if name == 'short' %}
-        CAST(k.short_name AS VARCHAR) AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        CAST(k.kernel_name AS VARCHAR) AS kernel_name,
-        {%- endif %}
+        {{ kernel_text('k') }},
         k.communicator,
         k.expected_gpus - k.gpus AS missing,
         CAST(k.matched_by AS VARCHAR) AS matched_by,
         k.ranks,
         CAST(k.operation AS VARCHAR) AS operation,
-        k.message_bytes,
-        k.bus_factor,
+        k.message_bytes, k.bus_factor,
         CAST(k.sizes AS VARCHAR) AS sizes,
         c.clock,
         k.start_ns + c.offset_ns AS start_ns,
         k.end_ns + c.offset_ns AS end_ns,
         k.duration_ns
     FROM collective_kernels AS k
-    JOIN clocks AS c ON c.process = k.process
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
+    JOIN clocks AS c ON c.process = k.process{{ join_symbols('k') }}
 ),
 -- Symbols of one kernel may differ between processes in forms of the name that are not the full one.
 together AS (
@@ -100,8 +88,7 @@ sized AS (
             WHEN gpus > ranks THEN 'more GPUs than ranks'
             ELSE 'arguments'
         END AS sizes,
-        least_bytes,
-        bus_factor
+        least_bytes, bus_factor
     FROM together
 ),
 arrivals AS (
@@ -147,17 +134,14 @@ SELECT
     CASE WHEN s.sizes = 'arguments' THEN s.least_bytes END AS message_bytes,
     CASE
         WHEN s.sizes = 'arguments' AND t.gpus > 1
-        THEN CAST(s.least_bytes AS DOUBLE) / NULLIF(CAST(t.cost_ns AS DOUBLE), CAST(0 AS DOUBLE))
+        THEN {{ ratio('s.least_bytes', 't.cost_ns') }}
     END AS algorithm_gb_per_s,
     CASE
         WHEN s.sizes = 'arguments' AND t.gpus > 1
-        THEN s.bus_factor * CAST(s.least_bytes AS DOUBLE) / NULLIF(CAST(t.cost_ns AS DOUBLE), CAST(0 AS DOUBLE))
+        THEN s.bus_factor * {{ ratio('s.least_bytes', 't.cost_ns') }}
     END AS bus_gb_per_s,
     s.sizes
 FROM together AS t
 JOIN sized AS s ON s.lone = t.lone AND s.number = t.number AND s.owner = t.owner
 JOIN last_ones AS l ON l.lone = t.lone AND l.number = t.number AND l.owner = t.owner
-ORDER BY
-    t.lone NULLS LAST,
-    t.number NULLS LAST,
-    t.owner NULLS LAST
+{{ order_by('t.lone, t.number, t.owner') }}

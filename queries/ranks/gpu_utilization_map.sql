@@ -26,9 +26,7 @@ WITH extents AS (
 ),
 alive AS (
     SELECT
-        p.process,
-        c.clock,
-        c.offset_ns,
+        p.process, c.clock, c.offset_ns,
         CASE WHEN c.basis = 'recorded' THEN 0 ELSE 1 END AS aligned,
         e.first_ns AS start_ns,
         e.last_ns AS end_ns
@@ -109,23 +107,18 @@ pieces AS (
     SELECT
         process, gpu, bin,
         CAST(SUM(piece_ns) AS BIGINT) AS busy_ns,
-        CAST(SUM(CASE WHEN compute > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS compute_ns,
-        CAST(SUM(CASE WHEN comm > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS comm_ns,
-        CAST(SUM(CASE WHEN copies > 0 THEN piece_ns ELSE 0 END) AS BIGINT) AS copy_ns
+        {{ sum_if('compute > 0', 'piece_ns') }} AS compute_ns,
+        {{ sum_if('comm > 0', 'piece_ns') }} AS comm_ns,
+        {{ sum_if('copies > 0', 'piece_ns') }} AS copy_ns
     FROM {{ parts }}
     GROUP BY process, gpu, bin
-    {%- if not loop.last %}
-    UNION ALL
-    {%- endif %}
+    {{- '\n    UNION ALL' if not loop.last }}
     {%- endfor %}
 ),
 summed AS (
     SELECT
         process, gpu, bin,
-        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns,
-        CAST(SUM(compute_ns) AS BIGINT) AS compute_ns,
-        CAST(SUM(comm_ns) AS BIGINT) AS comm_ns,
-        CAST(SUM(copy_ns) AS BIGINT) AS copy_ns
+        {{ sums('busy_ns, compute_ns, comm_ns, copy_ns') }}
     FROM pieces
     GROUP BY process, gpu, bin
 ),

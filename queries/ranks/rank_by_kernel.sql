@@ -16,32 +16,11 @@
 -- column: calls_vs_median number -- dispatches over the median of those GPUs
 -- column: total_vs_median number -- total_ns over their median
 -- column: mean_vs_median number -- mean_ns over their median
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH dispatches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        k.process,
-        k.rank,
-        k.gpu,
-        {%- if name == 'short' %}
-        k.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        k.kernel_name,
-        {%- endif %}
-        k.duration_ns
-    FROM kernels AS k
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+        {{ keys_of('k') }}k.process, k.rank, k.gpu,
+        {{ kernel_name('k') }}, k.duration_ns
+    FROM kernels AS k{{ join_symbols('k') }}{{ join_processes('k') }}
     WHERE k.valid
 ),
 per_name AS (
@@ -54,13 +33,9 @@ per_name AS (
 ),
 cells AS (
     SELECT
-        {%- for column in by %}
-        {{ 'CAST(' ~ column ~ ' AS VARCHAR) AS ' ~ column if column in ['category', 'hostname'] else column }},
-        {%- endfor %}
-        process, rank, gpu,
+        {{ keys_as_text(['category', 'hostname']) }}process, rank, gpu,
         CAST(kernel_name AS VARCHAR) AS kernel_name,
-        calls,
-        total_ns,
+        calls, total_ns,
         CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
         CAST(SUM(total_ns) OVER (PARTITION BY process, gpu) AS DOUBLE) AS gpu_ns
     FROM per_name
@@ -81,16 +56,12 @@ ranked AS (
         {{ keys }}kernel_name, gpus, median_calls, median_total, median_mean,
         -kernel_ns AS less,
         ROW_NUMBER() OVER (
-            {{ 'PARTITION BY ' ~ by | join(', ') if by else '' }}
-            ORDER BY -kernel_ns NULLS LAST, kernel_name NULLS LAST
+            {{ per_group }} ORDER BY -kernel_ns NULLS LAST, kernel_name NULLS LAST
         ) AS place
     FROM centres
 )
 SELECT
-    {%- for column in by %}
-    c.{{ column }},
-    {%- endfor %}
-    c.kernel_name,
+    {{ keys_in('c') }}c.kernel_name,
     c.rank,
     c.gpu,
     c.calls,
@@ -102,11 +73,7 @@ SELECT
     CAST(c.total_ns AS DOUBLE) / NULLIF(r.median_total, CAST(0 AS DOUBLE)) AS total_vs_median,
     c.mean_ns / NULLIF(r.median_mean, CAST(0 AS DOUBLE)) AS mean_vs_median
 FROM cells AS c
-JOIN ranked AS r
-    ON r.kernel_name = c.kernel_name
-    {%- for column in by %}
-    AND COALESCE(CAST(r.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST(c.{{ column }} AS VARCHAR) || '.', '')
-    {%- endfor %}
+JOIN ranked AS r ON r.kernel_name = c.kernel_name{{ and_same_keys('r', 'c') }}
 {%- if top > 0 %}
 WHERE r.place <= {{ top }}
 {%- endif %}

@@ -21,27 +21,12 @@
 -- column: least_rank id -- rank with the least value, the first of equals
 -- column: least_gpu id -- its GPU
 {%- set of_kernels = ['kernel_time', 'mean_kernel', 'dispatches'] %}
-{%- set conditions = {
-    'span': '1 = 1',
-    'busy': 'compute > 0 OR comm > 0 OR copies > 0',
-    'idle': 'compute = 0 AND comm = 0 AND copies = 0',
-    'compute': 'compute > 0',
-    'communication': 'comm > 0',
-    'exposed_communication': 'comm > 0 AND compute = 0',
-    'copy': 'copies > 0',
-    'exposed_copy': 'copies > 0 AND compute = 0 AND comm = 0'
-} %}
 {%- set of_segments = ['span', 'busy', 'idle', 'compute', 'communication', 'exposed_communication', 'copy', 'exposed_copy'] %}
 {%- set work = by | select('in', ['category', 'kernel_name']) | list %}
 {%- set places = by | reject('in', ['category', 'kernel_name']) | list %}
 {%- set work_keys = work | join(', ') ~ (', ' if work else '') %}
-{%- set place_keys = places | join(', ') ~ (', ' if places else '') %}
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
-{%- if metric == 'all' %}
-{%- set metrics = ['kernel_time', 'mean_kernel'] if work else ['kernel_time'] + of_segments %}
-{%- else %}
-{%- set metrics = [metric] %}
-{%- endif %}
+{%- set all_metrics = ['kernel_time', 'mean_kernel'] if work else ['kernel_time'] + of_segments %}
+{%- set metrics = all_metrics if metric == 'all' else [metric] %}
 {%- if work and metric not in ['all'] + of_kernels %}
 {{- refuse(metric ~ ' is not known of a ' ~ work | join(' or ') ~ '; group it by node or hostname, or choose one of ' ~ of_kernels | join(', ')) }}
 {%- endif %}
@@ -51,7 +36,7 @@ WITH segment_times AS (
     SELECT
         process, rank, gpu
         {%- for one in of_segments %},
-        CAST(SUM(CASE WHEN {{ conditions[one] }} THEN duration_ns ELSE 0 END) AS DOUBLE) AS {{ one }}
+        CAST(SUM(CASE WHEN {{ during[one | replace('communication', 'comm')] }} THEN duration_ns ELSE 0 END) AS DOUBLE) AS {{ one }}
         {%- endfor %}
     FROM gpu_segments
     GROUP BY process, rank, gpu
@@ -60,25 +45,8 @@ WITH segment_times AS (
 dispatched AS (
     SELECT
         k.process, k.rank, k.gpu,
-        {%- if 'category' in work %}
-        k.category,
-        {%- endif %}
-        {%- if 'kernel_name' in work %}
-        {%- if name == 'short' %}
-        k.short_name AS kernel_name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS kernel_name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS kernel_name,
-        {%- else %}
-        k.kernel_name,
-        {%- endif %}
-        {%- endif %}
-        k.duration_ns
-    FROM kernels AS k
-    {%- if 'kernel_name' in work and name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
+        {{ 'k.category, ' if 'category' in work }}{{ (kernel_name('k') ~ ', ') if 'kernel_name' in work }}k.duration_ns
+    FROM kernels AS k{{ join_symbols('k', 'kernel_name' in work) }}
     WHERE k.valid
 ),
 kernel_sums AS (
@@ -91,10 +59,7 @@ kernel_sums AS (
 ),
 kernel_times AS (
     SELECT
-        process, rank, COALESCE(gpu, -1) AS gpu
-        {%- for column in work %},
-        CAST({{ column }} AS VARCHAR) AS {{ column }}
-        {%- endfor %},
+        process, rank, COALESCE(gpu, -1) AS gpu{{ ', ' ~ texts(work | join(', ')) if work }},
         CAST(dispatches AS DOUBLE) AS dispatches,
         CAST(kernel_ns AS DOUBLE) AS kernel_time,
         CAST(kernel_ns AS DOUBLE) / CAST(dispatches AS DOUBLE) AS mean_kernel
@@ -153,17 +118,11 @@ measured AS (
     {%- for one in metrics %}
     {%- if one in of_kernels %}
     SELECT
-        '{{ one }}' AS metric, {{ loop.index }} AS place, m.process, m.rank, m.gpu
-        {%- for column in work %},
-        c.{{ column }}
-        {%- endfor %},
+        '{{ one }}' AS metric, {{ loop.index }} AS place, m.process, m.rank, m.gpu{{ ', c.' ~ work | join(', c.') if work }},
         {{ 't.mean_kernel' if one == 'mean_kernel' else 'COALESCE(t.' ~ one ~ ', CAST(0 AS DOUBLE))' }} AS amount
     FROM members AS m
-    {%- if work %}
-    CROSS JOIN cases AS c
-    {%- endif %}
-    LEFT JOIN kernel_times AS t
-        ON t.process = m.process AND t.gpu = m.gpu
+    {{- ' CROSS JOIN cases AS c' if work }}
+    LEFT JOIN kernel_times AS t ON t.process = m.process AND t.gpu = m.gpu
         {%- for column in work %}
         AND t.{{ column }} = c.{{ column }}
         {%- endfor %}
@@ -179,9 +138,7 @@ measured AS (
     SELECT '{{ one }}' AS metric, {{ loop.index }} AS place, process, rank, gpu, {{ one }} AS amount
     FROM segment_times
     {%- endif %}
-    {%- if not loop.last %}
-    UNION ALL
-    {%- endif %}
+    {{- '\n    UNION ALL' if not loop.last }}
     {%- endfor %}
 ),
 compared AS (
@@ -199,11 +156,11 @@ ordered AS (
         {{ keys }}metric, place, rank, gpu, amount,
         ROW_NUMBER() OVER (
             PARTITION BY {{ keys }}metric
-            ORDER BY -amount NULLS LAST, rank NULLS LAST, process NULLS LAST, gpu NULLS LAST
+            ORDER BY {{ nulls_last('-amount, rank, process, gpu') }}
         ) AS from_top,
         ROW_NUMBER() OVER (
             PARTITION BY {{ keys }}metric
-            ORDER BY amount NULLS LAST, rank NULLS LAST, process NULLS LAST, gpu NULLS LAST
+            ORDER BY {{ nulls_last('amount, rank, process, gpu') }}
         ) AS from_bottom
     FROM compared
 ),
@@ -243,12 +200,4 @@ ORDER BY
     {{ column }} NULLS FIRST,
     {%- endfor %}
     place NULLS LAST,
-    {%- if work %}
-    -greatest NULLS LAST,
-    {%- endif %}
-    {%- for column in work %}
-    {{ column }} NULLS FIRST{{ '' if loop.last else ',' }}
-    {%- endfor %}
-    {%- if not work %}
-    metric NULLS LAST
-    {%- endif %}
+    {{ '-greatest NULLS LAST, ' ~ work | join(' NULLS FIRST, ') ~ ' NULLS FIRST' if work else 'metric NULLS LAST' }}

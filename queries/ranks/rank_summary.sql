@@ -22,7 +22,7 @@ WITH gpu_time AS (
     SELECT
         process,
         SUM(duration_ns) AS span_ns,
-        SUM(CASE WHEN compute > 0 OR comm > 0 OR copies > 0 THEN duration_ns ELSE 0 END) AS busy_ns
+        SUM(CASE WHEN {{ during['busy'] }} THEN duration_ns ELSE 0 END) AS busy_ns
     FROM gpu_segments
     GROUP BY process
 ),
@@ -34,8 +34,7 @@ kernel_time AS (
 ),
 of_process AS (
     SELECT
-        p.rank,
-        p.process,
+        p.rank, p.process,
         CAST(p.hostname AS VARCHAR) AS hostname,
         p.pid,
         CAST(COALESCE(k.kernels, 0) AS BIGINT) AS kernels,
@@ -70,38 +69,21 @@ of_rank AS (
         CAST(COUNT(*) AS BIGINT) AS processes,
         CASE WHEN COUNT(hostname) = COUNT(*) AND MIN(hostname) = MAX(hostname) THEN MIN(hostname) END AS hostname,
         CASE WHEN COUNT(*) = 1 THEN MAX(pid) END AS pid,
-        CAST(SUM(kernels) AS BIGINT) AS kernels,
-        CAST(SUM(kernel_sum_ns) AS BIGINT) AS kernel_sum_ns,
-        CAST(SUM(span_ns) AS BIGINT) AS span_ns,
-        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns
+        {{ sums('kernels, kernel_sum_ns, span_ns, busy_ns') }}
     FROM of_process
     GROUP BY rank
 ),
 rank_rows AS (
     SELECT
-        r.rank,
-        r.processes,
-        r.hostname,
-        r.pid,
+        r.rank, r.processes, r.hostname, r.pid,
         CAST(COALESCE(u.gpus, 0) AS BIGINT) AS gpus,
-        r.kernels,
-        r.kernel_sum_ns,
-        r.span_ns,
-        r.busy_ns
+        r.kernels, r.kernel_sum_ns, r.span_ns, r.busy_ns
     FROM of_rank AS r
     LEFT JOIN places AS u ON u.rank = r.rank
 ),
 with_mean AS (
     SELECT
-        rank,
-        processes,
-        hostname,
-        pid,
-        gpus,
-        kernels,
-        kernel_sum_ns,
-        span_ns,
-        busy_ns,
+        rank, processes, hostname, pid, gpus, kernels, kernel_sum_ns, span_ns, busy_ns,
         CAST(SUM(busy_ns) OVER () AS DOUBLE) / CAST(COUNT(*) OVER () AS DOUBLE) AS mean_busy,
         CAST(SUM(kernel_sum_ns) OVER () AS DOUBLE) / CAST(COUNT(*) OVER () AS DOUBLE) AS mean_kernel_sum
     FROM rank_rows

@@ -22,8 +22,8 @@ WITH segment_times AS (
     SELECT
         process, rank, gpu,
         CAST(SUM(duration_ns) AS DOUBLE) AS span_ns,
-        CAST(SUM(CASE WHEN compute > 0 THEN duration_ns ELSE 0 END) AS DOUBLE) AS compute_ns,
-        CAST(SUM(CASE WHEN compute = 0 AND comm = 0 AND copies = 0 THEN duration_ns ELSE 0 END) AS DOUBLE) AS idle_ns
+        CAST(SUM(CASE WHEN {{ during['compute'] }} THEN duration_ns ELSE 0 END) AS DOUBLE) AS compute_ns,
+        CAST(SUM(CASE WHEN {{ during['idle'] }} THEN duration_ns ELSE 0 END) AS DOUBLE) AS idle_ns
     FROM gpu_segments
     GROUP BY process, rank, gpu
 ),
@@ -45,8 +45,7 @@ work_of_all AS (
 work AS (
     SELECT
         process, gpu, kernel_name, grid_x, grid_y, grid_z,
-        CAST(SUM(calls) AS BIGINT) AS calls,
-        CAST(SUM(total_ns) AS BIGINT) AS total_ns
+        {{ sums('calls, total_ns') }}
     FROM work_of_all
     WHERE category <> 'communication'
     GROUP BY process, gpu, kernel_name, grid_x, grid_y, grid_z
@@ -85,9 +84,7 @@ together AS (
 ),
 waits AS (
     SELECT
-        k.collective,
-        k.process,
-        k.gpu,
+        k.collective, k.process, k.gpu,
         t.max_ns - k.duration_ns AS late_ns,
         CASE WHEN k.duration_ns = t.min_ns THEN 1 ELSE 0 END AS is_last,
         CASE WHEN k.exposed_ns < k.duration_ns - t.min_ns THEN k.exposed_ns ELSE k.duration_ns - t.min_ns END AS exposed_wait_ns
@@ -102,8 +99,7 @@ costs AS (
 ),
 arrivals AS (
     SELECT
-        w.process,
-        w.gpu,
+        w.process, w.gpu,
         CAST(SUM(CASE WHEN w.late_ns < c.cost_ns THEN w.late_ns ELSE c.cost_ns END) AS DOUBLE) AS late_ns,
         CAST(SUM(w.is_last) AS DOUBLE) AS last_calls,
         CAST(COUNT(*) AS DOUBLE) AS calls
@@ -177,9 +173,4 @@ SELECT
     last_pct
 FROM rated
 WHERE excess_ns > CAST(0 AS DOUBLE) AND excess_pct >= CAST({{ least_pct }} AS DOUBLE) AND (z IS NULL OR z >= CAST({{ least_z }} AS DOUBLE))
-ORDER BY
-    -excess_ns NULLS LAST,
-    rank NULLS LAST,
-    process NULLS LAST,
-    gpu NULLS LAST,
-    n NULLS LAST
+{{ order_by('-excess_ns, rank, process, gpu, n') }}

@@ -10,13 +10,9 @@
 -- column: busy_ns ns -- time with at least one kernel or copy running
 -- column: span_ns ns -- first start to last end of the GPU activity of the process
 -- column: busy_pct pct -- busy share of the span
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH segments AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
-        {%- endfor %}
-        1 AS every_row,
+        {{ keys_of('g') }}1 AS every_row,
         g.duration_ns,
         CASE WHEN g.compute > 0 OR g.comm > 0 OR g.copies > 0 THEN g.duration_ns ELSE 0 END AS busy_ns
     FROM gpu_segments AS g
@@ -34,10 +30,6 @@ summed AS (
 SELECT
     {{ keys }}busy_ns,
     span_ns,
-    CAST(100 AS DOUBLE) * CAST(busy_ns AS DOUBLE) / NULLIF(CAST(span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS busy_pct
+    {{ percent('busy_ns', 'span_ns') }} AS busy_pct
 FROM summed
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    span_ns DESC NULLS LAST
+{{ order_by('span_ns DESC') }}

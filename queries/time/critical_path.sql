@@ -26,69 +26,32 @@ WITH lengths AS (
 ),
 parts AS (
     SELECT
-        {%- for column in by if column not in details %}
-        p.{{ column }},
-        {%- endfor %}
-        {%- if name == 'full' %}
-        CAST(c.name AS VARCHAR) AS name,
-        {%- else %}
-        COALESCE(CAST(s.{{ {'short': 'short_name', 'base': 'base_name', 'mangled': 'mangled_name'}[name] }} AS VARCHAR), CAST(c.name AS VARCHAR)) AS name,
-        {%- endif %}
+        {{ keys_of('p', details) }}{{ name_or_symbol('c.name') }},
         CAST(c.kind AS VARCHAR) AS kind,
-        c.rank,
-        c.process,
-        c.ordinal,
-        c.start_ns,
-        c.duration_ns,
+        c.rank, c.process, c.ordinal, c.start_ns, c.duration_ns,
         CAST(100 AS DOUBLE) * CAST(c.duration_ns AS DOUBLE) / CAST(l.path_ns AS DOUBLE) AS path_pct,
         CAST(c.reached_by AS VARCHAR) AS reached_by,
-        c.gpu,
-        c.tid,
-        c.target_id,
-        c.iteration
+        c.gpu, c.tid, c.target_id, c.iteration
     FROM critical_path AS c
     JOIN lengths AS l ON l.process = c.process
-    JOIN processes AS p ON p.process = c.process
-    {%- if name != 'full' %}
-    LEFT JOIN kernel_symbols AS s ON s.process = c.process AND s.kernel_id = c.kernel_id
-    {%- endif %}
+    JOIN processes AS p ON p.process = c.process{{ join_symbols('c', forms=['short', 'base', 'mangled']) }}
     WHERE p.role = 'trace'
 )
 {%- if top > 0 %},
 placed AS (
     SELECT
-        {%- for column in by if column not in details %}
-        {{ column }},
-        {%- endfor %}
-        name,
-        {{ details | join(', ') }},
+        {{ keys_but(details) }}name, {{ details | join(', ') }},
         ROW_NUMBER() OVER (
-            {%- if by %}
-            PARTITION BY {{ by | join(', ') }}
-            {%- endif %}
-            ORDER BY -duration_ns NULLS LAST, rank NULLS LAST, process NULLS LAST, ordinal NULLS LAST
+            {{ per_group }} ORDER BY {{ nulls_last('-duration_ns, rank, process, ordinal') }}
         ) AS place
     FROM parts
 )
 {%- endif %}
 SELECT
-    {%- for column in by %}
-    {{ column }},
-    {%- endfor %}
-    name,
-    {%- for column in details if column not in by %}
-    {{ column }}{{ '' if loop.last else ',' }}
-    {%- endfor %}
-{%- if top > 0 %}
-FROM placed
-WHERE place <= {{ top }}
-{%- else %}
-FROM parts
-{%- endif %}
+    {{ keys }}name,
+    {{ details | reject('in', by) | join(', ') }}
+FROM {{ 'placed' if top > 0 else 'parts' }}{{ where_place() }}
 ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
+    {%- for column in by + ['rank', 'process', 'ordinal'] %}
+    {{ column }} NULLS FIRST{{ ',' if not loop.last }}
     {%- endfor %}
-    rank NULLS FIRST,
-    process NULLS FIRST,
-    ordinal NULLS FIRST

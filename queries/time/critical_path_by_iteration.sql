@@ -22,8 +22,7 @@
 {%- set kinds = ['kernel', 'copy', 'api', 'host', 'launch_latency', 'queue_wait', 'sync_wakeup', 'unknown'] %}
 WITH summed AS (
     SELECT
-        process,
-        iteration,
+        process, iteration,
         {%- for kind in kinds %}
         CAST(SUM(CASE WHEN kind = '{{ kind }}' THEN duration_ns ELSE 0 END) AS BIGINT) AS {{ kind }}_ns{{ '' if loop.last else ',' }}
         {%- endfor %}
@@ -40,7 +39,7 @@ SELECT
     {%- for kind in kinds %}
     s.{{ kind }}_ns,
     {%- endfor %}
-    CAST(100 AS DOUBLE) * CAST(s.kernel_ns + s.copy_ns AS DOUBLE) / NULLIF(CAST(i.duration_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS gpu_pct
+    {{ percent('s.kernel_ns + s.copy_ns', 'i.duration_ns') }} AS gpu_pct
 FROM iterations AS i
 JOIN summed AS s ON s.process = i.process AND s.iteration = i.iteration
 ORDER BY i.rank NULLS FIRST, i.process NULLS FIRST, i.iteration NULLS FIRST

@@ -16,51 +16,27 @@
 -- column: max_ns ns -- the longest
 -- column: total_ns ns -- all time of the kernel, or of copies of that direction; null for other kinds
 -- column: critical_pct pct -- share of that on the path
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
-{%- set form = {'short': 'short_name', 'base': 'base_name', 'mangled': 'mangled_name'} %}
+{%- set forms = ['short', 'base', 'mangled'] %}
 WITH parts AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'c.' }}{{ column }},
-        {%- endfor %}
-        CAST(c.kind AS VARCHAR) AS kind,
-        {%- if name == 'full' %}
-        CAST(c.name AS VARCHAR) AS name,
-        {%- else %}
-        COALESCE(CAST(s.{{ form[name] }} AS VARCHAR), CAST(c.name AS VARCHAR)) AS name,
-        {%- endif %}
+        {{ keys_of('c') }}CAST(c.kind AS VARCHAR) AS kind,
+        {{ name_or_symbol('c.name') }},
         c.duration_ns
     FROM critical_path AS c
-    JOIN processes AS p ON p.process = c.process
-    {%- if name != 'full' %}
-    LEFT JOIN kernel_symbols AS s ON s.process = c.process AND s.kernel_id = c.kernel_id
-    {%- endif %}
+    JOIN processes AS p ON p.process = c.process{{ join_symbols('c', forms=forms) }}
     WHERE p.role = 'trace'
 ),
 work AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        'kernel' AS kind,
-        {%- if name == 'full' %}
-        CAST(k.kernel_name AS VARCHAR) AS name,
-        {%- else %}
-        COALESCE(CAST(s.{{ form[name] }} AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS name,
-        {%- endif %}
+        {{ keys_of('k') }}'kernel' AS kind,
+        {{ name_or_symbol('k.kernel_name') }},
         k.duration_ns
     FROM kernels AS k
-    JOIN processes AS p ON p.process = k.process
-    {%- if name != 'full' %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
+    JOIN processes AS p ON p.process = k.process{{ join_symbols('k', forms=forms) }}
     WHERE k.valid AND p.role = 'trace'
     UNION ALL
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'm.' }}{{ column }},
-        {%- endfor %}
-        'copy' AS kind,
+        {{ keys_of('m') }}'copy' AS kind,
         CAST(m.direction AS VARCHAR) AS name,
         m.duration_ns
     FROM memory_copies AS m
@@ -77,10 +53,8 @@ both_sides AS (
 ),
 summed AS (
     SELECT
-        {{ keys }}kind,
-        name,
-        CAST(SUM(parts) AS BIGINT) AS parts,
-        CAST(SUM(path_ns) AS BIGINT) AS path_ns,
+        {{ keys }}kind, name,
+        {{ sums('parts, path_ns') }},
         MAX(path_ns) AS max_ns,
         CAST(SUM(total_ns) AS BIGINT) AS total_ns,
         CAST(SUM(0 - total_ns) AS BIGINT) AS minus_total_ns
@@ -89,18 +63,10 @@ summed AS (
 ),
 shared AS (
     SELECT
-        {{ keys }}kind,
-        name,
-        parts,
-        path_ns,
-        max_ns,
-        total_ns,
-        CAST(SUM(path_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns,
+        {{ keys }}kind, name, parts, path_ns, max_ns, total_ns,
+        CAST(SUM(path_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns,
         ROW_NUMBER() OVER (
-            {%- if by %}
-            PARTITION BY {{ by | join(', ') }}
-            {%- endif %}
-            ORDER BY -path_ns NULLS LAST, minus_total_ns NULLS LAST, kind NULLS LAST, name NULLS LAST
+            {{ per_group }} ORDER BY {{ nulls_last('-path_ns, minus_total_ns, kind, name') }}
         ) AS place
     FROM summed
 )
@@ -109,20 +75,10 @@ SELECT
     name,
     parts,
     path_ns,
-    CAST(100 AS DOUBLE) * CAST(path_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS path_pct,
-    CAST(path_ns AS DOUBLE) / NULLIF(CAST(parts AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_ns,
+    {{ percent('path_ns', 'group_ns') }} AS path_pct,
+    {{ ratio('path_ns', 'parts') }} AS mean_ns,
     CASE WHEN parts > 0 THEN max_ns END AS max_ns,
     CASE WHEN kind IN ('kernel', 'copy') THEN total_ns END AS total_ns,
-    CASE WHEN kind IN ('kernel', 'copy') THEN CAST(100 AS DOUBLE) * CAST(path_ns AS DOUBLE) / NULLIF(CAST(total_ns AS DOUBLE), CAST(0 AS DOUBLE)) END AS critical_pct
-FROM shared
-{%- if top > 0 %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    path_ns DESC NULLS LAST,
-    total_ns DESC NULLS LAST,
-    kind NULLS LAST,
-    name NULLS LAST
+    CASE WHEN kind IN ('kernel', 'copy') THEN {{ percent('path_ns', 'total_ns') }} END AS critical_pct
+FROM shared{{ where_place() }}
+{{ order_by('path_ns DESC, total_ns DESC, kind, name') }}

@@ -25,13 +25,10 @@
 {%- set lane = 'device, apart' %}
 WITH segments AS (
     SELECT
-        g.process,
-        g.gpu,
-        g.device,
+        g.process, g.gpu, g.device,
         -- A GPU that is not known to be a device is one of its own.
         CASE WHEN g.device IS NULL THEN g.process * 1000 + g.gpu ELSE -1 END AS apart,
-        g.start_ns,
-        g.end_ns,
+        g.start_ns, g.end_ns,
         CASE WHEN g.compute > 0 THEN 1 ELSE 0 END AS compute,
         CASE WHEN g.comm > 0 THEN 1 ELSE 0 END AS comm,
         CASE WHEN g.copies > 0 THEN 1 ELSE 0 END AS copy,
@@ -42,8 +39,7 @@ WITH segments AS (
 ),
 used AS (
     SELECT
-        process,
-        gpu,
+        process, gpu,
         {{ lane }},
         MIN(start_ns) AS first_ns,
         MAX(end_ns) AS last_ns,
@@ -61,8 +57,7 @@ paused AS (
 -- Segments of one GPU hide nothing of one another: only of these devices their ends must be compared.
 lanes AS (
     SELECT
-        u.device,
-        u.apart,
+        u.device, u.apart,
         CASE WHEN COUNT(*) > 1 OR COUNT(s.pauses) > 0 THEN 1 ELSE 0 END AS crowded
     FROM used AS u
     LEFT JOIN paused AS s ON s.process = u.process
@@ -70,14 +65,7 @@ lanes AS (
 ),
 described AS (
     SELECT
-        u.process,
-        u.device,
-        u.apart,
-        u.first_ns,
-        u.last_ns,
-        u.busy_ns,
-        p.node,
-        p.hostname,
+        u.process, u.device, u.apart, u.first_ns, u.last_ns, u.busy_ns, p.node, p.hostname,
         CAST(a.name AS VARCHAR) AS gpu_name
     FROM used AS u
     JOIN processes AS p ON p.process = u.process
@@ -102,8 +90,7 @@ stretches AS (
     WHERE g.busy > 0 AND l.crowded = 1
     UNION ALL
     SELECT
-        u.device,
-        u.apart,
+        u.device, u.apart,
         GREATEST(s.start_ns, u.first_ns) AS start_ns,
         LEAST(s.end_ns, u.last_ns) AS end_ns,
         0 AS compute,
@@ -118,8 +105,7 @@ stretches AS (
 reached AS (
     SELECT
         {{ lane }},
-        start_ns,
-        end_ns,
+        start_ns, end_ns,
         {{ flags | join(', ') }}
         {%- for flag in flags %},
         -- A stretch of another kind reaches no further than its start, which hides nothing of those after it.
@@ -134,8 +120,7 @@ reached AS (
 followed AS (
     SELECT
         {{ lane }},
-        start_ns,
-        end_ns,
+        start_ns, end_ns,
         {{ flags | join(', ') }}
         {%- for flag in flags %},
         LAG({{ flag }}_reach) OVER (
@@ -149,14 +134,7 @@ unions_of_crowded AS (
     SELECT
         {{ lane }}
         {%- for flag in flags %},
-        CAST(SUM(
-            CASE
-                WHEN {{ flag }} = 0 THEN 0
-                WHEN {{ flag }}_before IS NULL OR {{ flag }}_before <= start_ns THEN end_ns - start_ns
-                WHEN {{ flag }}_before < end_ns THEN end_ns - {{ flag }}_before
-                ELSE 0
-            END
-        ) AS BIGINT) AS {{ flag }}_ns
+        {{ union_time(flag ~ '_before', unless=flag ~ ' = 0') }} AS {{ flag }}_ns
         {%- endfor %}
     FROM followed
     GROUP BY {{ lane }}
@@ -189,8 +167,7 @@ moments AS (
 ),
 counted AS (
     SELECT
-        device,
-        time_ns,
+        device, time_ns,
         SUM(change) OVER (
             PARTITION BY device
             ORDER BY time_ns NULLS FIRST
@@ -202,18 +179,13 @@ counted AS (
 shared AS (
     SELECT
         device,
-        CAST(SUM(CASE WHEN busy_processes > 1 THEN next_ns - time_ns ELSE 0 END) AS BIGINT) AS shared_ns
+        {{ sum_if('busy_processes > 1', 'next_ns - time_ns') }} AS shared_ns
     FROM counted
     GROUP BY device
 ),
 measured AS (
     SELECT
-        d.device,
-        d.node,
-        d.hostname,
-        d.gpu_name,
-        d.processes,
-        d.span_ns,
+        d.device, d.node, d.hostname, d.gpu_name, d.processes, d.span_ns,
         COALESCE(u.busy_ns, 0) AS busy_ns,
         COALESCE(u.covered_ns, 0) AS covered_ns,
         COALESCE(u.compute_ns, 0) AS compute_ns,
@@ -241,7 +213,7 @@ SELECT
     copy_ns,
     busy_sum_ns,
     shared_ns,
-    CAST(100 AS DOUBLE) * CAST(busy_ns AS DOUBLE) / NULLIF(CAST(span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS busy_pct,
-    CAST(100 AS DOUBLE) * CAST(shared_ns AS DOUBLE) / NULLIF(CAST(busy_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS shared_pct
+    {{ percent('busy_ns', 'span_ns') }} AS busy_pct,
+    {{ percent('shared_ns', 'busy_ns') }} AS shared_pct
 FROM measured
 ORDER BY device NULLS FIRST, apart NULLS LAST

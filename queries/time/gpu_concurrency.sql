@@ -11,15 +11,10 @@
 -- column: time_ns ns -- time with that many
 -- column: copies_ns ns -- part of it with at least one copy running
 -- column: pct pct -- share of the span of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH segments AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
-        {%- endfor %}
-        g.compute + g.comm AS kernels_running,
-        g.copies,
-        g.duration_ns
+        {{ keys_of('g') }}g.compute + g.comm AS kernels_running,
+        g.copies, g.duration_ns
     FROM gpu_segments AS g
     JOIN processes AS p ON p.process = g.process
     WHERE p.role = 'trace'
@@ -28,26 +23,20 @@ summed AS (
     SELECT
         {{ keys }}kernels_running,
         CAST(SUM(duration_ns) AS BIGINT) AS time_ns,
-        CAST(SUM(CASE WHEN copies > 0 THEN duration_ns ELSE 0 END) AS BIGINT) AS copies_ns
+        {{ sum_if('copies > 0', 'duration_ns') }} AS copies_ns
     FROM segments
     GROUP BY {{ keys }}kernels_running
 ),
 shared AS (
     SELECT
-        {{ keys }}kernels_running,
-        time_ns,
-        copies_ns,
-        CAST(SUM(time_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS span_ns
+        {{ keys }}kernels_running, time_ns, copies_ns,
+        CAST(SUM(time_ns) OVER ({{ per_group }}) AS BIGINT) AS span_ns
     FROM summed
 )
 SELECT
     {{ keys }}kernels_running,
     time_ns,
     copies_ns,
-    CAST(100 AS DOUBLE) * CAST(time_ns AS DOUBLE) / NULLIF(CAST(span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+    {{ percent('time_ns', 'span_ns') }} AS pct
 FROM shared
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    kernels_running NULLS LAST
+{{ order_by('kernels_running') }}

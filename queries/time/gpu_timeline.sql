@@ -8,7 +8,6 @@
 -- column: time_ms ms -- length, added up over the processes; null when the life of a process is unknown
 -- column: percent pct -- share of total_time
 {%- set flags = ['kernel', 'memory', 'busy'] %}
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH gpus AS (
     SELECT process, MIN(gpu) AS first_gpu, MAX(gpu) AS last_gpu
     FROM gpu_segments
@@ -18,8 +17,8 @@ WITH gpus AS (
 of_one_gpu AS (
     SELECT
         process,
-        CAST(SUM(CASE WHEN compute > 0 OR comm > 0 THEN end_ns - start_ns ELSE 0 END) AS BIGINT) AS kernel_ns,
-        CAST(SUM(CASE WHEN copies > 0 THEN end_ns - start_ns ELSE 0 END) AS BIGINT) AS memory_ns,
+        {{ sum_if('compute > 0 OR comm > 0', 'end_ns - start_ns') }} AS kernel_ns,
+        {{ sum_if('copies > 0', 'end_ns - start_ns') }} AS memory_ns,
         CAST(SUM(end_ns - start_ns) AS BIGINT) AS busy_ns
     FROM gpu_segments
     WHERE compute > 0 OR comm > 0 OR copies > 0
@@ -32,10 +31,7 @@ with_several_gpus AS (
 ),
 segments AS (
     SELECT
-        g.process,
-        g.gpu,
-        g.start_ns,
-        g.end_ns,
+        g.process, g.gpu, g.start_ns, g.end_ns,
         CASE WHEN g.compute > 0 OR g.comm > 0 THEN 1 ELSE 0 END AS kernel,
         CASE WHEN g.copies > 0 THEN 1 ELSE 0 END AS memory,
         1 AS busy
@@ -45,10 +41,7 @@ segments AS (
 ),
 reached AS (
     SELECT
-        process,
-        gpu,
-        start_ns,
-        end_ns,
+        process, gpu, start_ns, end_ns,
         {{ flags | join(', ') }}
         {%- for flag in flags %},
         -- A segment of another kind reaches no further than its start, which hides nothing of those after it.
@@ -62,9 +55,7 @@ reached AS (
 ),
 followed AS (
     SELECT
-        process,
-        start_ns,
-        end_ns,
+        process, start_ns, end_ns,
         {{ flags | join(', ') }}
         {%- for flag in flags %},
         LAG({{ flag }}_reach) OVER (
@@ -78,14 +69,7 @@ of_several_gpus AS (
     SELECT
         process
         {%- for flag in flags %},
-        CAST(SUM(
-            CASE
-                WHEN {{ flag }} = 0 THEN 0
-                WHEN {{ flag }}_before IS NULL OR {{ flag }}_before <= start_ns THEN end_ns - start_ns
-                WHEN {{ flag }}_before < end_ns THEN end_ns - {{ flag }}_before
-                ELSE 0
-            END
-        ) AS BIGINT) AS {{ flag }}_ns
+        {{ union_time(flag ~ '_before', unless=flag ~ ' = 0') }} AS {{ flag }}_ns
         {%- endfor %}
     FROM followed
     GROUP BY process
@@ -101,10 +85,7 @@ process_time AS (
 ),
 process_rows AS (
     SELECT
-        {%- for column in by %}
-        p.{{ column }},
-        {%- endfor %}
-        1 AS every_row,
+        {{ keys_in('p') }}1 AS every_row,
         p.end_ns - p.start_ns AS total_ns,
         CAST(COALESCE(t.kernel_ns, 0) AS BIGINT) AS kernel_ns,
         CAST(COALESCE(t.memory_ns, 0) AS BIGINT) AS memory_ns,
@@ -118,9 +99,7 @@ summed AS (
     SELECT
         {{ keys }}every_row,
         CAST(CASE WHEN COUNT(total_ns) = COUNT(*) THEN SUM(total_ns) END AS BIGINT) AS total_ns,
-        CAST(SUM(kernel_ns) AS BIGINT) AS kernel_ns,
-        CAST(SUM(memory_ns) AS BIGINT) AS memory_ns,
-        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns,
+        {{ sums('kernel_ns, memory_ns, busy_ns') }},
         CAST(
             CASE
                 WHEN COUNT(total_ns) = COUNT(*) THEN SUM(CASE WHEN total_ns > busy_ns THEN total_ns - busy_ns ELSE 0 END)
@@ -137,11 +116,7 @@ kinds AS (
 ),
 lines AS (
     SELECT
-        {%- for column in by %}
-        s.{{ column }},
-        {%- endfor %}
-        k.n,
-        s.total_ns,
+        {{ keys_in('s') }}k.n, s.total_ns,
         CAST(
             CASE
                 WHEN k.n = 0 THEN s.total_ns
@@ -168,8 +143,4 @@ SELECT
         WHEN total_ns <= 0 THEN CAST(0 AS DOUBLE)
     END AS percent
 FROM lines
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    n NULLS LAST
+{{ order_by('n') }}

@@ -14,9 +14,7 @@
 -- column: mean_ns ns -- mean length
 -- column: max_ns ns -- the longest
 -- column: idle_pct pct -- share of the idle time of the group
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
-{%- set of_gaps = by | reject('in', ['node', 'hostname', 'process']) | list %}
-{%- set gap_keys = of_gaps | join(', ') ~ (', ' if of_gaps else '') %}
+{%- set gap_keys = keys_but(['node', 'hostname', 'process']) %}
 WITH per_process AS (
     SELECT
         process, {{ gap_keys }}cause,
@@ -28,39 +26,27 @@ WITH per_process AS (
 ),
 summed AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
-        {%- endfor %}
-        g.cause,
+        {{ keys_of('g') }}g.cause,
         CAST(SUM(g.stretches) AS BIGINT) AS stretches,
         CAST(SUM(g.total_ns) AS BIGINT) AS total_ns,
         MAX(g.max_ns) AS max_ns
     FROM per_process AS g
     JOIN processes AS p ON p.process = g.process
     WHERE p.role = 'trace'
-    GROUP BY
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
-        {%- endfor %}
-        g.cause
+    GROUP BY {{ keys_of('g') }}g.cause
 ),
 labelled AS (
     SELECT
         {{ keys }}CAST(cause AS VARCHAR) AS cause,
-        stretches,
-        total_ns,
+        stretches, total_ns,
         CASE WHEN cause IN ('paused', 'copy_only', 'lead', 'tail') THEN 0 ELSE total_ns END AS idle_ns,
         max_ns
     FROM summed
 ),
 shared AS (
     SELECT
-        {{ keys }}cause,
-        stretches,
-        total_ns,
-        idle_ns,
-        max_ns,
-        CAST(SUM(idle_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns
+        {{ keys }}cause, stretches, total_ns, idle_ns, max_ns,
+        CAST(SUM(idle_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns
     FROM labelled
 )
 SELECT
@@ -70,12 +56,6 @@ SELECT
     idle_ns,
     CAST(total_ns AS DOUBLE) / CAST(stretches AS DOUBLE) AS mean_ns,
     max_ns,
-    CAST(100 AS DOUBLE) * CAST(idle_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS idle_pct
+    {{ percent('idle_ns', 'group_ns') }} AS idle_pct
 FROM shared
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    idle_ns DESC NULLS LAST,
-    total_ns DESC NULLS LAST,
-    cause NULLS LAST
+{{ order_by('idle_ns DESC, total_ns DESC, cause') }}

@@ -65,37 +65,16 @@ among_longest AS (
 numbered AS (
     SELECT
         {{ number }} AS gap,
-        process,
-        rank,
-        gpu,
-        device,
-        gap_id,
-        start_ns,
-        duration_ns,
-        cause,
-        api_ns,
-        {%- for column in facts %}
-        {{ column }}{{ ',' if not loop.last }}
-        {%- endfor %}
+        process, rank, gpu, device, gap_id, start_ns, duration_ns, cause, api_ns,
+        {{ facts | join(', ') }}
     FROM idle_gaps
 ),
 {%- if is_cut %}
 -- Among the longest of all are no others than the longest of some processes. These are few: what has no such cause goes later.
 longest AS (
     SELECT
-        n.gap,
-        n.process,
-        n.rank,
-        n.gpu,
-        n.device,
-        n.gap_id,
-        n.start_ns,
-        n.duration_ns,
-        n.cause,
-        n.api_ns,
-        {%- for column in facts %}
-        n.{{ column }}{{ ',' if not loop.last }}
-        {%- endfor %}
+        n.gap, n.process, n.rank, n.gpu, n.device, n.gap_id, n.start_ns, n.duration_ns, n.cause, n.api_ns,
+        n.{{ facts | join(', n.') }}
     FROM numbered AS n
     JOIN among_longest AS s ON s.gap = n.gap
 ),
@@ -115,31 +94,17 @@ chosen AS (
 {%- endif %}
 parts AS (
     SELECT
-        g.process,
-        g.rank,
-        g.gpu,
-        g.device,
-        g.gap_id,
-        g.start_ns,
-        g.duration_ns,
-        g.cause,
-        g.api_ns,
-        {%- for column in facts %}
-        g.{{ column }},
-        {%- endfor %}
-        p.node,
-        p.hostname
+        g.process, g.rank, g.gpu, g.device, g.gap_id, g.start_ns, g.duration_ns, g.cause, g.api_ns,
+        g.{{ facts | join(', g.') }},
+        p.node, p.hostname
     FROM {{ 'longest' if is_cut else 'numbered' }} AS g
-    {%- if is_cut %}
-    JOIN chosen AS c ON c.gap = g.gap
-    {%- endif %}
+    {{- ' JOIN chosen AS c ON c.gap = g.gap' if is_cut }}
     JOIN processes AS p ON p.process = g.process
     WHERE p.role = 'trace' AND {{ has_cause }}
 ),
 by_cause AS (
     SELECT
-        {{ key }},
-        cause,
+        {{ key }}, cause,
         CAST(SUM(duration_ns) AS BIGINT) AS cause_ns,
         MIN(start_ns) AS first_ns
     FROM parts
@@ -151,9 +116,9 @@ summed AS (
         MIN(first_ns) AS start_ns,
         CAST(SUM(cause_ns) AS BIGINT) AS duration_ns,
         MAX(cause_ns) AS most_ns,
-        CAST(SUM(CASE WHEN cause = 'host_bound' THEN cause_ns ELSE 0 END) AS BIGINT) AS host_bound_ns,
-        CAST(SUM(CASE WHEN cause = 'sync' THEN cause_ns ELSE 0 END) AS BIGINT) AS sync_ns,
-        CAST(SUM(CASE WHEN cause = 'launch_delay' THEN cause_ns ELSE 0 END) AS BIGINT) AS launch_delay_ns
+        {{ sum_if("cause = 'host_bound'", 'cause_ns') }} AS host_bound_ns,
+        {{ sum_if("cause = 'sync'", 'cause_ns') }} AS sync_ns,
+        {{ sum_if("cause = 'launch_delay'", 'cause_ns') }} AS launch_delay_ns
     FROM by_cause
     GROUP BY {{ key }}
 ),
@@ -166,23 +131,12 @@ main_cause AS (
 ),
 main_part AS (
     SELECT
-        a.process,
-        a.gpu,
-        a.gap_id,
-        a.rank,
-        a.device,
-        a.node,
-        a.hostname,
-        m.cause,
+        a.process, a.gpu, a.gap_id, a.rank, a.device, a.node, a.hostname, m.cause,
         -- A window cuts parts and leaves overlaps as they are.
         CASE WHEN a.api_ns > a.duration_ns THEN a.duration_ns ELSE a.api_ns END AS api_ns,
         a.duration_ns AS part_ns,
         {%- for column in facts %}
-        {%- if column in ['next_kind', 'api_name'] %}
-        CAST(a.{{ column }} AS VARCHAR) AS {{ column }},
-        {%- else %}
-        a.{{ column }},
-        {%- endif %}
+        {{ texts(column, 'a') if column in ['next_kind', 'api_name'] else 'a.' ~ column }},
         {%- endfor %}
         ROW_NUMBER() OVER (
             PARTITION BY a.process, a.gpu, a.gap_id
@@ -194,24 +148,11 @@ main_part AS (
 ),
 gaps AS (
     SELECT
-        {%- for column in ['device', 'node', 'hostname'] %}
-        a.{{ column }},
-        {%- endfor %}
-        a.rank,
-        s.process,
-        s.gpu,
-        s.gap_id,
-        s.start_ns,
-        s.duration_ns,
-        a.cause,
+        a.device, a.node, a.hostname, a.rank, s.process, s.gpu, s.gap_id, s.start_ns, s.duration_ns, a.cause,
         CAST(100 AS DOUBLE) * CAST(s.most_ns AS DOUBLE) / CAST(s.duration_ns AS DOUBLE) AS cause_pct,
-        s.host_bound_ns,
-        s.sync_ns,
-        s.launch_delay_ns,
+        s.host_bound_ns, s.sync_ns, s.launch_delay_ns,
         CAST(100 AS DOUBLE) * CAST(a.api_ns AS DOUBLE) / CAST(a.part_ns AS DOUBLE) AS api_pct,
-        {%- for column in facts %}
-        a.{{ column }}{{ '' if loop.last else ',' }}
-        {%- endfor %}
+        a.{{ facts | join(', a.') }}
     FROM summed AS s
     JOIN main_part AS a ON a.process = s.process AND a.gpu = s.gpu AND a.gap_id = s.gap_id
     WHERE a.place = 1
@@ -220,18 +161,15 @@ gaps AS (
 -- Kernels of the same full name have the same other names.
 forms AS (
     SELECT
-        process,
-        kernel_name,
-        MIN(CAST({{ {'short': 'short_name', 'base': 'base_name', 'mangled': 'mangled_name'}[name] }} AS VARCHAR)) AS form
+        process, kernel_name,
+        MIN(CAST({{ symbol_column }} AS VARCHAR)) AS form
     FROM kernel_symbols
     GROUP BY process, kernel_name
 ),
 {%- endif %}
 ranked AS (
     SELECT
-        {%- for column in by if column not in details %}
-        g.{{ column }},
-        {%- endfor %}
+        {{ keys_in('g', details) }}
         {%- for column in details %}
         {%- if column in ['kernel_before', 'kernel_after'] and name != 'full' %}
         COALESCE({{ 'b' if column == 'kernel_before' else 'n' }}.form, CAST(g.{{ column }} AS VARCHAR)) AS {{ column }},
@@ -240,11 +178,8 @@ ranked AS (
         {%- endif %}
         {%- endfor %}
         ROW_NUMBER() OVER (
-            {%- if by %}
-            PARTITION BY
-            {%- for column in by %} g.{{ column }}{{ '' if loop.last else ',' }}{% endfor %}
-            {%- endif %}
-            ORDER BY -g.duration_ns NULLS LAST, g.process NULLS LAST, g.gpu NULLS LAST, g.start_ns NULLS LAST
+            {{ 'PARTITION BY g.' ~ by | join(', g.') if by }}
+            ORDER BY {{ nulls_last('-g.duration_ns, g.process, g.gpu, g.start_ns') }}
         ) AS place
     FROM gaps AS g
     {%- if name != 'full' %}
@@ -253,21 +188,6 @@ ranked AS (
     {%- endif %}
 )
 SELECT
-    {%- for column in by %}
-    {{ column }},
-    {%- endfor %}
-    {%- for column in details if column not in by %}
-    {{ column }}{{ '' if loop.last else ',' }}
-    {%- endfor %}
-FROM ranked
-{%- if top > 0 %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    duration_ns DESC NULLS LAST,
-    process NULLS LAST,
-    gpu NULLS LAST,
-    start_ns NULLS LAST
+    {{ keys }}{{ details | reject('in', by) | join(', ') }}
+FROM ranked{{ where_place() }}
+{{ order_by('duration_ns DESC, process, gpu, start_ns') }}

@@ -23,17 +23,16 @@
 -- column: kernel_pct pct -- kernel time of the steady ones, overlaps counted again, of their time
 WITH per_process AS (
     SELECT
-        process,
-        rank,
+        process, rank,
         MAX(period) AS period,
         CAST(COUNT(*) AS BIGINT) AS iterations,
         CAST(COUNT(CASE WHEN phase = 'warmup' THEN 1 END) AS BIGINT) AS warmup,
         CAST(COUNT(CASE WHEN phase = 'steady' THEN 1 END) AS BIGINT) AS steady,
         CAST(COUNT(CASE WHEN phase = 'cooldown' THEN 1 END) AS BIGINT) AS cooldown,
-        CAST(SUM(CASE WHEN phase = 'warmup' THEN duration_ns ELSE 0 END) AS BIGINT) AS warmup_ns,
-        CAST(SUM(CASE WHEN phase = 'steady' THEN duration_ns ELSE 0 END) AS BIGINT) AS steady_ns,
-        CAST(SUM(CASE WHEN phase = 'steady' THEN kernel_ns ELSE 0 END) AS BIGINT) AS steady_kernel_ns,
-        CAST(SUM(CASE WHEN phase = 'cooldown' THEN duration_ns ELSE 0 END) AS BIGINT) AS cooldown_ns,
+        {{ sum_if("phase = 'warmup'", 'duration_ns') }} AS warmup_ns,
+        {{ sum_if("phase = 'steady'", 'duration_ns') }} AS steady_ns,
+        {{ sum_if("phase = 'steady'", 'kernel_ns') }} AS steady_kernel_ns,
+        {{ sum_if("phase = 'cooldown'", 'duration_ns') }} AS cooldown_ns,
         MEDIAN(CASE WHEN phase = 'steady' THEN CAST(duration_ns AS DOUBLE) END) AS median_ns,
         STDDEV(CASE WHEN phase = 'steady' THEN CAST(duration_ns AS DOUBLE) END) AS std_ns,
         MIN(CASE WHEN phase = 'steady' THEN duration_ns END) AS min_ns,
@@ -62,11 +61,11 @@ SELECT
     p.cooldown_ns,
     CASE WHEN k.last_ns > p.end_ns THEN k.last_ns - p.end_ns ELSE 0 END AS after_ns,
     p.median_ns,
-    CAST(p.steady_ns AS DOUBLE) / NULLIF(CAST(p.steady AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_ns,
+    {{ ratio('p.steady_ns', 'p.steady') }} AS mean_ns,
     p.std_ns,
     p.min_ns,
     p.max_ns,
-    CAST(100 AS DOUBLE) * CAST(p.steady_kernel_ns AS DOUBLE) / NULLIF(CAST(p.steady_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS kernel_pct
+    {{ percent('p.steady_kernel_ns', 'p.steady_ns') }} AS kernel_pct
 FROM per_process AS p
 LEFT JOIN kernel_span AS k ON k.process = p.process
 ORDER BY p.rank NULLS FIRST, p.process NULLS FIRST

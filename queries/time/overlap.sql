@@ -22,59 +22,30 @@
 -- column: comm_hidden_pct pct -- share of communication that computing hides
 -- column: copy_hidden_pct pct -- share of copying that kernels hide
 -- column: exposed_pct pct -- exposed communication and copies as a share of the busy time
+{%- set parts = [
+    'span', 'busy', 'compute', 'compute_alone', 'comm', 'compute_comm_overlap', 'exposed_comm', 'copy',
+    'compute_copy_overlap', 'comm_copy_overlap', 'all_overlap', 'exposed_copy'
+] %}
 WITH segments AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
-        {%- endfor %}
-        {%- if not by %}
-        1 AS every_row,
-        {%- endif %}
-        g.compute,
-        g.comm,
-        g.copies,
-        g.duration_ns
+        {{ keys_of('g') }}{{ '1 AS every_row, ' if not by }}g.compute, g.comm, g.copies, g.duration_ns
     FROM gpu_segments AS g
     JOIN processes AS p ON p.process = g.process
     WHERE p.role = 'trace'
 ),
-{%- set sums = {
-    'span_ns': '1 = 1',
-    'busy_ns': 'compute > 0 OR comm > 0 OR copies > 0',
-    'compute_ns': 'compute > 0',
-    'compute_alone_ns': 'compute > 0 AND comm = 0 AND copies = 0',
-    'comm_ns': 'comm > 0',
-    'compute_comm_overlap_ns': 'compute > 0 AND comm > 0',
-    'exposed_comm_ns': 'comm > 0 AND compute = 0',
-    'copy_ns': 'copies > 0',
-    'compute_copy_overlap_ns': 'compute > 0 AND copies > 0',
-    'comm_copy_overlap_ns': 'comm > 0 AND copies > 0',
-    'all_overlap_ns': 'compute > 0 AND comm > 0 AND copies > 0',
-    'exposed_copy_ns': 'copies > 0 AND compute = 0 AND comm = 0'
-} %}
-{%- set names = ['span_ns', 'busy_ns', 'compute_ns', 'compute_alone_ns', 'comm_ns', 'compute_comm_overlap_ns', 'exposed_comm_ns', 'copy_ns', 'compute_copy_overlap_ns', 'comm_copy_overlap_ns', 'all_overlap_ns', 'exposed_copy_ns'] %}
 summed AS (
     SELECT
-        {%- for column in by %}
-        {{ column }},
-        {%- endfor %}
-        {%- for column in names %}
-        CAST(SUM(CASE WHEN {{ sums[column] }} THEN duration_ns ELSE 0 END) AS BIGINT) AS {{ column }}{{ '' if loop.last else ',' }}
+        {{ keys }}
+        {%- for part in parts %}
+        {{ sum_if(during[part], 'duration_ns') }} AS {{ part }}_ns{{ ',' if not loop.last }}
         {%- endfor %}
     FROM segments
     GROUP BY {{ by | join(', ') if by else 'every_row' }}
 )
 SELECT
-    {%- for column in by %}
-    {{ column }},
-    {%- endfor %}
-    {{ names | join(',\n    ') }},
-    CAST(100 AS DOUBLE) * CAST(compute_comm_overlap_ns AS DOUBLE) / NULLIF(CAST(comm_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS comm_hidden_pct,
-    CAST(100 AS DOUBLE) * CAST(copy_ns - exposed_copy_ns AS DOUBLE) / NULLIF(CAST(copy_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS copy_hidden_pct,
-    CAST(100 AS DOUBLE) * CAST(exposed_comm_ns + exposed_copy_ns AS DOUBLE) / NULLIF(CAST(busy_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS exposed_pct
+    {{ keys }}{{ parts | join('_ns,\n    ') }}_ns,
+    {{ percent('compute_comm_overlap_ns', 'comm_ns') }} AS comm_hidden_pct,
+    {{ percent('copy_ns - exposed_copy_ns', 'copy_ns') }} AS copy_hidden_pct,
+    {{ percent('exposed_comm_ns + exposed_copy_ns', 'busy_ns') }} AS exposed_pct
 FROM summed
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    span_ns DESC NULLS LAST
+{{ order_by('span_ns DESC') }}

@@ -16,7 +16,6 @@
 -- column: mean_waiting number -- dispatches issued and not started, mean over the bin
 -- column: max_depth count -- most at once
 -- column: empty_ns ns -- time in the bin with an empty queue
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH bounds AS (
     SELECT process, MIN(start_ns) AS first_ns, MAX(end_ns) AS last_ns
     FROM queue_depths
@@ -40,10 +39,7 @@ width AS (
 ),
 stretches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'q.' }}{{ column }},
-        {%- endfor %}
-        1 AS every_row,
+        {{ keys_of('q') }}1 AS every_row,
         q.start_ns - b.first_ns AS from_ns,
         q.end_ns - b.first_ns AS to_ns,
         q.waiting,
@@ -52,25 +48,18 @@ stretches AS (
         CAST(FLOOR(CAST(q.start_ns - b.first_ns AS DOUBLE) / CAST(w.bin_ns AS DOUBLE)) AS BIGINT) AS first_bin,
         CAST(CEIL(CAST(q.end_ns - b.first_ns AS DOUBLE) / CAST(w.bin_ns AS DOUBLE)) AS BIGINT) - 1 AS last_bin
     FROM queue_depths AS q
-    JOIN bounds AS b ON b.process = q.process
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = q.process
-    {%- endif %}
+    JOIN bounds AS b ON b.process = q.process{{ join_processes('q') }}
     CROSS JOIN width AS w
 ),
 -- At most one stretch of a queue crosses the edge of a bin, so that few rows meet all bins.
 crossing AS (
     SELECT
-        {%- for column in by %}
-        s.{{ column }},
-        {%- endfor %}
-        s.every_row,
+        {{ keys_in('s') }}s.every_row,
         k.n AS bin,
         s.bin_ns,
         CASE WHEN k.n = s.first_bin THEN s.from_ns ELSE k.n * s.bin_ns END AS from_ns,
         CASE WHEN k.n = s.last_bin THEN s.to_ns ELSE (k.n + 1) * s.bin_ns END AS to_ns,
-        s.waiting,
-        s.depth
+        s.waiting, s.depth
     FROM stretches AS s
     JOIN numbered AS k ON k.every_row = s.every_row
     WHERE s.first_bin < s.last_bin AND k.n >= s.first_bin AND k.n <= s.last_bin
@@ -85,13 +74,12 @@ pieces AS (
 ),
 summed AS (
     SELECT
-        {{ keys }}bin,
-        bin_ns,
+        {{ keys }}bin, bin_ns,
         CAST(SUM(time_ns) AS BIGINT) AS time_ns,
         CAST(SUM(depth * time_ns) AS BIGINT) AS depth_time,
         CAST(SUM(waiting * time_ns) AS BIGINT) AS waiting_time,
         MAX(depth) AS max_depth,
-        CAST(SUM(CASE WHEN depth = 0 THEN time_ns ELSE 0 END) AS BIGINT) AS empty_ns
+        {{ sum_if('depth = 0', 'time_ns') }} AS empty_ns
     FROM pieces
     GROUP BY {{ keys }}bin, bin_ns
 )
@@ -99,13 +87,9 @@ SELECT
     {{ keys }}bin,
     bin * bin_ns AS bin_start_ns,
     (bin + 1) * bin_ns AS bin_end_ns,
-    CAST(depth_time AS DOUBLE) / NULLIF(CAST(time_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_depth,
-    CAST(waiting_time AS DOUBLE) / NULLIF(CAST(time_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_waiting,
+    {{ ratio('depth_time', 'time_ns') }} AS mean_depth,
+    {{ ratio('waiting_time', 'time_ns') }} AS mean_waiting,
     max_depth,
     empty_ns
 FROM summed
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    bin NULLS LAST
+{{ order_by('bin') }}

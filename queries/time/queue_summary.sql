@@ -16,27 +16,19 @@
 -- column: mean_depth number -- dispatches issued and not ended, mean over time
 -- column: mean_waiting number -- dispatches issued and not started, mean over time
 -- column: max_depth count -- most at once
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 WITH stretches AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'q.' }}{{ column }},
-        {%- endfor %}
-        1 AS every_row,
-        q.duration_ns,
-        q.waiting,
+        {{ keys_of('q') }}1 AS every_row,
+        q.duration_ns, q.waiting,
         q.waiting + q.running AS depth
-    FROM queue_depths AS q
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = q.process
-    {%- endif %}
+    FROM queue_depths AS q{{ join_processes('q') }}
 ),
 summed AS (
     SELECT
         {{ keys }}every_row,
         CAST(SUM(duration_ns) AS BIGINT) AS span_ns,
-        CAST(SUM(CASE WHEN depth = 0 THEN duration_ns ELSE 0 END) AS BIGINT) AS empty_ns,
-        CAST(SUM(CASE WHEN waiting > 0 THEN duration_ns ELSE 0 END) AS BIGINT) AS waiting_ns,
+        {{ sum_if('depth = 0', 'duration_ns') }} AS empty_ns,
+        {{ sum_if('waiting > 0', 'duration_ns') }} AS waiting_ns,
         CAST(SUM(CASE WHEN depth >= {{ full }} THEN duration_ns ELSE 0 END) AS BIGINT) AS full_ns,
         CAST(SUM(depth * duration_ns) AS BIGINT) AS depth_time,
         CAST(SUM(waiting * duration_ns) AS BIGINT) AS waiting_time,
@@ -47,15 +39,11 @@ summed AS (
 SELECT
     {{ keys }}span_ns,
     empty_ns,
-    CAST(100 AS DOUBLE) * CAST(empty_ns AS DOUBLE) / NULLIF(CAST(span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS empty_pct,
+    {{ percent('empty_ns', 'span_ns') }} AS empty_pct,
     waiting_ns,
     full_ns,
-    CAST(depth_time AS DOUBLE) / NULLIF(CAST(span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_depth,
-    CAST(waiting_time AS DOUBLE) / NULLIF(CAST(span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_waiting,
+    {{ ratio('depth_time', 'span_ns') }} AS mean_depth,
+    {{ ratio('waiting_time', 'span_ns') }} AS mean_waiting,
     max_depth
 FROM summed
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    span_ns DESC NULLS LAST
+{{ order_by('span_ns DESC') }}

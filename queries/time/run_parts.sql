@@ -26,12 +26,12 @@ SELECT
     CAST(p.kind AS VARCHAR) AS kind,
     p.start_ns,
     p.duration_ns,
-    CAST(100 AS DOUBLE) * CAST(p.duration_ns AS DOUBLE) / NULLIF(CAST(w.whole_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct,
+    {{ percent('p.duration_ns', 'w.whole_ns') }} AS pct,
     p.iterations,
     p.first_iteration,
     p.last_iteration,
     p.pause_ns,
-    CAST(p.duration_ns AS DOUBLE) / NULLIF(CAST(p.iterations AS DOUBLE), CAST(0 AS DOUBLE)) AS mean_ns
+    {{ ratio('p.duration_ns', 'p.iterations') }} AS mean_ns
 FROM run_parts AS p
 JOIN whole AS w ON w.process = p.process
 ORDER BY p.rank NULLS FIRST, p.process NULLS FIRST, p.part NULLS FIRST

@@ -22,22 +22,16 @@
 -- column: tail_ns ns -- last GPU activity to the end of the process, null when unknown
 -- column: busy_pct pct -- busy share of the span
 -- column: idle_pct pct -- idle share of the span
+{%- set parts = ['busy', 'compute', 'comm', 'copy', 'exposed_comm', 'exposed_copy', 'compute_comm_overlap'] %}
 WITH gpu_time AS (
     SELECT
-        process,
-        rank,
-        gpu,
-        device,
+        process, rank, gpu, device,
         MIN(start_ns) AS first_ns,
         MAX(end_ns) AS last_ns,
         SUM(duration_ns) AS span_ns,
-        SUM(CASE WHEN compute > 0 OR comm > 0 OR copies > 0 THEN duration_ns ELSE 0 END) AS busy_ns,
-        SUM(CASE WHEN compute > 0 THEN duration_ns ELSE 0 END) AS compute_ns,
-        SUM(CASE WHEN comm > 0 THEN duration_ns ELSE 0 END) AS comm_ns,
-        SUM(CASE WHEN copies > 0 THEN duration_ns ELSE 0 END) AS copy_ns,
-        SUM(CASE WHEN comm > 0 AND compute = 0 THEN duration_ns ELSE 0 END) AS exposed_comm_ns,
-        SUM(CASE WHEN copies > 0 AND compute = 0 AND comm = 0 THEN duration_ns ELSE 0 END) AS exposed_copy_ns,
-        SUM(CASE WHEN compute > 0 AND comm > 0 THEN duration_ns ELSE 0 END) AS overlap_ns
+        {%- for part in parts %}
+        SUM(CASE WHEN {{ during[part] }} THEN duration_ns ELSE 0 END) AS {{ part }}_ns{{ ',' if not loop.last }}
+        {%- endfor %}
     FROM gpu_segments
     GROUP BY process, rank, gpu, device
 ),
@@ -54,20 +48,8 @@ process_span AS (
 ),
 gpu_rows AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'g.' }}{{ column }},
-        {%- endfor %}
-        {%- if not by %}
-        1 AS every_row,
-        {%- endif %}
-        g.span_ns,
-        g.busy_ns,
-        g.compute_ns,
-        g.comm_ns,
-        g.copy_ns,
-        g.exposed_comm_ns,
-        g.exposed_copy_ns,
-        g.overlap_ns,
+        {{ keys_of('g') }}{{ '1 AS every_row, ' if not by }}g.span_ns,
+        g.{{ parts | join('_ns, g.') }}_ns,
         COALESCE(k.kernel_sum_ns, 0) AS kernel_sum_ns,
         w.first_ns - p.start_ns AS lead_ns,
         p.end_ns - w.last_ns AS tail_ns
@@ -79,28 +61,14 @@ gpu_rows AS (
 ),
 summed AS (
     SELECT
-        {%- for column in by %}
-        {{ column }},
-        {%- endfor %}
-        CAST(SUM(span_ns) AS BIGINT) AS span_ns,
-        CAST(SUM(busy_ns) AS BIGINT) AS busy_ns,
-        CAST(SUM(compute_ns) AS BIGINT) AS compute_ns,
-        CAST(SUM(comm_ns) AS BIGINT) AS comm_ns,
-        CAST(SUM(copy_ns) AS BIGINT) AS copy_ns,
-        CAST(SUM(exposed_comm_ns) AS BIGINT) AS exposed_comm_ns,
-        CAST(SUM(exposed_copy_ns) AS BIGINT) AS exposed_copy_ns,
-        CAST(SUM(overlap_ns) AS BIGINT) AS overlap_ns,
-        CAST(SUM(kernel_sum_ns) AS BIGINT) AS kernel_sum_ns,
+        {{ keys }}{{ sums('span_ns, ' ~ parts | join('_ns, ') ~ '_ns, kernel_sum_ns') }},
         CAST(CASE WHEN COUNT(lead_ns) = COUNT(*) THEN SUM(lead_ns) END AS BIGINT) AS lead_ns,
         CAST(CASE WHEN COUNT(tail_ns) = COUNT(*) THEN SUM(tail_ns) END AS BIGINT) AS tail_ns
     FROM gpu_rows
     GROUP BY {{ by | join(', ') if by else 'every_row' }}
 )
 SELECT
-    {%- for column in by %}
-    {{ column }},
-    {%- endfor %}
-    span_ns,
+    {{ keys }}span_ns,
     busy_ns,
     span_ns - busy_ns AS idle_ns,
     compute_ns,
@@ -108,15 +76,11 @@ SELECT
     copy_ns,
     exposed_comm_ns,
     exposed_copy_ns,
-    overlap_ns AS compute_comm_overlap_ns,
+    compute_comm_overlap_ns,
     kernel_sum_ns,
     lead_ns,
     tail_ns,
-    CAST(100 AS DOUBLE) * CAST(busy_ns AS DOUBLE) / NULLIF(CAST(span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS busy_pct,
-    CAST(100 AS DOUBLE) * CAST(span_ns - busy_ns AS DOUBLE) / NULLIF(CAST(span_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS idle_pct
+    {{ percent('busy_ns', 'span_ns') }} AS busy_pct,
+    {{ percent('span_ns - busy_ns', 'span_ns') }} AS idle_pct
 FROM summed
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    span_ns DESC NULLS LAST
+{{ order_by('span_ns DESC') }}

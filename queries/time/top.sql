@@ -15,66 +15,33 @@
 -- column: min_ns ns -- shortest
 -- column: max_ns ns -- longest
 -- column: pct pct -- share of the summed durations of the group, before the list is cut
-{%- set keys = by | join(', ') ~ (', ' if by else '') %}
 {%- set sources = ['regions', 'kernels', 'copies'] %}
 WITH regions_rows AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'r.' }}{{ column }},
-        {%- endfor %}
-        r.domain,
-        r.name,
-        r.duration_ns
-    FROM regions AS r
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = r.process
-    {%- endif %}
+        {{ keys_of('r') }}r.domain, r.name, r.duration_ns
+    FROM regions AS r{{ join_processes('r') }}
     WHERE r.valid
 ),
 kernels_rows AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'k.' }}{{ column }},
-        {%- endfor %}
-        k.category AS domain,
-        {%- if name == 'short' %}
-        k.short_name AS name,
-        {%- elif name == 'base' %}
-        COALESCE(CAST(s.base_name AS VARCHAR), CAST(k.short_name AS VARCHAR)) AS name,
-        {%- elif name == 'mangled' %}
-        COALESCE(CAST(s.mangled_name AS VARCHAR), CAST(k.kernel_name AS VARCHAR)) AS name,
-        {%- else %}
-        k.kernel_name AS name,
-        {%- endif %}
+        {{ keys_of('k') }}k.category AS domain,
+        {{ kernel_name('k', 'name') }},
         k.duration_ns
-    FROM kernels AS k
-    {%- if name in ['base', 'mangled'] %}
-    LEFT JOIN kernel_symbols AS s ON s.process = k.process AND s.kernel_id = k.kernel_id
-    {%- endif %}
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = k.process
-    {%- endif %}
+    FROM kernels AS k{{ join_symbols('k') }}{{ join_processes('k') }}
     WHERE k.valid
 ),
 copies_rows AS (
     SELECT
-        {%- for column in by %}
-        {{ 'p.' if column in ['node', 'hostname'] else 'c.' }}{{ column }},
-        {%- endfor %}
-        'copy' AS domain,
+        {{ keys_of('c') }}'copy' AS domain,
         c.direction AS name,
         c.duration_ns
-    FROM memory_copies AS c
-    {%- if 'node' in by or 'hostname' in by %}
-    JOIN processes AS p ON p.process = c.process
-    {%- endif %}
+    FROM memory_copies AS c{{ join_processes('c') }}
     WHERE c.valid
 ),
 {%- for source in sources %}
 {{ source }}_summed AS (
     SELECT
-        {{ keys }}domain,
-        name,
+        {{ keys }}domain, name,
         CAST(COUNT(*) AS BIGINT) AS calls,
         CAST(SUM(duration_ns) AS BIGINT) AS total_ns,
         MIN(duration_ns) AS min_ns,
@@ -85,36 +52,19 @@ copies_rows AS (
 {%- endfor %}
 joined AS (
     {%- for source in sources %}
-    {%- if not loop.first %}
-    UNION ALL
-    {%- endif %}
+    {{- '\n    UNION ALL' if not loop.first }}
     SELECT
         {{ keys }}'{{ source }}' AS source,
-        CAST(domain AS VARCHAR) AS domain,
-        CAST(name AS VARCHAR) AS name,
-        calls,
-        total_ns,
-        min_ns,
-        max_ns
+        {{ texts('domain, name') }},
+        calls, total_ns, min_ns, max_ns
     FROM {{ source }}_summed
     {%- endfor %}
 ),
 shared AS (
     SELECT
-        {{ keys }}source,
-        domain,
-        name,
-        calls,
-        total_ns,
-        min_ns,
-        max_ns,
-        CAST(SUM(total_ns) OVER ({{ 'PARTITION BY ' if by else '' }}{{ by | join(', ') }}) AS BIGINT) AS group_ns
-        {%- if top > 0 and by %},
-        ROW_NUMBER() OVER (
-            PARTITION BY {{ by | join(', ') }}
-            ORDER BY -total_ns NULLS LAST, source NULLS LAST, domain NULLS LAST, name NULLS LAST
-        ) AS place
-        {%- endif %}
+        {{ keys }}source, domain, name, calls, total_ns, min_ns, max_ns,
+        CAST(SUM(total_ns) OVER ({{ per_group }}) AS BIGINT) AS group_ns
+        {{- place_by('-total_ns, source, domain, name') }}
     FROM joined
 )
 SELECT
@@ -126,19 +76,6 @@ SELECT
     CAST(total_ns AS DOUBLE) / CAST(calls AS DOUBLE) AS mean_ns,
     min_ns,
     max_ns,
-    CAST(100 AS DOUBLE) * CAST(total_ns AS DOUBLE) / NULLIF(CAST(group_ns AS DOUBLE), CAST(0 AS DOUBLE)) AS pct
+    {{ percent('total_ns', 'group_ns') }} AS pct
 FROM shared
-{%- if top > 0 and by %}
-WHERE place <= {{ top }}
-{%- endif %}
-ORDER BY
-    {%- for column in by %}
-    {{ column }} NULLS FIRST,
-    {%- endfor %}
-    total_ns DESC NULLS LAST,
-    source NULLS LAST,
-    domain NULLS LAST,
-    name NULLS LAST
-{%- if top > 0 and not by %}
-LIMIT {{ top }}
-{%- endif %}
+{{ top_by('total_ns DESC, source, domain, name') }}

@@ -1,22 +1,18 @@
-//! What SQL cannot say well and needs no trace: which counters fit into which passes, and the commands that collect them.
+//! The arithmetic of the field, free of polars and of files.
 
-mod counter_blocks;
-mod counter_items;
-mod counter_passes;
-mod counter_request;
-mod profiler_flags;
-mod profiler_jobs;
-mod shell;
-mod tool_flags;
-
-pub use counter_blocks::{ArchitectureBlocks, BlockError, CounterBlocks};
-pub use counter_items::{Accumulations, items};
-pub use counter_passes::{Item, Pass, PassError, Select, lower_bound, plan};
-pub use counter_request::{Needs, RequestError, Resolved, Resolver};
-pub use profiler_flags::{CommandProblem, check_command, newer_flags};
-pub use profiler_jobs::{Collection, accumulation_definitions, job_command, pass_command, pmc_lines, yaml_jobs};
-pub use shell::{quoted, words};
-pub use tool_flags::{ToolProblem, check};
-
-#[cfg(test)]
-mod tests;
+pub mod allocations;
+pub mod api_classes;
+pub mod categories;
+pub mod collectives;
+pub mod counter_plan;
+pub mod critical_path;
+pub mod gpu_time;
+pub mod hardware;
+pub mod instructions;
+pub mod intervals;
+pub mod iterations;
+pub mod kernel_names;
+pub mod numbering;
+pub mod queues;
+pub mod ranges;
+pub mod steadiness;

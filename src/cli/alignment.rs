@@ -7,8 +7,9 @@ use clap::Args;
 use super::arguments::GlobalArguments;
 use super::exit::Failure;
 use super::messages;
+use crate::columns::requests::Request;
+use crate::trace::Trace;
 use crate::trace::alignment::{Aligned, Alignment, OffsetsError, align};
-use crate::trace::{Request, Trace};
 
 /// How clocks are aligned.
 #[derive(Args, Clone, Debug)]

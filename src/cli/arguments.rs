@@ -14,16 +14,18 @@ use super::filters::FilterArguments;
 use super::memory;
 use super::messages;
 use super::progress::{Progress, ReadingProgress};
+use crate::analysis::categories::Categories;
+use crate::analysis::hardware::metrics::{Definitions, measured_roofs};
+use crate::columns::requests::Request;
+use crate::derive::source_request;
 use crate::engine::{NameForm, QueryOptions, Registry};
 use crate::export::cache;
 use crate::export::unit::TimeUnit;
 use crate::input::{Cache, LoadOptions, Reader, available_bytes, load_candidates, load_with_cache};
 use crate::report::batch::Run;
-use crate::trace::categories::Categories;
+use crate::schema::Table;
+use crate::trace::Trace;
 use crate::trace::jobs::Jobs;
-use crate::trace::metrics::{Definitions, measured_roofs};
-use crate::trace::schema::Table;
-use crate::trace::{Request, Trace, source_request};
 
 /// Where the trace is and how its ranks are told apart.
 #[derive(Args, Clone, Debug)]

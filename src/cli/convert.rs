@@ -13,7 +13,7 @@ use super::progress::Progress;
 use crate::export::conversion::{Conversion, Outcome, Plan, Refused, convert, finished_of};
 use crate::export::convert::TableFormat;
 use crate::input::{AtInterruption, is_dataset};
-use crate::trace::schema::{Origin, Table, table, tables};
+use crate::schema::{Origin, Table, table, tables};
 
 /// The word for all tables that are made on demand.
 const ALL: &str = "all";

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::engine::QueryError;
 use crate::input::InputError;
 use crate::report::batch::GroupingError;
-use crate::trace::causes::with_causes;
+use crate::text::causes::with_causes;
 
 /// Done.
 pub const DONE: u8 = 0;

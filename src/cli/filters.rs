@@ -6,8 +6,8 @@ use regex::Regex;
 use super::arguments::GlobalArguments;
 use super::exit::Failure;
 use super::messages;
+use crate::schema::Table;
 use crate::trace::Trace;
-use crate::trace::schema::Table;
 use crate::trace::selection::{
     Choice, Condition, IterationSet, NumberSet, Window, WindowMode, explained, lost_ranks, parse_duration_ns,
     partly_unmatched, untouched,

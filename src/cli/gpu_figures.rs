@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::analysis::hardware::devices::{Constant, constants};
+use crate::schema::facts::AgentFacts;
 use crate::trace::Trace;
-use crate::trace::devices::{Constant, constants};
-use crate::trace::facts::AgentFacts;
 
 /// Roofs follow from the other figures; the table has them.
 const ROOFS: [&str; 2] = ["peak_", "achievable_"];

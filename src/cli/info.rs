@@ -11,14 +11,16 @@ use super::arguments::{AnswerFormat, CacheArguments, GlobalArguments, InputArgum
 use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::filters::explain_unmatched;
 use super::{answer, gpu_figures, messages};
+use crate::columns::requests::Request;
+use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::engine::{Answer, ColumnUnit, OutputColumn, Query, Registry, by_rows, mentioned, run_sql, source_rows};
-use crate::trace::gpu_times::GpuTime;
-use crate::trace::schema::tables;
-use crate::trace::{Member, Request, Trace};
+use crate::schema::tables;
+use crate::trace::{Member, Trace};
 
 /// Say what the inputs are: processes, ranks, GPUs, spans and rows
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Machine-readable formats hold one record per process.
+#[command(after_help = "Machine-readable formats hold one record per process. Damaged content of datasets and
+of long texts is only found by commands that read it, such as `wavesieve check`.
 
 Examples:
   wavesieve info traces/
@@ -52,6 +54,7 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
     messages::warn(&trace, global);
     let activities = activities(&trace)?;
     let rows = source_rows(&trace)?;
+    trace.look_at_structure();
     let processes = processes(&trace, &activities, &rows)?;
     let for_people = matches!(arguments.output.format(), AnswerFormat::Table | AnswerFormat::Md);
     if for_people && arguments.output.path().is_none() {

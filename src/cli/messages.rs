@@ -9,11 +9,13 @@ use std::time::Instant;
 
 use super::arguments::GlobalArguments;
 use super::exit::Failure;
+use crate::columns::requests::Request;
+use crate::input::DEAD_LINK;
+use crate::schema::anomaly::{Anomaly, Severity};
+use crate::schema::{Origin, tables};
+use crate::text::visible::visible;
+use crate::trace::Trace;
 use crate::trace::left_out::LeftOut;
-use crate::trace::schema::{Origin, tables};
-use crate::trace::source::{Anomaly, Severity};
-use crate::trace::visible::visible;
-use crate::trace::{Request, Trace};
 
 /// Of so many lines of a kind, nobody reads more.
 const LINES_OF_A_KIND: usize = 20;
@@ -68,6 +70,11 @@ pub fn warn(trace: &Trace, global: &GlobalArguments) {
     for note in trace.notes().iter().filter(about_ranks) {
         say(format_args!("note: {}", note.detail));
     }
+    let dead_links = trace.notes().iter().filter(|note| note.check_id == DEAD_LINK);
+    let dead_links: Vec<String> = dead_links
+        .map(|note| format!("note: {}: {}", note.first_key.as_deref().unwrap_or_default(), note.detail))
+        .collect();
+    say_some(&dead_links, "note: ", global);
 }
 
 /// Says the first of many lines of a kind, and how many there are; all of them where details were asked for.

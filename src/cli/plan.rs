@@ -13,14 +13,14 @@ use super::arguments::GlobalArguments;
 use super::delivery::{check_file, extension_of, unknown_extension};
 use super::exit::{DONE, Failure};
 use super::messages;
-use crate::analysis::{
-    self, Accumulations, ArchitectureBlocks, Collection, CounterBlocks, Pass, Resolved, Resolver,
-    accumulation_definitions, check_command, items, job_command, lower_bound, pass_command, pmc_lines, quoted,
-    yaml_jobs,
+use crate::analysis::counter_plan;
+use crate::analysis::counter_plan::{
+    Accumulations, ArchitectureBlocks, Collection, CounterBlocks, Pass, Resolved, Resolver, accumulation_definitions,
+    check_command, items, job_command, lower_bound, pass_command, pmc_lines, quoted, yaml_jobs,
 };
+use crate::analysis::hardware::devices::Catalog;
+use crate::analysis::hardware::metrics::{Definitions, Normalization};
 use crate::export::atomic::write_file;
-use crate::trace::devices::Catalog;
-use crate::trace::metrics::{Definitions, Normalization};
 
 /// So many metrics that are left out are named.
 const SHOWN: usize = 5;
@@ -248,8 +248,8 @@ fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
     if items.is_empty() {
         return Err(Failure::Usage("nothing that was asked for needs counters".to_owned()));
     }
-    let together: Vec<BTreeSet<String>> = resolved.of.values().map(analysis::Needs::all).collect();
-    let passes = analysis::plan(&items, &blocks.limits, &together).map_err(|error| usage(&error))?;
+    let together: Vec<BTreeSet<String>> = resolved.of.values().map(counter_plan::Needs::all).collect();
+    let passes = counter_plan::plan(&items, &blocks.limits, &together).map_err(|error| usage(&error))?;
     let defined = accumulation_definitions(&passes, &architecture);
     let program = if arguments.program.is_empty() { vec!["./app".to_owned()] } else { arguments.program.clone() };
     let collection = Collection {
@@ -425,7 +425,7 @@ fn json(plan: &Plan) -> Result<String, Failure> {
     };
     let jobs =
         passes.iter().map(|pass| Job { pmc: pass.counters.clone(), extra_counters: extra(pass.command) }).collect();
-    let names = |needs: &analysis::Needs| -> BTreeSet<String> {
+    let names = |needs: &counter_plan::Needs| -> BTreeSet<String> {
         let accumulated = needs.accumulated.iter().map(|level| format!("{level}_ACCUM"));
         needs.counters.iter().cloned().chain(accumulated).collect()
     };

@@ -12,10 +12,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::arguments::GlobalArguments;
 use super::messages::say;
 use crate::export::convert::Observer;
+use crate::schema::{Origin, Table, tables};
 use crate::source::scan;
 use crate::trace::Member;
 use crate::trace::observer::Observer as ReadingObserver;
-use crate::trace::schema::{Origin, Table, tables};
 
 /// What takes less is not worth a bar.
 const BAR_AFTER: Duration = Duration::from_millis(500);

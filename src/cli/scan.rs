@@ -12,7 +12,7 @@ use super::exit::{DONE, Failure, NO_DATA, PARTIAL};
 use super::memory;
 use super::messages;
 use super::progress::Progress;
-use crate::analysis::CounterBlocks;
+use crate::analysis::counter_plan::CounterBlocks;
 use crate::export::unit::TimeUnit;
 use crate::report::source_document::source_document;
 use crate::report::{json, markdown, text};

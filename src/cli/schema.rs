@@ -12,7 +12,7 @@ use crate::engine::Registry;
 use crate::export::documentation;
 use crate::findings::RuleBook;
 use crate::report::{batch, json};
-use crate::trace::schema::tables;
+use crate::schema::tables;
 
 /// What to describe.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]

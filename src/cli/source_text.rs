@@ -10,9 +10,9 @@ use polars::prelude::{DataFrame, DataType, IntoColumn, IntoSeries, NewChunkedArr
 use super::arguments::GlobalArguments;
 use super::exit::Failure;
 use super::messages;
+use crate::analysis::instructions::innermost;
 use crate::engine::{Answer, ColumnUnit, OutputColumn, Query};
 use crate::source::SourceTree;
-use crate::trace::instructions::innermost;
 
 /// Name of the option, and of the column that is read as a chain of source lines.
 const SOURCE: &str = "source";

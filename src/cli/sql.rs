@@ -17,7 +17,7 @@ use super::source_text::SourceArguments;
 use super::suggest::explain;
 use super::{answer, messages};
 use crate::engine::{catalog, is_query, mentioned, run_sql};
-use crate::trace::schema;
+use crate::schema;
 
 /// Run SQL over the canonical tables
 #[derive(Args, Clone, Debug)]

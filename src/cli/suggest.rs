@@ -9,7 +9,8 @@ use clap::{Arg, Command};
 use regex::Regex;
 
 use crate::engine::{QueryError, closest};
-use crate::trace::schema::{self, Table, tables};
+use crate::schema;
+use crate::schema::{Table, tables};
 
 /// Leaves only the closest of many similar verbs or queries in an error of the command line, and names an option that
 /// differs by one slip of the finger, which the measure of the parser does not see in short names.

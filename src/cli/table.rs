@@ -18,7 +18,8 @@ use super::{answer, messages, tables};
 use crate::engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query, shown,
 };
-use crate::trace::{Trace, derived, schema};
+use crate::trace::Trace;
+use crate::{derive, schema};
 
 /// The verb, with one subcommand per query.
 pub fn command(registry: &Registry) -> Command {
@@ -180,7 +181,7 @@ pub fn explain_emptiness(
     }
     let of_segments = query.declaration.needs.iter().any(|table| table == "gpu_segments");
     let sources: Vec<&str> = match subject.origin {
-        schema::Origin::OnDemand => derived::needs(subject.name).into_iter().map(|(name, _)| name).collect(),
+        schema::Origin::OnDemand => derive::needs(subject.name).into_iter().map(|(name, _)| name).collect(),
         _ => Vec::new(),
     };
     let source = sources.first().copied().unwrap_or(subject.name);

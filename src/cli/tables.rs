@@ -21,7 +21,8 @@ use super::table::{explain_emptiness, parameter_argument, with_shared_options};
 use crate::engine::{Answer, Query, QueryError, QueryOptions, Registry, mentioned, render, run_queries, shown, united};
 use crate::export::atomic::{replace_directory, write_directory, write_file};
 use crate::input::is_unfinished;
-use crate::trace::{Trace, schema};
+use crate::schema;
+use crate::trace::Trace;
 
 /// The queries whose names stand in a list with commas; `None` for a single name.
 ///

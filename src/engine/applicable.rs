@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::registry::{Query, Registry};
-use crate::trace::derived::needs;
-use crate::trace::schema::{Origin, table, tables};
+use crate::derive::needs;
+use crate::schema::{Origin, table, tables};
 use crate::trace::{Member, Trace};
 
 /// Rows of every source table, one map per process.

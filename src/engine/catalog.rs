@@ -7,8 +7,8 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 use super::error::QueryError;
 use super::front_matter::{ColumnUnit, OutputColumn};
 use super::run::Answer;
-use crate::trace::schema::{Table, table, tables};
-use crate::trace::similar::closest;
+use crate::schema::{Table, table, tables};
+use crate::text::similar::closest;
 
 /// The answer of `SHOW TABLES` and `DESCRIBE table`, which need no input; `None` for other statements.
 ///

@@ -7,7 +7,7 @@ use sqlparser::ast::{Cte, ObjectName, ObjectNamePart, Query, Statement, With, vi
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use crate::trace::schema;
+use crate::schema;
 
 /// A statement and its common table expressions.
 pub struct Expressions {

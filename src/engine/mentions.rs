@@ -8,8 +8,8 @@ use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
-use crate::trace::Request;
-use crate::trace::schema::{Table, tables};
+use crate::columns::requests::Request;
+use crate::schema::{Table, tables};
 
 /// Words by which a statement means columns that it does not name: `NATURAL JOIN`, `COLUMNS('…')`, `TABLE kernels`.
 const MEANS_ALL_COLUMNS: &[&str] = &["natural", "columns", "table"];

@@ -46,7 +46,7 @@ mod steps;
 #[cfg(feature = "tables")]
 mod units;
 
-pub use crate::trace::similar::closest;
+pub use crate::text::similar::closest;
 #[cfg(feature = "tables")]
 pub use applicable::{applicable, applicable_queries, recorded, source_rows, subject};
 #[cfg(feature = "tables")]

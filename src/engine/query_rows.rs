@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::registry::{Query, Registry};
-use crate::trace::schema::{Origin, table};
+use crate::schema::{Origin, table};
 
 const QUERY_ROWS: &str = include_str!("../../share/query_rows.toml");
 

@@ -10,7 +10,7 @@ use sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::dialect::calls;
 use super::error::QueryError;
-use crate::trace::similar::closest;
+use crate::text::similar::closest;
 
 /// A message of polars, and what is said in its place.
 #[derive(Debug, Deserialize)]

@@ -8,7 +8,7 @@ use anyhow::Context;
 
 use super::error::QueryError;
 use super::front_matter::{QueryDeclaration, parse};
-use crate::trace::similar::closest;
+use crate::text::similar::closest;
 
 /// Family, name and text of the queries in the binary.
 static EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/queries.rs"));
@@ -52,7 +52,7 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Adds every `.sql` file below a directory; a query of the same name is replaced.
+    /// Adds every `.sql` file below a directory but those whose names begin with `_`; a query of the same name is replaced.
     ///
     /// # Errors
     /// When a file cannot be read or has wrong front matter.
@@ -99,17 +99,22 @@ fn sql_files(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> 
         let path = entry?.path();
         if path.is_dir() {
             sql_files(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "sql") {
+        } else if path.extension().is_some_and(|extension| extension == "sql") && !is_shared(&path) {
             files.push(path);
         }
     }
     Ok(())
 }
 
+/// Whether a file is no query but holds what queries share, as `_prelude.sql` does.
+fn is_shared(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('_'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::schema;
+    use crate::schema;
 
     #[test]
     fn the_queries_of_the_binary_declare_known_tables() {

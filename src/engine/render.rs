@@ -9,7 +9,7 @@ use super::error::QueryError;
 use super::front_matter::{Bounds, Parameter, ParameterType};
 use super::links::{Links, links};
 use super::registry::Query;
-use crate::trace::similar::closest;
+use crate::text::similar::closest;
 
 /// Which form of a kernel's name a query shows and groups by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -65,17 +65,36 @@ pub fn render(query: &Query, options: &QueryOptions) -> Result<String, QueryErro
     context.insert("by".to_owned(), Value::from(by));
     context.insert("links".to_owned(), Value::from(links().iter().map(Links::value).collect::<Vec<_>>()));
     context.insert("name".to_owned(), Value::from(options.name.word()));
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.add_function("refuse", refuse);
-    let body: Vec<&str> = query.text.lines().skip_while(|line| line.starts_with("--")).collect();
-    let rendered = environment.render_str(&body.join("\n"), &context).map_err(|error| {
+    let rendered = expand(query, &context).map_err(|error| {
         match error.detail().and_then(|detail| detail.strip_prefix(REFUSED)) {
             Some(reason) => QueryError::Refused { query: query.name.clone(), reason: reason.to_owned() },
             None => QueryError::Template { query: query.name.clone(), reason: format!("{error:#}") },
         }
     })?;
     Ok(rendered.trim().to_owned() + "\n")
+}
+
+/// Name of the template with the macros and texts that every query may use.
+const PRELUDE: &str = "_prelude.sql";
+
+/// Its text.
+const PRELUDE_TEXT: &str = include_str!("../../queries/_prelude.sql");
+
+/// The template of a query, expanded with what the prelude has.
+fn expand(query: &Query, context: &BTreeMap<String, Value>) -> Result<String, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_function("refuse", refuse);
+    environment.add_template(PRELUDE, PRELUDE_TEXT)?;
+    let prelude = environment.get_template(PRELUDE)?.render_captured(context)?;
+    // A parameter with the name of a macro is the parameter: queries are older than macros that come later.
+    let names: Vec<&str> = prelude.state().exports().into_iter().filter(|name| !context.contains_key(*name)).collect();
+    // The import takes a line of the front matter, whose others are empty, so that errors name the lines of the file.
+    let import = format!("{{%- from \"{PRELUDE}\" import {} -%}}", names.join(", "));
+    let front_matter = query.text.lines().take_while(|line| line.starts_with("--")).count();
+    let body: Vec<&str> = query.text.lines().skip(front_matter).collect();
+    let template = import + &"\n".repeat(front_matter) + &body.join("\n");
+    environment.render_named_str(&format!("{}.sql", query.name), &template, context)
 }
 
 /// Tells a refusal from what is wrong with a template.
@@ -151,5 +170,64 @@ fn parameter_value(query: &Query, parameter: &Parameter, given: &str) -> Result<
         ParameterType::Word if parameter.words.iter().any(|word| word == given) => Ok(Value::from(given)),
         ParameterType::Word => Err(wrong(&format!("word, one of {}", parameter.words.join(", ")))),
         ParameterType::Str => Ok(Value::from(format!("'{}'", given.replace('\'', "''")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::front_matter::parse;
+
+    const HEAD: &str = "-- title: T\n-- about: A\n-- kind: summary\n-- needs: kernels\n-- dimensions: rank, node\n\
+                        -- param: top int = 0 -- rows\n-- column: calls count -- rows\n";
+
+    fn query(head: &str, body: &str) -> Query {
+        let text = format!("{head}{body}");
+        let declaration = parse("own.sql", &text).unwrap();
+        Query { name: "own".to_owned(), family: "own".to_owned(), declaration, text }
+    }
+
+    fn rendered(body: &str, by: &[&str], top: &str) -> String {
+        let by = Some(by.iter().map(|&column| column.to_owned()).collect());
+        let parameters = BTreeMap::from([("top".to_owned(), top.to_owned())]);
+        render(&query(HEAD, body), &QueryOptions { by, parameters, ..QueryOptions::default() }).unwrap()
+    }
+
+    #[test]
+    fn queries_know_the_macros() {
+        let body = "SELECT {{ keys_of('k') }}{{ kernel_name('k') }}\nFROM kernels AS k{{ join_processes('k') }}\n\
+                    {{ top_by('-calls, kernel_name') }}\n";
+        assert_eq!(
+            rendered(body, &[], "3"),
+            "SELECT k.kernel_name\nFROM kernels AS k\nORDER BY\n    -calls NULLS LAST,\n    kernel_name NULLS LAST\nLIMIT 3\n"
+        );
+        let of_nodes = rendered(body, &["rank", "node"], "3");
+        for part in [
+            "SELECT k.rank, p.node, k.kernel_name\n",
+            "\n    JOIN processes AS p ON p.process = k.process\nWHERE place <= 3\nORDER BY\n    rank NULLS FIRST,\n",
+        ] {
+            assert!(of_nodes.contains(part), "{of_nodes}");
+        }
+        assert!(!of_nodes.contains("LIMIT"), "{of_nodes}");
+    }
+
+    #[test]
+    fn a_parameter_may_have_the_name_of_a_macro() {
+        let head = format!("{HEAD}-- param: percent float = 5 -- share\n-- param: keys int = 7 -- keys\n");
+        let query = query(&head, "SELECT {{ percent }} AS a, {{ keys }} AS b, {{ ratio('c', 'd') }} AS e\n");
+        let sql = render(&query, &QueryOptions::default()).unwrap();
+        assert!(sql.starts_with("SELECT 5.0 AS a, 7 AS b, CAST(c AS DOUBLE) / NULLIF("), "{sql}");
+    }
+
+    #[test]
+    fn errors_of_templates_name_the_line_of_the_file() {
+        for (body, place) in [
+            ("SELECT\n    {{ no_such_thing }} AS a\n", "own.sql:9"),
+            ("SELECT {{ keys_of() }}\n\n{% if %}\n", "own.sql:10"),
+        ] {
+            let error = render(&query(HEAD, body), &QueryOptions::default()).unwrap_err().to_string();
+            assert!(error.starts_with("cannot render own: "), "{error}");
+            assert!(error.contains(place), "{error}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -27,10 +28,12 @@ use super::render::{QueryOptions, grouping, render};
 use super::several::{Several, Statement, Told};
 use super::statement::{has_own_numbers, hidden_table};
 use super::steps::Steps;
-use crate::trace::frames::empty_frame;
-use crate::trace::schema::ColumnType;
+use crate::columns::frames::empty_frame;
+use crate::columns::requests::Request;
+use crate::schema;
+use crate::schema::ColumnType;
+use crate::trace::Trace;
 use crate::trace::views::View;
-use crate::trace::{Request, Trace, schema};
 
 /// Rows of an answer and what its columns are.
 pub struct Answer {
@@ -166,7 +169,9 @@ pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
         Ok(Some(take(query, described(answer, query, options)?)?))
     };
     let asked = || statements.iter().zip(queries);
-    let ran: Vec<Result<Option<T>, E>> = statements.par_iter().zip(&several.statements).zip(queries).map(run).collect();
+    let all: Vec<_> = statements.iter().zip(&several.statements).zip(queries).collect();
+    // Not in the pool: who waits there for polars begins another statement on the same stack, and so on.
+    let Ok(ran) = trace.jobs().run(&all, |_| 0, |one| Ok::<_, Infallible>(run(*one)));
     // One after the other: who reads in parallel may begin another statement while it waits, and wait for itself.
     let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &Asked<'_>))| match ran? {
         Some(taken) => Ok(taken),
@@ -452,7 +457,7 @@ fn collected(plan: LazyFrame, way: &Way<'_>) -> PolarsResult<DataFrame> {
     caught(|| {
         if way.engine != Engine::Streaming {
             return plan._collect_post_opt(|root, plans, expressions, _| {
-                if way.is_stable && std::env::var_os("WS_NOSTABLE").is_none() {
+                if way.is_stable {
                     with_stable_rows(root, plans, expressions);
                 }
                 with_exact_sums(root, plans, expressions)

@@ -2,7 +2,8 @@
 
 use super::mentions::{mentioned, mentions};
 use super::numbers::NUMBERS;
-use crate::trace::schema::{self, Origin};
+use crate::schema;
+use crate::schema::Origin;
 
 /// Whole numbers as common table expressions, because the engines have no common way to count.
 const AS_EXPRESSIONS: &str = include_str!("../../share/sql/numbers.sql");

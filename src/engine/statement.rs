@@ -5,7 +5,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::numbers::NUMBERS;
-use crate::trace::schema;
+use crate::schema;
 
 /// The first common table expression, at any depth, that has the name of a table: the engine would read the table where
 /// the expression is meant.

@@ -11,7 +11,7 @@ use sqlparser::ast::{GroupByExpr, Query, Select, SetExpr, Statement};
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use crate::trace::schema;
+use crate::schema;
 
 /// A common table expression.
 #[derive(Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use sqlparser::ast::{
 };
 
 use super::front_matter::ColumnUnit;
-use crate::trace::schema::{Column, ColumnType, Unit};
+use crate::schema::{Column, ColumnType, Unit};
 
 /// What the values of an expression are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

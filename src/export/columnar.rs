@@ -6,7 +6,7 @@ use anyhow::Result;
 use arrow::ipc::writer::FileWriter;
 use polars::prelude::DataFrame;
 
-use crate::trace::arrow_bridge::record_batch;
+use crate::columns::arrow_bridge::record_batch;
 
 /// Writes an Arrow IPC file ("Feather version 2").
 ///

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::trace::schema::Table;
+use crate::schema::Table;
 use crate::trace::selection::Filter;
 use crate::trace::{Member, Trace};
 

@@ -14,12 +14,14 @@ use super::convert::{Observer, TableFormat, Written};
 use super::parquet::file as parquet_file;
 use super::row_order::row_order;
 use super::{columnar, delimited, json};
-use crate::input::{StoredProcess, part_path};
-use crate::trace::frames::own_columns;
-use crate::trace::gpu_times::{GpuTime, gpu_times};
-use crate::trace::health::Checks;
-use crate::trace::schema::{Origin, Table, table, tables};
-use crate::trace::{Member, Request, Trace, all_columns, derived};
+use crate::columns::frames::own_columns;
+use crate::columns::requests::{Request, all_columns};
+use crate::derive;
+use crate::derive::gpu_work::gpu_times::{GpuTime, gpu_times};
+use crate::derive::health::Checks;
+use crate::input::{BlockSums, StoredProcess, part_path};
+use crate::schema::{Origin, Table, table, tables};
+use crate::trace::{Member, Trace};
 
 const ANOMALIES: &str = "anomalies";
 
@@ -46,15 +48,15 @@ pub fn write_process(
     }
     member.source.release();
     let mut written = Written::default();
-    let (mut rows, mut bytes) = (BTreeMap::new(), BTreeMap::new());
-    let mut gpu_times = Vec::new();
+    let mut process = writer.stored();
     for part in parts {
         written.add(&part.written);
-        gpu_times.extend(part.gpu_times);
-        rows.insert(part.table.name.to_owned(), part.written.rows);
-        bytes.insert(part.table.name.to_owned(), part.written.bytes);
+        process.gpu_times.get_or_insert_default().extend(part.gpu_times);
+        let name = || part.table.name.to_owned();
+        process.rows.insert(name(), part.written.rows);
+        process.bytes.insert(name(), part.written.bytes);
+        process.sums.extend(part.sums.map(|sums| (name(), sums)));
     }
-    let mut process = writer.stored(rows, bytes, gpu_times);
     if trace.choice().chooses_rows() {
         // The table of processes is made of these again when the dataset is read.
         let times = writer.chosen(table("processes").context("internal: no table of processes")?)?;
@@ -72,6 +74,8 @@ struct Part {
     written: Written,
     /// Sums of `gpu_segments`, when that is the table.
     gpu_times: Vec<GpuTime>,
+    /// Sums over the content of a part of a dataset.
+    sums: Option<BlockSums>,
 }
 
 struct ProcessWriter<'a> {
@@ -124,7 +128,7 @@ impl ProcessWriter<'_> {
                 parts.push(self.put(table, frame)?);
             } else if table.name == ANOMALIES {
                 let checks = std::mem::replace(&mut checks, self.trace.checks(self.member));
-                parts.push(self.put(table, checks.finish(self.trace.notes())?)?);
+                parts.push(self.put(table, checks.finish(self.trace.anomalies_of_inputs(self.member))?)?);
             }
         }
         Ok(())
@@ -145,8 +149,8 @@ impl ProcessWriter<'_> {
                 part
             }
             Work::Derive(ready) => {
-                let tables = ready.tables.into_iter().collect::<derived::Frames>();
-                let frame = derived::derive(ready.table.name, &self.member.process, &tables)?;
+                let tables = ready.tables.into_iter().collect::<derive::Frames>();
+                let frame = derive::derive(ready.table.name, &self.member.process, &tables)?;
                 drop(tables);
                 self.put(ready.table, frame)
             }
@@ -163,10 +167,13 @@ impl ProcessWriter<'_> {
         let rows = frame.height();
         let gpu_times = if table.name == "gpu_segments" { gpu_times(&frame)? } else { Vec::new() };
         let bytes = self.write_file(&path, frame, order.as_ref(), table)?;
+        let sums = (self.format == TableFormat::Parquet)
+            .then(|| BlockSums::of(&path).with_context(|| format!("cannot read {}", path.display())))
+            .transpose()?;
         let timed = table.column("duration_ns").is_some() || table.column("time_ns").is_some();
         self.observer.written(self.member, table, rows);
         let events = if timed { rows as u64 } else { 0 };
-        Ok(Part { table, written: Written { rows: rows as u64, bytes, files: 1, events }, gpu_times })
+        Ok(Part { table, written: Written { rows: rows as u64, bytes, files: 1, events }, gpu_times, sums })
     }
 
     fn write_file(&self, path: &Path, frame: DataFrame, order: Option<&IdxCa>, table: &'static Table) -> Result<u64> {
@@ -198,22 +205,19 @@ impl ProcessWriter<'_> {
         frame.select(columns).collect().with_context(|| format!("cannot read the rows of {}", table.name))
     }
 
-    fn stored(
-        &self,
-        rows: BTreeMap<String, u64>,
-        bytes: BTreeMap<String, u64>,
-        gpu_times: Vec<GpuTime>,
-    ) -> StoredProcess {
+    /// The process without any table.
+    fn stored(&self) -> StoredProcess {
         let process = &self.member.process;
         StoredProcess {
             process: process.process,
             rank: process.rank,
             role: process.role,
             pass: process.pass,
-            rows,
-            bytes,
+            rows: BTreeMap::new(),
+            bytes: BTreeMap::new(),
+            sums: BTreeMap::new(),
             devices: process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect(),
-            gpu_times: Some(gpu_times),
+            gpu_times: Some(Vec::new()),
             facts: process.facts.clone(),
         }
     }
@@ -252,7 +256,7 @@ impl Kept {
 
     fn keep(&mut self, table: &'static Table, frame: &DataFrame) -> Result<()> {
         for waiting in &mut self.waiting {
-            for (name, columns) in derived::needs(waiting.table.name) {
+            for (name, columns) in derive::needs(waiting.table.name) {
                 if name == table.name {
                     waiting.tables.insert(name, frame.select(columns)?);
                 }
@@ -263,7 +267,7 @@ impl Kept {
 
     /// The derived tables that can be built now, each handed out once.
     fn ready(&mut self) -> Vec<Ready> {
-        let complete = |ready: &mut Ready| ready.tables.len() == derived::needs(ready.table.name).len();
+        let complete = |ready: &mut Ready| ready.tables.len() == derive::needs(ready.table.name).len();
         self.waiting.extract_if(.., complete).collect()
     }
 }

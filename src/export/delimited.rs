@@ -9,7 +9,7 @@ use polars::prelude::{Column, DataFrame, DataType};
 use rayon::prelude::*;
 
 use super::cell::Cell;
-use crate::trace::values::Integers;
+use crate::columns::values::Integers;
 
 /// Rows that are made lines of at a time.
 const PIECE_ROWS: usize = 1 << 10;
@@ -143,7 +143,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::frames::categorical;
+    use crate::columns::frames::categorical;
 
     proptest! {
         #[test]

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use crate::analysis::hardware::metrics::Definitions;
 use crate::engine::{Kind, ParameterType, Registry, calls};
-use crate::trace::metrics::Definitions;
-use crate::trace::schema::{self, Origin, Table, Unit};
+use crate::schema;
+use crate::schema::{Origin, Table, Unit};
 
 /// `docs/tables.md`.
 pub fn tables() -> String {

@@ -8,7 +8,7 @@ use polars::prelude::DataFrame;
 use super::cell::Cell;
 use super::unit::{Display, is_number};
 use crate::findings::shortened;
-use crate::trace::visible::visible;
+use crate::text::visible::visible;
 
 /// Writes a pipe table with readable units; numbers are aligned to the right. Names keep both ends where they have more than
 /// `longest_name` characters.

@@ -81,8 +81,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::frames::categorical;
-    use crate::trace::schema::{ColumnType, tables};
+    use crate::columns::frames::categorical;
+    use crate::schema::{ColumnType, tables};
 
     #[test]
     fn every_table_can_be_put_in_order() {

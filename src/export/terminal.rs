@@ -9,7 +9,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::cell::Cell;
 use super::unit::{Display, is_number};
 use crate::findings::{counted, shortened};
-use crate::trace::visible::visible;
+use crate::text::visible::visible;
 
 /// Narrowest a name is made to let a table fit.
 const NARROWEST_NAME: usize = 16;

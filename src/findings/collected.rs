@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::answers::Answers;
 use super::case::Rows;
 use super::question::Question;
-use crate::analysis::CounterBlocks;
+use crate::analysis::counter_plan::CounterBlocks;
+use crate::analysis::hardware::metrics::SUFFIXES;
 use crate::engine::NameForm;
+use crate::schema::facts::Role;
 use crate::trace::Trace;
-use crate::trace::facts::Role;
-use crate::trace::metrics::SUFFIXES;
 
 /// The program where the trace does not tell it, or not all of it.
 const UNKNOWN_PROGRAM: &str = "./app";

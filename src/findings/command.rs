@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::analysis::quoted;
+use crate::analysis::counter_plan::quoted;
 
 /// A command that collects what a finding asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

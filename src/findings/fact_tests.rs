@@ -1,7 +1,7 @@
 //! Facts of rocinsight that concern rules, numbered as its tests have been listed: what is kept, and what is different on purpose.
 
 use super::tests::{Rows, found, span};
-use crate::analysis::CounterBlocks;
+use crate::analysis::counter_plan::CounterBlocks;
 
 /// Whether a rule says what rocinsight says.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::ValueEnum;
 
-use crate::analysis::quoted;
+use crate::analysis::counter_plan::quoted;
 use crate::engine::{NameForm, QueryOptions};
 use crate::trace::selection::Window;
 use crate::trace::views::View;

@@ -7,11 +7,13 @@ use serde::Deserialize;
 
 use super::collected::Collected;
 use super::command::Command;
-use crate::analysis::{Accumulations, CounterBlocks, Item, Pass, Resolver, accumulation_definitions, items, plan};
+use crate::analysis::counter_plan::{
+    Accumulations, CounterBlocks, Item, Pass, Resolver, accumulation_definitions, items, plan,
+};
+use crate::analysis::hardware::metrics::{Definitions, Normalization};
+use crate::analysis::kernel_names::base_name;
 use crate::engine::NameForm;
-use crate::trace::kernel_names::base_name;
-use crate::trace::metrics::{Definitions, Normalization};
-use crate::trace::visible::is_hidden;
+use crate::text::visible::is_hidden;
 
 const RECOMMENDATIONS: &str = include_str!("../../share/rules/recommendations.toml");
 /// Characters of a name that a pattern is made of.
@@ -200,12 +202,12 @@ fn counter_commands(
     }
     for (at, pass) in passes.iter().enumerate() {
         let number = at + 1;
-        let collection = crate::analysis::Collection {
+        let collection = crate::analysis::counter_plan::Collection {
             directory: recommendation.directory.clone(),
             definitions: Some(DEFINITIONS.to_owned()),
             program: collected.program.clone(),
         };
-        let mut words = crate::analysis::pass_command(pass, number, &collection);
+        let mut words = crate::analysis::counter_plan::pass_command(pass, number, &collection);
         // Counters may be any number of words, so that the filter stands before them.
         words.splice(1..1, filter.iter().cloned());
         let of = if passes.len() > 1 { format!(" (pass {number} of {})", passes.len()) } else { String::new() };
@@ -228,14 +230,14 @@ fn passes(panels: &[String], architecture: &str, there: &BTreeSet<String>) -> Op
     if items.is_empty() {
         return None;
     }
-    let together: Vec<BTreeSet<String>> = resolved.of.values().map(crate::analysis::Needs::all).collect();
+    let together: Vec<BTreeSet<String>> = resolved.of.values().map(crate::analysis::counter_plan::Needs::all).collect();
     plan(&items, &blocks.limits, &together).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::{check, words};
+    use crate::analysis::counter_plan::{check, words};
 
     fn collected(kinds: &[&str], architecture: &str) -> Collected {
         Collected {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::trace::similar::closest;
+use crate::text::similar::closest;
 
 /// The files of the binary.
 const BUILTIN: &[(&str, &str)] = &[

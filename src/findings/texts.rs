@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior};
 
-use crate::trace::visible::visible;
+use crate::text::visible::visible;
 
 /// A day, from which on durations are days.
 const DAY_NS: f64 = 8.64e13;

@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
-use polars::prelude::LazyFrame;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::dataset::{DatasetSource, StoredProcess};
 use super::files::FileIdentity;
 use super::load::{Found, Opened};
-use crate::trace::Request;
-use crate::trace::categories::Categories;
-use crate::trace::facts::{ProcessFacts, Role};
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
+use crate::analysis::categories::Categories;
+use crate::columns::requests::Request;
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::facts::{ProcessFacts, Role};
+use crate::schema::{Column, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source, Stored};
 
 /// Name of the description in an entry.
 const ENTRY: &str = "entry.json";
@@ -136,8 +136,21 @@ impl Source for CachedSource {
         Ok(Rows { anomalies: self.anomalies.get(table.name).cloned().unwrap_or_default(), ..rows })
     }
 
-    fn read_derived(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<Option<LazyFrame>> {
-        self.tables.read_derived(context, table)
+    fn read_derived(
+        &self,
+        context: &ReadContext<'_>,
+        table: &'static Table,
+        wanted: &BTreeSet<&'static str>,
+    ) -> Result<Stored> {
+        self.tables.read_derived(context, table, wanted)
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        self.tables.damage()
+    }
+
+    fn damage_of_structure(&self) -> Vec<Damage> {
+        self.tables.damage_of_structure()
     }
 
     fn damage_of_content(&self) -> &[Damage] {

@@ -1,6 +1,6 @@
 //! Datasets written by `convert`: hive-partitioned Parquet with a manifest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,21 @@ use polars::prelude::{
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::Found;
+use super::block_sums::BlockSums;
+use super::dataset_files::notes;
 use super::dataset_parts::{damage_of, damaged_parts, problem, problem_of_content};
 use super::row_groups::{joined, row_groups};
-use crate::trace::Request;
-use crate::trace::categories::Categories as CategoryRules;
-use crate::trace::facts::{ProcessFacts, Role};
-use crate::trace::frames::{data_type, empty_frame, is_identity};
-use crate::trace::gpu_times::GpuTime;
-use crate::trace::identity::{Gpu, Process};
-use crate::trace::schema::{Column as Declaration, Table, table};
-use crate::trace::source::{Damage, Piece, ReadContext, RowCount, Rows, Source};
+use super::{Found, Opened};
+use crate::analysis::categories::Categories as CategoryRules;
+use crate::columns::frames::{data_type, empty_frame, is_identity};
+use crate::columns::reading::Piece;
+use crate::columns::requests::Request;
+use crate::derive::gpu_work::gpu_times::GpuTime;
+use crate::schema::anomaly::Damage;
+use crate::schema::facts::{ProcessFacts, Role};
+use crate::schema::process::{Gpu, Process};
+use crate::schema::{Column as Declaration, Table, table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source, Stored};
 
 /// Name of the manifest in a dataset directory.
 pub const MANIFEST: &str = "manifest.json";
@@ -76,6 +80,9 @@ pub struct StoredProcess {
     /// Bytes of the parts by table; unknown in datasets of older versions.
     #[serde(default)]
     pub bytes: BTreeMap<String, u64>,
+    /// Sums over the content of the parts by table; unknown in datasets of older versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sums: BTreeMap<String, BlockSums>,
     /// Device number in the dataset by GPU index.
     pub devices: BTreeMap<i64, i64>,
     /// Sums of `gpu_segments`; unknown in datasets of older versions.
@@ -148,13 +155,13 @@ pub fn part_path(table: &str, rank: i64, process: i64) -> PathBuf {
     PathBuf::from(table).join(format!("rank={rank}")).join(format!("process-{process}.parquet"))
 }
 
-/// The processes of a dataset, what could not be read when it was written or is missing now, and the filters that were in force
-/// when it was written.
+/// The processes of a dataset, and what could not be read when it was written or is missing now.
 ///
 /// # Errors
 /// When the manifest cannot be read.
-pub fn find(directory: &Path, categories: &CategoryRules) -> Result<(Vec<Found>, Vec<Damage>, Vec<String>)> {
+pub fn find(directory: &Path, shown: &str, categories: &CategoryRules) -> Result<Opened> {
     let manifest = Manifest::read(directory)?;
+    let notes = notes(directory, shown, &manifest);
     let same_categories = manifest.categories_hash == categories.hash();
     let processes = manifest.processes;
     let damaged: Vec<_> = processes.par_iter().map(|stored| damaged_parts(directory, stored)).collect();
@@ -165,7 +172,7 @@ pub fn find(directory: &Path, categories: &CategoryRules) -> Result<(Vec<Found>,
         let source = DatasetSource::new(directory, stored, same_categories).without(damaged);
         Found { facts, source: Arc::new(source) }
     });
-    Ok((found.collect(), damage, manifest.selection))
+    Ok(Opened { processes: found.collect(), notes, damage })
 }
 
 /// Reads the tables of a process that was written.
@@ -173,42 +180,69 @@ pub struct DatasetSource {
     directory: PathBuf,
     stored: StoredProcess,
     same_categories: bool,
-    /// What is known of the parts that were looked at: damage, or none.
-    looked_at: Mutex<BTreeMap<&'static str, Option<Damage>>>,
+    /// What was damaged when it was opened.
+    opened_with: BTreeMap<&'static str, Damage>,
+    /// What is known of the parts that were looked at since.
+    looked_at: Mutex<BTreeMap<&'static str, LookedAt>>,
     /// Whether the content of any part turned out to be damaged.
     content: OnceLock<Vec<Damage>>,
+}
+
+/// What is known of a part.
+#[derive(Clone, Debug, Default)]
+struct LookedAt {
+    damage: Option<Damage>,
+    /// Columns that are as they were written.
+    columns: BTreeSet<&'static str>,
 }
 
 impl DatasetSource {
     /// Reads from below `directory`; `same_categories` tells whether the rules in force are those of the writing.
     pub fn new(directory: &Path, stored: StoredProcess, same_categories: bool) -> Self {
         let (directory, looked_at, content) = (directory.to_owned(), Mutex::default(), OnceLock::new());
-        Self { directory, stored, same_categories, looked_at, content }
+        Self { directory, stored, same_categories, opened_with: BTreeMap::new(), looked_at, content }
     }
 
     /// The same without the parts of tables that are damaged.
     fn without(self, damaged: BTreeMap<&'static str, Damage>) -> Self {
-        self.looked_at_now().extend(damaged.into_iter().map(|(table, damage)| (table, Some(damage))));
-        self
+        damaged.iter().for_each(|(table, damage)| self.leave_out(table, damage.clone()));
+        Self { opened_with: damaged, ..self }
     }
 
-    fn looked_at_now(&self) -> MutexGuard<'_, BTreeMap<&'static str, Option<Damage>>> {
+    /// Reads the part of a table no more.
+    fn leave_out(&self, table: &'static str, damage: Damage) {
+        self.looked_at_now().insert(table, LookedAt { damage: Some(damage), ..LookedAt::default() });
+    }
+
+    fn looked_at_now(&self) -> MutexGuard<'_, BTreeMap<&'static str, LookedAt>> {
         self.looked_at.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is wrong with the part of a table, as far as it was looked at.
     fn known_damage(&self, table: &Table) -> Option<Damage> {
-        self.looked_at_now().get(table.name).cloned().flatten()
+        self.looked_at_now().get(table.name)?.damage.clone()
     }
 
-    /// What is wrong with the part of a table, before it is opened.
-    fn damage(&self, table: &'static Table) -> Option<Damage> {
-        if let Some(known) = self.looked_at_now().get(table.name) {
-            return known.clone();
+    /// What is wrong with the part of a table, before some columns of it are read.
+    fn damage_in(&self, table: &'static Table, columns: impl Iterator<Item = &'static str>) -> Option<Damage> {
+        let known = self.looked_at_now().get(table.name).cloned();
+        let unknown: BTreeSet<&'static str> =
+            columns.filter(|name| known.as_ref().is_none_or(|known| !known.columns.contains(name))).collect();
+        if let Some(known) = known.filter(|known| known.damage.is_some() || unknown.is_empty()) {
+            return known.damage;
         }
-        let found = problem(&self.directory, &self.stored, table);
-        self.looked_at_now().insert(table.name, found.clone());
-        found
+        let found = problem(&self.directory, &self.stored, table, &unknown);
+        let mut looked_at = self.looked_at_now();
+        let looked_at = looked_at.entry(table.name).or_default();
+        looked_at.columns.extend(unknown);
+        // Others may have looked at other columns meanwhile.
+        looked_at.damage = looked_at.damage.take().or(found);
+        looked_at.damage.clone()
+    }
+
+    /// What is wrong with the part of a table as a whole.
+    fn damage_of_part(&self, table: &'static Table) -> Option<Damage> {
+        self.damage_in(table, std::iter::empty())
     }
 
     fn scan(&self, process: &Process, table: &'static Table, columns: &[&'static Declaration]) -> Result<LazyFrame> {
@@ -238,7 +272,7 @@ impl DatasetSource {
         self.stored.rows.contains_key(table.name)
             && (self.same_categories || table.name != GPU_SEGMENTS)
             && self.path(table.name).exists()
-            && self.damage(table).is_none()
+            && self.damage_of_part(table).is_none()
     }
 
     fn path(&self, table: &str) -> PathBuf {
@@ -255,13 +289,13 @@ impl DatasetSource {
             names.str()?.iter().map(|name| {
                 let name = name?;
                 let category = known.entry(name.to_owned()).or_insert_with(|| {
-                    let base = crate::trace::kernel_names::base_name(name);
+                    let base = crate::analysis::kernel_names::base_name(name);
                     context.categories.category(&base, name).to_owned()
                 });
                 Some(category.clone())
             }),
         );
-        frame.with_column(categories.into_series().cast(&crate::trace::frames::categorical())?.into_column())?;
+        frame.with_column(categories.into_series().cast(&crate::columns::frames::categorical())?.into_column())?;
         Ok(frame.lazy())
     }
 }
@@ -292,10 +326,12 @@ fn renumbered_by_agent(process: &Process) -> Expr {
 
 impl Source for DatasetSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Declaration]) -> Result<Rows> {
-        if let Some(damage) = self.damage(table) {
+        let categorised = table.column("kernel_name").is_some() && columns.iter().any(|c| c.name == "category");
+        let names = columns.iter().map(|column| column.name);
+        let read_too = (categorised && !self.same_categories).then_some("kernel_name");
+        if let Some(damage) = self.damage_in(table, names.chain(read_too)) {
             return Ok(Rows { damage: vec![damage], ..Rows::clean(empty_frame(columns).lazy()) });
         }
-        let categorised = table.column("kernel_name").is_some() && columns.iter().any(|c| c.name == "category");
         if context.at_once
             && let Some(pieces) = self.pieces(context, table, columns)?
         {
@@ -303,7 +339,7 @@ impl Source for DatasetSource {
                 Ok(frame) => Rows::clean(frame.lazy()),
                 Err(error) => {
                     let damage = damage_of(&self.path(table.name), &self.stored, table, &error);
-                    self.looked_at_now().insert(table.name, Some(damage.clone()));
+                    self.leave_out(table.name, damage.clone());
                     Rows { damage: vec![damage], ..Rows::clean(empty_frame(columns).lazy()) }
                 }
             });
@@ -332,21 +368,35 @@ impl Source for DatasetSource {
             "pass" => context.process.pass != self.stored.pass,
             _ => false,
         };
-        let missing = if table.origin.is_derived() { !self.holds(table) } else { self.damage(table).is_some() };
-        if missing || columns.is_empty() || columns.iter().any(|column| changed(column.name)) {
+        if columns.is_empty() || columns.iter().any(|column| changed(column.name)) {
+            return Ok(None);
+        }
+        let is_missing = (table.origin.is_derived() && !self.holds(table))
+            || self.damage_in(table, columns.iter().map(|column| column.name)).is_some();
+        if is_missing {
             return Ok(None);
         }
         let pieces = row_groups(&self.path(table.name), columns)?;
         Ok((!pieces.is_empty()).then_some(pieces))
     }
 
-    fn read_derived(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<Option<LazyFrame>> {
+    fn read_derived(
+        &self,
+        context: &ReadContext<'_>,
+        table: &'static Table,
+        wanted: &BTreeSet<&'static str>,
+    ) -> Result<Stored> {
         if !self.holds(table) {
-            return Ok(None);
+            let damage = if self.stored.rows.contains_key(table.name) { self.known_damage(table) } else { None };
+            return Ok(Stored { frame: None, damage });
         }
         let columns: Vec<&'static Declaration> =
             table.columns.iter().filter(|column| !is_identity(column.name)).collect();
-        Ok(Some(self.scan(context.process, table, &columns)?))
+        let read = columns.iter().map(|column| column.name).filter(|name| wanted.contains(name));
+        if let Some(damage) = self.damage_in(table, read) {
+            return Ok(Stored { frame: None, damage: Some(damage) });
+        }
+        Ok(Stored { frame: Some(self.scan(context.process, table, &columns)?), damage: None })
     }
 
     fn gpu_times(&self) -> Option<&[GpuTime]> {
@@ -356,14 +406,21 @@ impl Source for DatasetSource {
     fn damage_of_content(&self) -> &[Damage] {
         self.content.get_or_init(|| {
             let tables = self.stored.rows.keys().filter_map(|name| table(name));
-            let whole = tables.filter(|table| self.path(table.name).exists() && self.damage(table).is_none());
-            let damage = whole.filter_map(|table| {
-                let damage = problem_of_content(&self.directory, &self.stored, table)?;
-                self.looked_at_now().insert(table.name, Some(damage.clone()));
+            let there =
+                tables.filter(|table| !self.opened_with.contains_key(table.name) && self.path(table.name).exists());
+            let damage = there.filter_map(|table| {
+                let of_part = self.damage_of_part(table);
+                let damage = of_part.or_else(|| problem_of_content(&self.directory, &self.stored, table))?;
+                self.leave_out(table.name, damage.clone());
                 Some(damage)
             });
             damage.collect()
         })
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        let content = self.content.get().into_iter().flatten();
+        self.opened_with.values().chain(content).cloned().collect()
     }
 
     fn count_rows(&self, _context: &ReadContext<'_>, table: &'static Table) -> Result<RowCount> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::dataset::{is_dataset, without_manifest};
 use super::error::InputError;
 use super::naming::promise;
-use crate::trace::natural_order::natural_key;
+use crate::text::natural_order::natural_key;
 
 /// A file or dataset directory to look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +18,17 @@ pub struct Candidate {
     pub path: PathBuf,
     /// Whether the user named it, or it was found in a directory.
     pub named: bool,
-    /// Why nobody can look at it, as for a directory that cannot be listed or a link that leads nowhere.
-    pub problem: Option<String>,
+    /// Why nobody can look at it.
+    pub problem: Option<Problem>,
+}
+
+/// Why nobody can look at something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Traces may be missing, as of a directory that cannot be listed or a link with the name of a trace that leads nowhere.
+    Lost(String),
+    /// Nothing tells that it was a trace: a link to any other document that is gone.
+    DeadLink(String),
 }
 
 /// Begin of the names of files and directories that are being written.
@@ -105,14 +114,19 @@ struct Search {
 }
 
 impl Search {
-    fn add(&mut self, path: &Path, named: bool, problem: Option<String>) {
+    fn add(&mut self, path: &Path, named: bool, problem: Option<Problem>) {
         self.candidates.push(Candidate { path: path.to_owned(), named, problem });
+    }
+
+    /// Adds what traces are lost with.
+    fn lose(&mut self, path: &Path, named: bool, reason: String) {
+        self.add(path, named, Some(Problem::Lost(reason)));
     }
 
     fn visit(&mut self, path: &Path, named: bool) {
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
-            Err(error) => return self.add(path, named, Some(why_unknown(path, &error))),
+            Err(error) => return self.lose(path, named, why_unknown(path, &error)),
         };
         if !metadata.is_dir() || is_dataset(path) {
             return self.add(path, named, None);
@@ -122,10 +136,10 @@ impl Search {
         }
         let (entries, problem) = entries(path);
         if let Some(problem) = without_manifest(path, &entries) {
-            return self.add(path, named, Some(problem));
+            return self.lose(path, named, problem);
         }
         if let Some(error) = problem {
-            self.add(path, named, Some(format!("cannot be listed: {error}")));
+            self.lose(path, named, format!("cannot be listed: {error}"));
         }
         entries.iter().for_each(|entry| self.visit_entry(entry));
     }
@@ -136,11 +150,11 @@ impl Search {
         }
         let metadata = fs::metadata(entry);
         if let (Err(error), Ok(target)) = (&metadata, entry.read_link()) {
-            // A link that leads nowhere may have been a rank, or a folder of ranks; one to a document of any other kind was none.
+            // A link that leads nowhere may have been a rank, or a folder of ranks; one with another ending was hardly one.
             let is_of_trace = promise(&name_of(entry)).or_else(|| promise(&name_of(&target))).is_some();
-            if error.kind() == ErrorKind::PermissionDenied || is_of_trace || entry.extension().is_none() {
-                self.add(entry, false, Some(why_unknown(entry, error)));
-            }
+            let is_lost = error.kind() == ErrorKind::PermissionDenied || is_of_trace || entry.extension().is_none();
+            let reason = why_unknown(entry, error);
+            self.add(entry, false, Some(if is_lost { Problem::Lost(reason) } else { Problem::DeadLink(reason) }));
             return;
         }
         let is_directory = metadata.is_ok_and(|metadata| metadata.is_dir());

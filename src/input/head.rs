@@ -14,7 +14,19 @@ const MAGIC: &[(&[u8], &str)] = &[
     (&[0xfd, b'7', b'z', b'X', b'Z'], "xz"),
     (b"BZh", "bzip2"),
     (b"PK\x03\x04", "zip"),
+    (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
 ];
+
+/// Where tar archives say what they are, and how.
+const TAR: (std::ops::Range<usize>, &[u8]) = (257..262, b"ustar");
+
+/// Whether a file is a tar archive, by its first bytes.
+pub fn is_tar(head: &[u8]) -> bool {
+    head.get(TAR.0) == Some(TAR.1)
+}
+
+/// What is said of a tar archive.
+pub const TAR_ARCHIVE: &str = "a tar archive, which is not read; unpack it";
 
 /// Columns of tables that have to do with traces, and what they are.
 const TABLES: &[(&[&str], &str)] = &[
@@ -84,6 +96,8 @@ pub fn by_head(head: &[u8], is_whole: bool) -> Head {
         other("a DuckDB database, not a rocpd trace; name the rocpd databases it was made from")
     } else if text.starts_with("version https://git-lfs") {
         lost("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
+    } else if is_tar(head) {
+        Head::Foreign(TAR_ARCHIVE.to_owned())
     } else if is_rocprof_json(trimmed) {
         Head::RocprofJson
     } else if is_pc_samples(trimmed) {

@@ -1,6 +1,5 @@
 //! From inputs to the logical trace.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,31 +7,38 @@ use anyhow::Result;
 use regex::Regex;
 
 use super::cache::{Cache, Miss};
+use super::captures::is_archive;
 use super::common::csv::CsvFile;
 use super::common::sqlite::Reader;
 use super::dataset;
-use super::discover::{Candidate, discover};
+use super::discover::{Candidate, Problem, discover};
 use super::error::InputError;
 use super::files::{files_of, memory_bytes};
 use super::naming::{Promise, promise};
 use super::recognise::{Recognised, recognise};
+use super::repeated::{drop_other_formats, drop_repeated, note_about};
 use super::twins::read_twice;
 use super::{att, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
-use crate::trace::categories::Categories;
-use crate::trace::causes::with_causes;
-use crate::trace::facts::{ProcessFacts, Role};
+use crate::analysis::categories::Categories;
+use crate::columns::requests::Request;
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::facts::{ProcessFacts, Role};
+use crate::text::causes::with_causes;
 use crate::trace::identity::assign;
 use crate::trace::jobs::Jobs;
 use crate::trace::observer::{Observer, watched};
-use crate::trace::source::{Anomaly, Damage, Severity, Source};
-use crate::trace::{Member, Request, Trace};
-
-/// Format of rocpd databases in [`ProcessFacts`].
-const ROCPD: &str = "rocpd";
+use crate::trace::source::Source;
+use crate::trace::{Member, Trace};
 
 /// What is said of a directory in which nothing was found.
 const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \
      --att, counters of rocprofiler-compute, or a dataset";
+
+/// The check that names links to documents that are gone.
+pub const DEAD_LINK: &str = "dead_link";
+
+/// What is said of an archive beside traces.
+const ARCHIVE: &str = "an archive, which is not read; unpack it if it holds traces";
 
 /// What is said of an input in which nothing was recorded.
 const NO_PROCESS: &str = "a trace without any process; collect again";
@@ -78,8 +84,9 @@ pub struct LoadOptions {
 }
 
 /// A process with the files that it is read from.
-struct Located {
-    found: Found,
+pub(super) struct Located {
+    /// The process.
+    pub(super) found: Found,
     files: Arc<[PathBuf]>,
     memory_bytes: u64,
     cached: Option<CachedAs>,
@@ -188,7 +195,8 @@ fn look(candidate: &Candidate, options: &LoadOptions, spools: &Spools, events: &
     let (path, name) = (&candidate.path, file_name(candidate));
     let shown = shown(candidate);
     let recognised = match &candidate.problem {
-        Some(problem) => Recognised::Damaged(problem.clone()),
+        Some(Problem::Lost(reason)) => Recognised::Damaged(reason.clone()),
+        Some(Problem::DeadLink(reason)) => Recognised::DeadLink(reason.clone()),
         None => recognise(path),
     };
     let is_file = matches!(
@@ -212,10 +220,7 @@ fn look(candidate: &Candidate, options: &LoadOptions, spools: &Spools, events: &
         }
         Recognised::Rpd(file) => rpd::find(&file, &shown, &name, options.reader),
         Recognised::AttStatistics => att::find(path, &shown, &name),
-        Recognised::Dataset => dataset::find(path, &options.categories).map(|(processes, damage, selection)| {
-            let notes = note_selection(&shown, &selection).into_iter().collect();
-            Opened { processes, notes, damage }
-        }),
+        Recognised::Dataset => dataset::find(path, &shown, &options.categories),
         other => return Looked { other: Some(other), opened: None, kept },
     };
     Looked { other: None, opened: Some(opened), kept }
@@ -255,6 +260,7 @@ pub fn load_candidates(
     let mut inherited: Vec<Damage> = Vec::new();
     let mut others: Vec<(String, String)> = Vec::new();
     let mut unnamed: Vec<(String, String)> = Vec::new();
+    let mut dead_links: Vec<(String, String)> = Vec::new();
     let mut lost: Vec<(String, String)> = Vec::new();
     let mut summaries: Vec<(String, String)> = Vec::new();
     let mut csv_files: Vec<CsvFile> = Vec::new();
@@ -296,6 +302,10 @@ pub fn load_candidates(
                 {
                     others.push((shown.clone(), reason))
                 }
+                Recognised::Lost(_) | Recognised::Foreign(_) | Recognised::OtherJson(_) if is_archive(&candidate) => {
+                    unnamed.push((shown.clone(), ARCHIVE.to_owned()))
+                }
+                Recognised::DeadLink(reason) => dead_links.push((shown.clone(), reason)),
                 // Other programs write JSON too, and many files of it.
                 Recognised::OtherJson(_) => {}
                 Recognised::Foreign(_) if promise(&file_name(&candidate)) == Some(Promise::Csv) => {
@@ -356,30 +366,28 @@ pub fn load_candidates(
             others.extend(directories.map(|path| (path.clone(), NO_TRACES.to_owned())));
         }
         let is_damaged = !damaged.is_empty();
-        let reasons = [damaged, others, lost, unnamed].concat();
+        let reasons = [damaged, others, lost, unnamed, dead_links].concat();
         return Err(if is_damaged { InputError::Damaged { reasons } } else { InputError::NoTrace { reasons } });
     }
-    notes.extend(summaries.into_iter().map(|(path, reason)| Anomaly {
-        check_id: "derived_summary",
-        severity: Severity::Info,
-        table_name: "processes".to_owned(),
-        count: 1,
-        first_key: Some(path),
-        detail: reason,
-    }));
+    let about = |check_id, severity, files: Vec<(String, String)>| {
+        files.into_iter().map(move |(path, detail)| Anomaly {
+            check_id,
+            severity,
+            table_name: "processes".to_owned(),
+            count: 1,
+            first_key: Some(path),
+            detail,
+        })
+    };
+    notes.extend(about("derived_summary", Severity::Info, summaries));
     drop_repeated(&mut found, &mut notes);
     drop_other_formats(&mut found, &mut notes);
-    notes.extend(unnamed.into_iter().map(|(path, reason)| Anomaly {
-        check_id: "skipped_file",
-        severity: Severity::Warning,
-        table_name: "processes".to_owned(),
-        count: 1,
-        first_key: Some(path),
-        detail: reason,
-    }));
-    let trace = assemble(found, notes, [damaged, others, lost].concat(), options);
-    trace.report_damage(inherited);
-    Ok((trace, misses))
+    notes.extend(about("skipped_file", Severity::Warning, unnamed));
+    notes.extend(about(DEAD_LINK, Severity::Info, dead_links));
+    let unreadable = [damaged, others, lost].concat().into_iter();
+    let unreadable = unreadable.map(|(path, cause)| Damage { path, part: String::new(), cause });
+    let damage = inherited.into_iter().chain(unreadable).collect();
+    Ok((assemble(found, notes, damage, options), misses))
 }
 
 impl Kept {
@@ -421,98 +429,11 @@ fn shown(candidate: &Candidate) -> String {
     candidate.path.to_string_lossy().into_owned()
 }
 
-/// Says that a dataset holds a part of a trace.
-fn note_selection(path: &str, selection: &[String]) -> Option<Anomaly> {
-    (!selection.is_empty()).then(|| Anomaly {
-        check_id: "selected_dataset",
-        severity: Severity::Warning,
-        table_name: "processes".to_owned(),
-        count: 1,
-        first_key: Some(path.to_owned()),
-        detail: format!("the dataset holds what {} chose, not the whole trace", selection.join(" ")),
-    })
-}
-
 pub(super) fn file_name(candidate: &Candidate) -> String {
     candidate.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Keeps the first of captures given twice, as when a file was copied.
-fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
-    let mut seen: BTreeSet<Capture> = BTreeSet::new();
-    found.retain(|candidate| {
-        let facts = &candidate.found.facts;
-        let repeated = capture(facts).is_some_and(|capture| !seen.insert(capture));
-        if repeated {
-            let detail = "the same capture was given more than once; it is read once";
-            notes.push(note_about("repeated_capture", Severity::Warning, facts, detail));
-        }
-        !repeated
-    });
-}
-
-/// Process id, start and machine of a process.
-type Run = (i64, Option<i64>, String);
-
-fn run(facts: &ProcessFacts) -> Run {
-    (facts.pid, facts.start_ns, facts.machine_key.clone())
-}
-
-/// What two files have in common that hold the same capture: format, run, and guid or else content.
-type Capture = (String, Run, Option<String>, String);
-
-fn capture(facts: &ProcessFacts) -> Option<Capture> {
-    let content = if facts.guid.is_some() { String::new() } else { facts.content_hash.clone() };
-    let known = facts.guid.is_some() || !content.is_empty();
-    known.then(|| (facts.format.clone(), run(facts), facts.guid.clone(), content))
-}
-
-/// Leaves out the JSON of a process whose rocpd database was given too, and the CSV of one that was given in either of
-/// those: rocprofv3 can write all of them side by side.
-fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
-    let facts_of = |formats: &[&str]| -> Vec<ProcessFacts> {
-        let facts = found.iter().map(|located| &located.found.facts);
-        facts.filter(|facts| formats.contains(&facts.format.as_str())).cloned().collect()
-    };
-    let databases: BTreeMap<Run, String> =
-        facts_of(&[ROCPD]).into_iter().map(|facts| (run(&facts), facts.format)).collect();
-    let csv = found.iter().any(|located| located.found.facts.format == rocprofv3_csv::FORMAT);
-    let known = if csv { facts_of(&[ROCPD, rocprofv3_json::FORMAT]) } else { Vec::new() };
-    found.retain(|candidate| {
-        let facts = &candidate.found.facts;
-        let other = if facts.format == rocprofv3_json::FORMAT && facts.pid >= 0 && facts.start_ns.is_some() {
-            databases.get(&run(facts))
-        } else if facts.format == rocprofv3_csv::FORMAT {
-            known.iter().find(|other| rocprofv3_csv::is_same_run(facts, other)).map(|other| &other.format)
-        } else {
-            None
-        };
-        if let Some(other) = other {
-            let format = if other == ROCPD { "a rocpd database" } else { "rocprofv3 JSON" };
-            let detail = format!("the same process was given as {format} too, which is read instead");
-            notes.push(note_about("repeated_format", Severity::Info, facts, &detail));
-        }
-        other.is_none()
-    });
-}
-
-fn note_about(check_id: &'static str, severity: Severity, facts: &ProcessFacts, detail: &str) -> Anomaly {
-    Anomaly {
-        check_id,
-        severity,
-        table_name: "processes".to_owned(),
-        count: 1,
-        first_key: Some(facts.path.clone()),
-        detail: detail.to_owned(),
-    }
-}
-
-fn assemble(
-    found: Vec<Located>,
-    mut notes: Vec<Anomaly>,
-    unreadable: Vec<(String, String)>,
-    mut options: LoadOptions,
-) -> Trace {
+fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, mut options: LoadOptions) -> Trace {
     options.cache = None;
     let mut facts: Vec<ProcessFacts> = found.iter().map(|located| located.found.facts.clone()).collect();
     for facts in facts.iter_mut().filter(|facts| facts.end_ns < facts.start_ns && facts.end_ns.is_some()) {
@@ -544,8 +465,7 @@ fn assemble(
         })
         .collect();
     notes.extend(read_twice(&members, &options));
-    let trace =
-        Trace::new(members, options.categories, options.threads, options.jobs, notes).with_observer(options.observer);
-    trace.report_damage(unreadable.into_iter().map(|(path, cause)| Damage { path, part: String::new(), cause }));
-    trace
+    Trace::new(members, options.categories, options.threads, options.jobs, notes)
+        .with_observer(options.observer)
+        .opened_with(damage)
 }

@@ -2,12 +2,16 @@
 
 mod att;
 #[cfg(feature = "tables")]
+mod block_sums;
+#[cfg(feature = "tables")]
 mod cache;
 #[cfg(feature = "tables")]
 mod captures;
 mod common;
 #[cfg(feature = "tables")]
 mod dataset;
+#[cfg(feature = "tables")]
+mod dataset_files;
 #[cfg(feature = "tables")]
 mod dataset_parts;
 #[cfg(feature = "tables")]
@@ -30,6 +34,8 @@ pub(crate) mod properties;
 #[cfg(feature = "tables")]
 mod recognise;
 #[cfg(feature = "tables")]
+mod repeated;
+#[cfg(feature = "tables")]
 mod rocpd;
 mod rocprof_compute;
 mod rocprofv3_csv;
@@ -43,9 +49,11 @@ mod twins;
 #[cfg(feature = "tables")]
 pub use att::thread_traces_below;
 #[cfg(feature = "tables")]
+pub use block_sums::BlockSums;
+#[cfg(feature = "tables")]
 pub use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
 #[cfg(feature = "tables")]
-pub use captures::is_capture;
+pub use captures::{is_archive, is_capture};
 #[cfg(feature = "tables")]
 pub use common::interruption::AtInterruption;
 #[cfg(feature = "tables")]
@@ -61,6 +69,6 @@ pub use files::FileIdentity;
 #[cfg(feature = "tables")]
 use load::Opened;
 #[cfg(feature = "tables")]
-pub use load::{Found, LoadOptions, load, load_candidates, load_with_cache};
+pub use load::{DEAD_LINK, Found, LoadOptions, load, load_candidates, load_with_cache};
 #[cfg(feature = "tables")]
 pub use machine_memory::available_bytes;

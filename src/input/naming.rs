@@ -7,8 +7,11 @@ use super::rocprofv3_csv;
 const DATABASES: [&str; 4] = [".db", ".db.gz", ".rpd", ".rpd.gz"];
 /// Ends of the names of rocprofv3 JSON.
 const JSON: [&str; 2] = ["_results.json", "_results.json.gz"];
-/// Archives that are not read.
+/// Ends of the names of single files that are packed in a way that is not read.
 const PACKED: [&str; 4] = [".zst", ".xz", ".bz2", ".zip"];
+/// Ends of the names of archives, which may hold any number of files.
+const ARCHIVES: [&str; 12] =
+    [".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".zip", ".7z", ".zst", ".xz", ".bz2"];
 /// The file of counters in a folder of rocprofiler-compute.
 const COUNTERS: [&str; 2] = ["pmc_perf.csv", "pmc_perf.csv.gz"];
 
@@ -43,9 +46,25 @@ pub fn promise(name: &str) -> Option<Promise> {
     }
 }
 
+/// Whether a file of this name is an archive, of which only those know what is in it who unpack it.
+pub fn is_archive(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ARCHIVES.iter().any(|ending| name.ends_with(ending))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_tell_archives() {
+        for name in ["traces.tar.gz", "run.TGZ", "ranks.zip", "ranks.7z", "all.tar", "all.tar.zst", "log.xz"] {
+            assert!(is_archive(name), "{name}");
+        }
+        for name in ["trace.json.gz", "targets", "zip", "weights.npz", "report.xlsx"] {
+            assert!(!is_archive(name), "{name}");
+        }
+    }
 
     #[test]
     fn names_promise_traces() {

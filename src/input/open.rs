@@ -7,9 +7,10 @@ use super::common::sqlite::Reader;
 use super::error::InputError;
 use super::load::{LoadOptions, load};
 use super::machine_memory::available_bytes;
-use crate::trace::categories::Categories;
+use crate::analysis::categories::Categories;
+use crate::columns::requests::Request;
+use crate::trace::Trace;
 use crate::trace::jobs::Jobs;
-use crate::trace::{Request, Trace};
 
 impl LoadOptions {
     /// Built-in categories, all processors, ranks from what is recorded, half of the machine's memory.

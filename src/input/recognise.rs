@@ -9,11 +9,11 @@ use super::common::sqlite::{DatabaseFile, open, table_names};
 use super::dataset::is_dataset;
 use rusqlite::Connection;
 
-use super::head::{Head, SQLITE_MAGIC, by_head, csv, is_rocprof_json, json};
+use super::head::{Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json};
 use super::rocpd::{self, Partition, Probe};
 use super::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
 use super::rpd;
-use crate::trace::causes::with_causes;
+use crate::text::causes::with_causes;
 
 /// What was found.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub enum Recognised {
     OtherJson(String),
     /// Nothing that has to do with traces, or a trace whose first bytes are damaged.
     Foreign(String),
+    /// A link that leads nowhere, with no name of a trace.
+    DeadLink(String),
     /// A trace whose begin cannot be read.
     Damaged(String),
 }
@@ -103,7 +105,9 @@ fn is_whole(head: &[u8]) -> bool {
 /// What is in a gzip file, by the first bytes of its content.
 fn compressed(path: &Path, head: &[u8]) -> Recognised {
     let text = String::from_utf8_lossy(head);
-    if is_rocprof_json(&text) {
+    if is_tar(head) {
+        Recognised::Foreign(TAR_ARCHIVE.to_owned())
+    } else if is_rocprof_json(&text) {
         Recognised::RocprofJson
     } else if head.is_empty() {
         Recognised::Foreign("a gzip file that cannot be decompressed; copy it again".to_owned())

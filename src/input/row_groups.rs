@@ -15,10 +15,10 @@ use polars::prelude::{
 };
 use rayon::prelude::*;
 
-use crate::trace::arrow_bridge::series_from_array;
-use crate::trace::frames::data_type;
-use crate::trace::schema::Column as Declaration;
-use crate::trace::source::{Keep, Piece, Visit};
+use crate::columns::arrow_bridge::series_from_array;
+use crate::columns::frames::data_type;
+use crate::columns::reading::{Keep, Piece, Visit};
+use crate::schema::Column as Declaration;
 
 /// Rows of a frame: few enough to stay in the cache of a core.
 const FRAME_ROWS: usize = 1 << 16;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::load::LoadOptions;
+use crate::schema;
+use crate::schema::anomaly::{Anomaly, Severity};
 use crate::trace::Member;
-use crate::trace::schema;
-use crate::trace::source::{Anomaly, ReadContext, Severity};
+use crate::trace::source::ReadContext;
 
 /// Tables whose numbers of rows are compared.
 const COMPARED: &[&str] = &["kernels", "memory_copies"];

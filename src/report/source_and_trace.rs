@@ -10,10 +10,10 @@ use super::document::{Block, Note, Section, finding_counts, summary};
 use super::source_document::{
     command, finding, found_at, kernels, patterns, places, provenance, scan_summary, source_document, text_table,
 };
+use crate::analysis::kernel_names::{base_name, mangled_base};
 use crate::engine::ColumnUnit;
 use crate::findings::{Answers, Collected, Finding, Priority, Question, Rows, time_question};
 use crate::source::scan::{self, Recommendation, SourceScan, TreeScan};
-use crate::trace::kernel_names::{base_name, mangled_base};
 
 /// What a trace says of an advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::charts::{Point, Roofs};
-use crate::trace::visible::visible;
+use crate::text::visible::visible;
 
 /// Lines of the picture.
 const HEIGHT: usize = 20;

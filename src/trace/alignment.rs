@@ -8,11 +8,12 @@ use anyhow::{Context as _, Result};
 use polars::prelude::DataType;
 use thiserror::Error;
 
-use super::clocks::{Clock, ClockBasis, Leaving, Residual, offsets};
-use super::identity::Process;
+use super::clocks::{Leaving, Residual, offsets};
 use super::logical::Trace;
-use super::similar::closest;
-use super::values::Integers;
+use crate::columns::values::Integers;
+use crate::schema::process::Process;
+use crate::schema::process::{Clock, ClockBasis};
+use crate::text::similar::closest;
 
 /// Which times of different processes are made comparable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,44 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::collective_matching::Centre;
-
-/// The axis that the times of a process are on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Clock {
-    /// Dense number; times of processes with the same one can be compared once `offset_ns` was added.
-    pub number: i64,
-    /// To be added to a recorded time.
-    pub offset_ns: i64,
-    /// Where the offset is from.
-    pub basis: ClockBasis,
-}
-
-/// Where the offset of a clock is from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ClockBasis {
-    /// Times are as recorded, on the clock of the machine.
-    #[default]
-    Recorded,
-    /// The process starts at zero.
-    ProcessStart,
-    /// Ends of collectives that processes of different machines took part in.
-    Collectives,
-    /// A file of the user.
-    File,
-}
-
-impl ClockBasis {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Recorded => "recorded",
-            Self::ProcessStart => "process-start",
-            Self::Collectives => "collectives",
-            Self::File => "file",
-        }
-    }
-}
+use crate::analysis::collectives::matching::Centre;
 
 /// Times at which the machines that took part in a collective left it, each on its own clock.
 pub type Leaving = BTreeMap<i64, i64>;

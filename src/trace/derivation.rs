@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Result, ensure};
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult};
 
-use super::derived;
-use super::frames::{collected, is_identity, selected};
 use super::jobs::Jobs;
 use super::looks::Look;
 use super::progress::{Progress, Task};
-use super::requests::{ProcessTables, Request, only_requested};
-use super::schema::{self, Table};
+use crate::columns::frames::{collected, is_identity, selected};
+use crate::columns::requests::{ProcessTables, Request, only_requested};
+use crate::derive;
+use crate::schema;
+use crate::schema::Table;
 
 /// What is asked of a process, and the derived tables that are to be built for it.
 pub struct Derivation<'a> {
@@ -44,9 +45,9 @@ impl Derivation<'_> {
     /// What a table is built from: what it needs, and what it looks at where that is read anyway.
     fn sources_of(&self, table: &str) -> Request {
         let asked = self.request.get(table).cloned().unwrap_or_default();
-        let beside = derived::beside(table).into_iter().filter(|(name, _)| self.read.contains_key(name));
+        let beside = derive::beside(table).into_iter().filter(|(name, _)| self.read.contains_key(name));
         let mut sources = Request::new();
-        for (name, columns) in derived::needs_of(table, &asked).into_iter().chain(beside) {
+        for (name, columns) in derive::needs_of(table, &asked).into_iter().chain(beside) {
             sources.entry(name).or_default().extend(columns);
         }
         sources
@@ -75,8 +76,8 @@ impl Derivation<'_> {
     where
         R: FnMut(&'static Table) -> Result<SourceRows> + Send,
         P: Fn(&[&'static str], &str, LazyFrame) -> LazyFrame + Sync,
-        D: Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
-        L: Fn(&Look<'_>, &ProcessTables, &derived::Shared) -> Result<()> + Sync,
+        D: Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>> + Sync,
+        L: Fn(&Look<'_>, &ProcessTables, &derive::Shared) -> Result<()> + Sync,
     {
         let Steps { read, prepared, derive, look } = steps;
         let mut missing: BTreeSet<&'static str> = self.sources().map(|table| table.name).collect();
@@ -84,7 +85,7 @@ impl Derivation<'_> {
         let will_be = |name: &&'static str| missing.contains(name) || tables.contains_key(name);
         let (early, late): (Vec<usize>, Vec<usize>) = (0..self.looks.len())
             .partition(|at| self.looks.get(*at).is_some_and(|look| look.request.keys().all(&will_be)));
-        let families = derived::families(self.tables.iter().map(|table| table.name));
+        let families = derive::families(self.tables.iter().map(|table| table.name));
         // Looks first: the sooner one is taken, the sooner its tables may be let go of.
         let early = early.into_iter().map(Task::Look);
         let tasks: Vec<Task> = early.chain(families.into_iter().map(Task::Build)).collect();
@@ -125,7 +126,7 @@ struct Work<'a, P, D, L> {
     needs: BTreeMap<&'static str, Request>,
     progress: Progress,
     wanted: Arc<Request>,
-    shared: Arc<derived::Shared>,
+    shared: Arc<derive::Shared>,
     prepared: P,
     derive: D,
     look: L,
@@ -134,8 +135,8 @@ struct Work<'a, P, D, L> {
 impl<P, D, L> Work<'_, P, D, L>
 where
     P: Fn(&[&'static str], &str, LazyFrame) -> LazyFrame,
-    D: Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>>,
-    L: Fn(&Look<'_>, &ProcessTables, &derived::Shared) -> Result<()>,
+    D: Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>>,
+    L: Fn(&Look<'_>, &ProcessTables, &derive::Shared) -> Result<()>,
 {
     fn next(&self) -> Option<Task> {
         self.progress.next(|task| self.requests_of(task).iter().flat_map(|request| request.keys().copied()).collect())
@@ -226,10 +227,10 @@ where
             let (name, frame) = chosen?;
             Ok((name, std::mem::take(collected(&frame)?.rechunk_mut())))
         };
-        let needed = chosen.map(whole).collect::<PolarsResult<derived::Frames>>()?.wanting(&self.wanted);
+        let needed = chosen.map(whole).collect::<PolarsResult<derive::Frames>>()?.wanting(&self.wanted);
         drop(tables);
         // Calls that are cut are other calls than those of all others.
-        let is_cut = names.iter().any(|name| derived::is_of_cut_calls(name));
+        let is_cut = names.iter().any(|name| derive::is_of_cut_calls(name));
         let needed = if is_cut { needed } else { needed.sharing(&self.shared) };
         let frames = (self.derive)(names, &needed)?;
         // Others would wait for ever for a table that does not come.
@@ -278,7 +279,7 @@ mod tests {
     use anyhow::bail;
 
     use super::*;
-    use crate::trace::frames::{empty_frame, own_columns};
+    use crate::columns::frames::{empty_frame, own_columns};
     use crate::trace::looks::with_looks;
 
     const LONG: Duration = Duration::from_secs(60);
@@ -298,8 +299,8 @@ mod tests {
         kept: &[&'static str],
         looks: &[Look<'_>],
         read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
-        derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
-        look: impl Fn(&Look<'_>, &ProcessTables, &derived::Shared) -> Result<()> + Sync,
+        derive: impl Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>> + Sync,
+        look: impl Fn(&Look<'_>, &ProcessTables, &derive::Shared) -> Result<()> + Sync,
     ) -> Result<(ProcessTables, Vec<usize>)> {
         let looks: Vec<&Look<'_>> = looks.iter().collect();
         let derivation = Derivation {
@@ -318,7 +319,7 @@ mod tests {
     fn build(
         workers: usize,
         read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
-        derive: impl Fn(&[&'static str], &derived::Frames) -> Result<Vec<DataFrame>> + Sync,
+        derive: impl Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>> + Sync,
     ) -> Result<ProcessTables> {
         Ok(build_and_look(workers, &["iterations", "regions"], &[], read, derive, |_, _, _| Ok(()))?.0)
     }
@@ -329,12 +330,12 @@ mod tests {
 
     #[test]
     fn tables_are_let_go_of_after_the_last_look() {
-        let derive = |_: &[&'static str], _: &derived::Frames| Ok(vec![DataFrame::empty()]);
+        let derive = |_: &[&'static str], _: &derive::Frames| Ok(vec![DataFrame::empty()]);
         for workers in [1, 2, 3] {
             let looks =
                 [look_at(&["iterations", "kernels"]), look_at(&["regions"]), look_at(&["anomalies", "kernels"])];
             let seen = Mutex::new(Vec::new());
-            let look = |look: &Look<'_>, tables: &ProcessTables, _: &derived::Shared| {
+            let look = |look: &Look<'_>, tables: &ProcessTables, _: &derive::Shared| {
                 assert!(look.request.keys().eq(tables.keys()));
                 seen.lock().unwrap().push(tables.len());
                 Ok(())
@@ -355,11 +356,11 @@ mod tests {
     #[test]
     fn no_look_waits_for_tables_that_cannot_be_built() {
         for workers in [1, 2, 3] {
-            let derive = |_: &[&'static str], _: &derived::Frames| bail!("no iterations");
+            let derive = |_: &[&'static str], _: &derive::Frames| bail!("no iterations");
             let looks = [look_at(&["iterations"]), look_at(&["iterations", "regions"])];
             let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _, _| Ok(()));
             assert_eq!(failed.err().unwrap().to_string(), "no iterations");
-            let derive = |_: &[&'static str], _: &derived::Frames| Ok(vec![DataFrame::empty()]);
+            let derive = |_: &[&'static str], _: &derive::Frames| Ok(vec![DataFrame::empty()]);
             let failed =
                 build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _, _| bail!("not to be seen"));
             assert_eq!(failed.err().unwrap().to_string(), "not to be seen");
@@ -384,7 +385,7 @@ mod tests {
             }
             Ok(rows())
         };
-        let derive = |names: &[&'static str], _: &derived::Frames| {
+        let derive = |names: &[&'static str], _: &derive::Frames| {
             assert_eq!(names, ["iterations"]);
             built.send(())?;
             Ok(vec![DataFrame::empty()])
@@ -396,7 +397,7 @@ mod tests {
     #[test]
     fn nobody_waits_for_tables_that_cannot_be_read() {
         for workers in [1, 2, 3] {
-            let derive = |_: &[&'static str], _: &derived::Frames| bail!("there are no kernels");
+            let derive = |_: &[&'static str], _: &derive::Frames| bail!("there are no kernels");
             let failed = build(workers, |table| bail!("no {}", table.name), derive);
             assert_eq!(failed.err().unwrap().to_string(), "no kernels");
         }
@@ -404,7 +405,7 @@ mod tests {
 
     #[test]
     fn nobody_waits_for_who_panics() {
-        let derive = |_: &[&'static str], _: &derived::Frames| Ok(vec![DataFrame::empty()]);
+        let derive = |_: &[&'static str], _: &derive::Frames| Ok(vec![DataFrame::empty()]);
         let read = |_: &'static Table| -> Result<SourceRows> { panic!("a defect") };
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| build(3, read, derive)));
         assert!(panicked.is_err());

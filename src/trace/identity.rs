@@ -5,40 +5,10 @@ use std::path::Path;
 
 use regex::Regex;
 
-use super::clocks::Clock;
-use super::facts::{ProcessFacts, Role};
-use super::natural_order::natural_key;
 use super::path_ranks::rank_in_names;
-
-/// A process with its place in the logical trace.
-#[derive(Clone, Debug)]
-pub struct Process {
-    /// Join key, dense over the logical trace.
-    pub process: i64,
-    /// Label.
-    pub rank: i64,
-    /// Dense number of the machine.
-    pub node: i64,
-    /// Ordinary trace or counter pass.
-    pub role: Role,
-    /// Ordinal of its first counter pass among those of the processes of its rank.
-    pub pass: i64,
-    /// The axis that its times are on: that of its machine, unless clocks were aligned.
-    pub clock: Clock,
-    /// GPU index and device number by agent id.
-    pub gpus: BTreeMap<i64, Gpu>,
-    /// What the source told.
-    pub facts: ProcessFacts,
-}
-
-/// Place of a GPU in its process and in the cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gpu {
-    /// Index among the GPUs of the process.
-    pub gpu: i64,
-    /// Dense number over all physical GPUs.
-    pub device: i64,
-}
+use crate::schema::facts::{ProcessFacts, Role};
+use crate::schema::process::{Clock, Gpu, Process};
+use crate::text::natural_order::natural_key;
 
 /// Result of [`assign`]: processes in order of `process`, with the position each had in the input.
 pub struct Assignment {

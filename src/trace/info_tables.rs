@@ -3,9 +3,9 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::facts::AgentFacts;
-use super::frames::categorical;
-use super::identity::Process;
+use crate::columns::frames::categorical;
+use crate::schema::facts::AgentFacts;
+use crate::schema::process::Process;
 
 /// The rows of `processes`, `agents` or `clocks` of one process; `None` for every other table.
 ///

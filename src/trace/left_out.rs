@@ -7,8 +7,10 @@ use anyhow::Result;
 use polars::prelude::{DslPlan, LazyFrame, col};
 
 use super::logical::{Member, Trace};
-use super::requests::{Request, source_request};
-use super::schema::{self, Table};
+use crate::columns::requests::Request;
+use crate::derive::source_request;
+use crate::schema;
+use crate::schema::Table;
 
 /// The column that tells whether the times of a row are valid.
 const VALID: &str = "valid";

@@ -8,27 +8,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame, UnionArgs, concat};
 
-use super::categories::Categories as CategoryRules;
-use super::causes::with_causes;
-use super::clocks::Clock;
 use super::derivation::{Derivation, SourceRows, Steps};
-use super::derived;
-use super::frames::{collected, empty_frame, own_columns, with_few_stacked};
-use super::health;
-use super::identity::Process;
 use super::info_tables;
 use super::jobs::{Jobs, READING_BYTES};
 use super::joint_tables::JointTables;
 use super::left_out::Counted;
 use super::looks::{Look, with_looks};
-use super::metrics::Definitions;
 use super::observer::{Observer, watched};
-pub use super::requests::{ProcessTables, Request, all_columns, columns_of, source_request};
-use super::requests::{known_table, only_requested, wanted, with_identity};
-use super::schema::{Column as Declaration, Origin, Table};
 use super::selection::{self, Choice, Resolved};
-use super::source::{Anomaly, Damage, Piece, ReadContext, Rows, ScanHint, Source};
+use super::source::{ReadContext, Rows, Source};
 pub use super::whole_tables::WholeTables;
+use crate::analysis::categories::Categories as CategoryRules;
+use crate::analysis::hardware::metrics::Definitions;
+use crate::columns::frames::{collected, empty_frame, own_columns, with_few_stacked};
+use crate::columns::reading::{Piece, ScanHint};
+pub use crate::columns::requests::{ProcessTables, Request, all_columns, columns_of};
+use crate::columns::requests::{known_table, only_requested, wanted, with_identity};
+use crate::derive;
+use crate::derive::health;
+pub use crate::derive::source_request;
+use crate::schema::anomaly::{Anomaly, Damage};
+use crate::schema::process::Clock;
+use crate::schema::process::Process;
+use crate::schema::{Column as Declaration, Origin, Table};
+use crate::text::causes::with_causes;
 
 /// The derived table that needs to see all others as they are read.
 const ANOMALIES: &str = "anomalies";
@@ -66,6 +69,8 @@ pub struct Trace {
     threads: usize,
     jobs: Jobs,
     damage: Mutex<BTreeSet<Damage>>,
+    /// What was damaged before anything was read.
+    opened_with: BTreeSet<Damage>,
     notes: Vec<Anomaly>,
     choice: Choice,
     resolved: BTreeMap<i64, Resolved>,
@@ -93,6 +98,7 @@ impl Trace {
             threads: threads.max(1),
             jobs,
             damage: Mutex::default(),
+            opened_with: BTreeSet::new(),
             notes,
             choice: Choice::default(),
             resolved: BTreeMap::new(),
@@ -108,6 +114,26 @@ impl Trace {
     pub fn with_observer(mut self, observer: Option<Arc<dyn Observer>>) -> Self {
         self.observer = observer;
         self
+    }
+
+    /// The same trace, of which some was damaged already when it was opened.
+    #[must_use]
+    pub fn opened_with(mut self, damage: Vec<Damage>) -> Self {
+        self.report_damage(damage.iter().cloned());
+        self.opened_with = damage.into_iter().collect();
+        self
+    }
+
+    /// What was known to be damaged of a process when it was opened or looked through, in a fixed order.
+    fn known_damage(&self, member: &Member) -> BTreeSet<Damage> {
+        let is_own = |damage: &&Damage| damage.path == member.process.facts.path;
+        self.opened_with.iter().filter(is_own).cloned().chain(member.source.damage()).collect()
+    }
+
+    /// What was damaged when the inputs were opened, and is of no process that is read.
+    pub fn damage_elsewhere(&self) -> BTreeSet<Damage> {
+        let known: BTreeSet<Damage> = self.members.iter().flat_map(|member| self.known_damage(member)).collect();
+        self.opened_with.difference(&known).cloned().collect()
     }
 
     /// Works on some processes, as many at a time as may be, and tells whoever wants to know.
@@ -128,14 +154,25 @@ impl Trace {
         &self.counted
     }
 
-    /// Nothing checked yet of a process of this trace.
+    /// Nothing checked yet of a process of this trace, of which some may be known to be damaged.
     pub fn checks<'a>(&self, member: &'a Member) -> health::Checks<'a> {
         let any = |has: fn(&Process) -> bool| self.members.iter().any(|member| has(&member.process));
         let others = health::Others {
             counters: any(|process| process.facts.has_counters),
             thread_traces: any(|process| process.facts.is_thread_trace),
         };
-        health::Checks::new(&member.process, others)
+        let mut checks = health::Checks::new(&member.process, others);
+        checks.absorb_damage(self.known_damage(member));
+        checks
+    }
+
+    /// Anomalies that belong to no process: they are among those of the first.
+    pub fn anomalies_of_inputs(&self, member: &Member) -> Vec<Anomaly> {
+        if member.process.process != 0 {
+            return Vec::new();
+        }
+        let damage = self.damage_elsewhere().into_iter().map(health::anomaly_of);
+        self.notes.iter().cloned().chain(damage).collect()
     }
 
     /// The same trace with only what was chosen: ranks are left out at once, rows when their tables are asked for.
@@ -253,6 +290,13 @@ impl Trace {
         is_any
     }
 
+    /// Looks at how all inputs are laid out, and reports what cannot be read of them: for who reads little of them.
+    pub fn look_at_structure(&self) {
+        let look = |member: &Member| Ok::<_, Infallible>(member.source.damage_of_structure());
+        let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);
+        self.report_damage(damage.into_iter().flatten());
+    }
+
     /// The requested columns of the requested tables over all processes, with `process` and `rank` first.
     ///
     /// # Errors
@@ -338,7 +382,7 @@ impl Trace {
         let mut tables = self.whole_frames(member, &extended, &[], Some(resolved))?;
         selection::apply(&self.choice, resolved, &member.process, &wider, &mut tables)?;
         let workers = self.jobs.shared_by(self.members.len());
-        workers.run(looks, |_| 0, |look| look.take(member, &tables, &derived::Shared::default()))?;
+        workers.run(looks, |_| 0, |look| look.take(member, &tables, &derive::Shared::default()))?;
         Ok(tables)
     }
 
@@ -361,10 +405,10 @@ impl Trace {
             match table.origin {
                 Origin::Source => base.entry(table.name).or_default().extend(columns.iter().copied()),
                 // Self times within a window are those of the cut calls, which nobody can have stored.
-                Origin::Derived | Origin::OnDemand if clipped.is_some() && derived::is_of_cut_calls(table.name) => {
+                Origin::Derived | Origin::OnDemand if clipped.is_some() && derive::is_of_cut_calls(table.name) => {
                     derived.push(table)
                 }
-                Origin::Derived | Origin::OnDemand if derived::is_joint(table.name) => joint.push(table),
+                Origin::Derived | Origin::OnDemand if derive::is_joint(table.name) => joint.push(table),
                 Origin::Derived | Origin::OnDemand => match self.ready(member, table, columns)? {
                     Some(frame) => {
                         tables.insert(table.name, frame);
@@ -373,16 +417,16 @@ impl Trace {
                 },
             }
         }
-        let add = |base: &mut Request, needs: derived::Needs| {
+        let add = |base: &mut Request, needs: derive::Needs| {
             for (name, columns) in needs {
                 base.entry(name).or_default().extend(columns);
             }
         };
         let needs_of =
-            |table: &str, asked: &Request| derived::needs_of(table, &asked.get(table).cloned().unwrap_or_default());
+            |table: &str, asked: &Request| derive::needs_of(table, &asked.get(table).cloned().unwrap_or_default());
         derived.iter().for_each(|table| add(&mut base, needs_of(table.name, &asked)));
         let is_read =
-            |base: &Request, table: &str| derived::needs(table).iter().all(|(name, _)| base.contains_key(name));
+            |base: &Request, table: &str| derive::needs(table).iter().all(|(name, _)| base.contains_key(name));
         for table in joint {
             // Of the only process, a table that is read anyway is not read for this one too.
             if self.members.len() == 1 && is_read(&base, table.name) {
@@ -407,10 +451,10 @@ impl Trace {
         }
         let mut whole: BTreeSet<&'static str> = BTreeSet::new();
         for table in &derived {
-            let beside = derived::beside(table.name).into_iter().filter(|(name, _)| base.contains_key(name)).collect();
+            let beside = derive::beside(table.name).into_iter().filter(|(name, _)| base.contains_key(name)).collect();
             add(&mut base, beside);
-            whole.extend(derived::needs(table.name).into_iter().map(|(name, _)| name));
-            whole.extend(derived::beside(table.name).into_iter().map(|(name, _)| name));
+            whole.extend(derive::needs(table.name).into_iter().map(|(name, _)| name));
+            whole.extend(derive::beside(table.name).into_iter().map(|(name, _)| name));
         }
         let is_checked = derived.iter().any(|table| table.name == ANOMALIES);
         let checked: BTreeSet<&'static str> =
@@ -434,7 +478,7 @@ impl Trace {
             }
             Ok(SourceRows { frame: rows.frame, has_more: is_checked })
         };
-        let is_of_cut_calls = |names: &[&'static str]| names.iter().any(|name| derived::is_of_cut_calls(name));
+        let is_of_cut_calls = |names: &[&'static str]| names.iter().any(|name| derive::is_of_cut_calls(name));
         let prepared = |names: &[&'static str], source: &str, frame| match clipped {
             Some(resolved) if source == "regions" && is_of_cut_calls(names) => {
                 selection::clipped_regions(resolved, frame)
@@ -443,28 +487,27 @@ impl Trace {
         };
         let is_asked =
             |name: &str| request.contains_key(name) || looks.iter().any(|look| look.request.contains_key(name));
-        let derive = |names: &[&'static str], needed: &derived::Frames| match names {
-            [name] if derived::is_joint(name) => {
+        let derive = |names: &[&'static str], needed: &derive::Frames| match names {
+            [name] if derive::is_joint(name) => {
                 let wanted = asked.get(name).cloned().unwrap_or_default();
-                let part = derived::extract(name, &member.process, needed, &self.whole(member), &wanted)?;
+                let part = derive::extract(name, &member.process, needed, &self.whole(member), &wanted)?;
                 if is_asked(name) {
-                    return derived::relate(name, &[(&member.process, part)], &self.metrics);
+                    return derive::relate(name, &[(&member.process, part)], &self.metrics);
                 }
                 self.joint.keep(name, &wanted, member.process.process, part);
                 Ok(vec![DataFrame::empty()])
             }
-            _ => derived::derive_all(names, &member.process, needed),
+            _ => derive::derive_all(names, &member.process, needed),
         };
         let workers = self.jobs.shared_by(self.members.len());
-        let look =
-            |look: &Look<'_>, tables: &ProcessTables, shared: &derived::Shared| look.take(member, tables, shared);
+        let look = |look: &Look<'_>, tables: &ProcessTables, shared: &derive::Shared| look.take(member, tables, shared);
         let (mut tables, late) = derivation.build(tables, workers, Steps { read, prepared, derive, look })?;
         if is_checked {
-            let frame = checks.finish(&self.notes)?;
+            let frame = checks.finish(self.anomalies_of_inputs(member))?;
             tables.insert(ANOMALIES, only_requested(frame, asked.get(ANOMALIES))?.lazy());
         }
         let late: Vec<&Look<'_>> = late.into_iter().filter_map(|at| looks.get(at).copied()).collect();
-        workers.run(&late, |_| 0, |look| look.take(member, &tables, &derived::Shared::default()))?;
+        workers.run(&late, |_| 0, |look| look.take(member, &tables, &derive::Shared::default()))?;
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)
     }
@@ -479,7 +522,7 @@ impl Trace {
         table: &'static Table,
         columns: &BTreeSet<&'static str>,
     ) -> Result<Option<Vec<Box<dyn Piece>>>> {
-        let is_built = info_tables::is_from_facts(table.name) || derived::is_joint(table.name);
+        let is_built = info_tables::is_from_facts(table.name) || derive::is_joint(table.name);
         if is_built || self.resolved.contains_key(&member.process.process) {
             return Ok(None);
         }
@@ -511,29 +554,39 @@ impl Trace {
         if let Some(frame) = info_tables::from_facts(table.name, &member.process)? {
             return Ok(Some(frame.lazy()));
         }
-        if derived::is_joint(table.name) {
+        if derive::is_joint(table.name) {
             let build = |wanted: &BTreeSet<&'static str>| self.build_joint(table.name, wanted);
             let rows = self.joint.rows(table.name, wanted, member.process.process, build)?;
             let rows = rows.map(|rows| only_requested(rows, Some(wanted))).transpose()?;
             return Ok(rows.map(IntoLazy::lazy));
         }
-        member.source.read_derived(&self.context(member), table)
+        let stored = member.source.read_derived(&self.context(member), table, wanted)?;
+        self.report_damage(stored.damage);
+        match stored.frame {
+            // What is stored was found when it was written.
+            Some(frame) if table.name == ANOMALIES => {
+                let damage = self.known_damage(member).into_iter().map(health::anomaly_of);
+                let later = damage.chain(self.anomalies_of_inputs(member)).collect();
+                Ok(Some(health::with_later(frame, later)?))
+            }
+            frame => Ok(frame),
+        }
     }
 
     /// Columns of tables over all processes will be asked for after other tables: what counts of each process is taken out of those
     /// as they are read, where they hold it.
     pub fn expect(&self, request: &Request) {
-        for (name, columns) in request.iter().filter(|(name, _)| derived::is_joint(name)) {
+        for (name, columns) in request.iter().filter(|(name, _)| derive::is_joint(name)) {
             self.joint.expect(name, columns);
         }
     }
 
     /// The rows of a table over all processes. Workers may ask for it: all but the first wait until it is there.
     fn build_joint(&self, name: &'static str, wanted: &BTreeSet<&'static str>) -> Result<BTreeMap<i64, DataFrame>> {
-        let needs = derived::needs_of(name, wanted);
+        let needs = derive::needs_of(name, wanted);
         let request: Request =
             needs.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
-        let keep = derived::kept_rows(name, wanted);
+        let keep = derive::kept_rows(name, wanted);
         let extract = |member: &Member| -> Result<DataFrame> {
             if let Some(part) = self.joint.take(name, wanted, member.process.process) {
                 return Ok(part);
@@ -543,11 +596,11 @@ impl Trace {
                 let rows = self.read_in(&context, member, known_table(table)?, columns)?;
                 Ok((*table, collected(&rows.frame)?))
             });
-            derived::extract(name, &member.process, &tables.collect::<Result<_>>()?, &self.whole(member), wanted)
+            derive::extract(name, &member.process, &tables.collect::<Result<_>>()?, &self.whole(member), wanted)
         };
         let extracted = self.each(&self.members, |member| member.memory_bytes_of(&request), extract)?;
-        let parts: Vec<derived::Part<'_>> = self.members.iter().map(|member| &member.process).zip(extracted).collect();
-        let rows = derived::relate(name, &parts, &self.metrics)?;
+        let parts: Vec<derive::Part<'_>> = self.members.iter().map(|member| &member.process).zip(extracted).collect();
+        let rows = derive::relate(name, &parts, &self.metrics)?;
         Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
     }
 

@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 
-use super::derived::Shared;
 use super::logical::Member;
-use super::requests::{ProcessTables, Request};
+use crate::columns::requests::{ProcessTables, Request};
+use crate::derive::Shared;
 
 /// Makes something of the tables of a process.
 type Make<'a> = dyn Fn(&Member, &ProcessTables, &Shared) -> Result<()> + Send + Sync + 'a;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::requests::ProcessTables;
+use crate::columns::requests::ProcessTables;
 
 /// What can be done when tables are there.
 #[derive(Clone, Debug, PartialEq, Eq)]

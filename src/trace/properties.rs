@@ -1,10 +1,10 @@
 //! What the parsers of names, rules and selections promise of any text. Each function panics where a promise is broken.
 
-use super::categories::{Categories, OTHER};
-use super::kernel_names::{base_name, mangled_base, short_name, strip_kd};
-use super::metrics::{Definitions, Expression, Vocabulary, measured_roofs, parse, ratio};
-use super::natural_order::natural_key;
 use super::selection::{NumberSet, Window, WindowSpan, parse_duration_ns};
+use crate::analysis::categories::{Categories, OTHER};
+use crate::analysis::hardware::metrics::{Definitions, Expression, Vocabulary, measured_roofs, parse, ratio};
+use crate::analysis::kernel_names::{base_name, mangled_base, short_name, strip_kd};
+use crate::text::natural_order::natural_key;
 
 /// Names are never lost: shorter forms of a name that is not empty are not empty, and are their own shorter forms.
 pub fn kernel_names(bytes: &[u8]) {

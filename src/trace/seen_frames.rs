@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::{IntoLazy, LazyFrame};
 
-use super::frames::{collected, is_identity, selected};
 use super::logical::{Member, Trace};
 use super::looks::{Look, with_looks};
-use super::requests::{ProcessTables, Request, columns_of, known_table};
+use crate::columns::frames::{collected, is_identity, selected};
+use crate::columns::requests::{ProcessTables, Request, columns_of, known_table};
 
 /// Parts of a table of which a plan may be made: every statement has each of them, with its types, in its plan.
 const MOST_PARTS: usize = 32;

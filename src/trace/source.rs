@@ -1,13 +1,16 @@
 //! What an input adapter offers to the trace, and what it reports about the rows it gives.
 
-use polars::prelude::{BooleanChunked, DataFrame, LazyFrame};
+use std::collections::BTreeSet;
 
-use super::Request;
-pub use super::anomaly::{Anomaly, Damage, Severity};
-use super::categories::Categories;
-use super::gpu_times::GpuTime;
-use super::identity::Process;
-use super::schema::{Column, Table};
+use polars::prelude::LazyFrame;
+
+use crate::analysis::categories::Categories;
+use crate::columns::reading::{Keep, Piece, ScanHint};
+use crate::columns::requests::Request;
+use crate::derive::gpu_work::gpu_times::GpuTime;
+use crate::schema::anomaly::{Anomaly, Damage};
+use crate::schema::process::Process;
+use crate::schema::{Column, Table};
 
 /// Rows of one canonical table of one process, without the columns `process` and `rank`.
 pub struct Rows {
@@ -24,6 +27,15 @@ impl Rows {
     pub fn clean(frame: LazyFrame) -> Self {
         Self { frame, anomalies: Vec::new(), damage: Vec::new() }
     }
+}
+
+/// What an input stores of a derived table.
+#[derive(Default)]
+pub struct Stored {
+    /// Its rows; without them it is built of others.
+    pub frame: Option<LazyFrame>,
+    /// Why rows that are stored cannot be used.
+    pub damage: Option<Damage>,
 }
 
 /// Number of rows of a table, and what could not be counted.
@@ -58,44 +70,6 @@ pub struct ReadContext<'a> {
     pub keep: Option<Keep>,
 }
 
-/// Tells which rows of a frame are wanted.
-pub type Keep = fn(&DataFrame) -> anyhow::Result<BooleanChunked>;
-
-/// Which rows a reader of a table of events may leave out. It need not: rows are chosen again after.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScanHint {
-    /// Rows that end before may be left out.
-    pub earliest_end_ns: Option<i64>,
-    /// Rows that start after may be left out.
-    pub latest_start_ns: Option<i64>,
-    /// Rows that last less may be left out.
-    pub least_duration_ns: Option<i64>,
-    /// Dispatches of other kernels may be left out.
-    pub kernel_ids: Option<Vec<i64>>,
-    /// Arguments of anything but these regions may be left out; in rising order.
-    pub regions: Option<Vec<i64>>,
-}
-
-/// Takes rows of a table, without the columns `process` and `rank`.
-pub type Visit<'a> = dyn FnMut(&DataFrame) -> anyhow::Result<()> + 'a;
-
-/// A part of a table that can be read by itself.
-pub trait Piece: Send + Sync {
-    /// Gives all rows in frames of a moderate size.
-    ///
-    /// # Errors
-    /// When the rows cannot be read, or `visit` fails.
-    fn read(&self, visit: &mut Visit<'_>) -> anyhow::Result<()>;
-
-    /// As [`Piece::read`], in as few frames as it can.
-    ///
-    /// # Errors
-    /// As [`Piece::read`].
-    fn read_at_once(&self, visit: &mut Visit<'_>) -> anyhow::Result<()> {
-        self.read(visit)
-    }
-}
-
 /// One process of an input.
 pub trait Source: Send + Sync {
     /// Reads the named columns of a source table; `processes` and `agents` are never asked for.
@@ -122,12 +96,18 @@ pub trait Source: Send + Sync {
         Ok(None)
     }
 
-    /// Rows of a derived table stored with the input, if it was built with the same rules and identities.
+    /// Rows of a derived table stored with the input, if it was built with the same rules and identities. Of its columns some are
+    /// wanted; others may be given.
     ///
     /// # Errors
     /// When the stored table cannot be opened.
-    fn read_derived(&self, _context: &ReadContext<'_>, _table: &'static Table) -> anyhow::Result<Option<LazyFrame>> {
-        Ok(None)
+    fn read_derived(
+        &self,
+        _context: &ReadContext<'_>,
+        _table: &'static Table,
+        _wanted: &BTreeSet<&'static str>,
+    ) -> anyhow::Result<Stored> {
+        Ok(Stored::default())
     }
 
     /// The sums of `gpu_segments`, where they were stored with a table that [`Source::read_derived`] would give.
@@ -139,6 +119,17 @@ pub trait Source: Send + Sync {
     /// found is left out from then on.
     fn damage_of_content(&self) -> &[Damage] {
         &[]
+    }
+
+    /// What is known to be damaged: found when the input was opened, or by [`Source::damage_of_content`]. What reading tells is not
+    /// repeated here.
+    fn damage(&self) -> Vec<Damage> {
+        Vec::new()
+    }
+
+    /// Parts that cannot be read, as far as a look at how the input is laid out tells, without reading all of it.
+    fn damage_of_structure(&self) -> Vec<Damage> {
+        Vec::new()
     }
 
     /// Number of rows of a source table, without reading them where that is possible.

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame};
 
-use super::derived::{self, Shared};
-use super::frames::collected;
-use super::gpu_activities;
-use super::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times, summed_segments};
-use super::kernel_order::KernelOrder;
 use super::logical::{Member, Trace};
-use super::requests::{ProcessTables, Request, known_table};
+use crate::columns::frames::collected;
+use crate::columns::requests::{ProcessTables, Request, known_table};
+use crate::derive;
+use crate::derive::Shared;
+use crate::derive::gpu_work::gpu_activities;
+use crate::derive::gpu_work::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times, summed_segments};
+use crate::derive::launching::kernel_order::KernelOrder;
 
 /// The derived table of what ran on the GPUs.
 const GPU_SEGMENTS: &str = "gpu_segments";
@@ -122,7 +123,7 @@ impl Trace {
 
 /// What segments are made of.
 pub fn activities() -> Request {
-    let needs = derived::needs(GPU_SEGMENTS).into_iter();
+    let needs = derive::needs(GPU_SEGMENTS).into_iter();
     needs.map(|(name, columns)| (name, columns.into_iter().collect())).collect()
 }
 

@@ -7,9 +7,10 @@ use anyhow::Result;
 use polars::prelude::DataFrame;
 
 use super::looks::Look;
-use super::requests::ProcessTables;
 use super::selection::{self, Choice, PARTS, Resolved, Window, steady_part_of};
-use super::{Member, Trace, derived};
+use super::{Member, Trace};
+use crate::columns::requests::ProcessTables;
+use crate::derive;
 
 /// What of a run is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +66,7 @@ impl SteadyParts {
             let mut tables = tables.clone();
             tables.retain(|name, _| names.contains(name));
             selection::apply(&self.choice, &resolved, &member.process, &look.request, &mut tables)?;
-            look.take(member, &tables, &derived::Shared::default())
+            look.take(member, &tables, &derive::Shared::default())
         })
     }
 

@@ -11,8 +11,10 @@ const INPUT: &str = "fixtures/two_nodes";
 fn drawn_queries() -> Vec<String> {
     let mut names = Vec::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("queries");
-    for family in fs::read_dir(root).unwrap() {
-        for file in fs::read_dir(family.unwrap().path()).unwrap() {
+    // What queries share lies next to the families.
+    let entries = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+    for family in entries.filter(|path| path.is_dir()) {
+        for file in fs::read_dir(family).unwrap() {
             let path = file.unwrap().path();
             if fs::read_to_string(&path).unwrap().contains("\n-- plot: ") {
                 names.push(path.file_stem().unwrap().to_string_lossy().into_owned());

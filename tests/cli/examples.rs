@@ -1,13 +1,15 @@
 //! Every example of the help texts and the documents runs.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use crate::common::{listing, program, succeed};
+use crate::common::{Run, finish, listing, program, succeed};
 use crate::dialects::databases::schema_3;
+use crate::pages::{Page, ShownCommand, guide};
 
 /// Exit codes other than 0 that an example may have, with the reason.
 const EXCEPTIONS: &[(&str, i32, &str)] = &[
@@ -15,6 +17,7 @@ const EXCEPTIONS: &[(&str, i32, &str)] = &[
     ("wavesieve table trace_health ", 4, "as check"),
     ("wavesieve analyze traces/ --fail-on ", 4, "the fixture has findings, and failing on them is what is asked for"),
     ("wavesieve analyze traces/ --set ", 4, "as before"),
+    ("wavesieve report traces/ --group-by folder -d reports --fail-on ", 4, "as before"),
     ("wavesieve table iteration", 3, "the traces are too short to repeat themselves"),
     ("wavesieve table critical_path_by_iteration", 3, "the traces are too short to repeat themselves"),
 ];
@@ -23,61 +26,11 @@ const EXCEPTIONS: &[(&str, i32, &str)] = &[
 const OTHER_TRACES: &[&str] =
     &["fixtures/counters", "fixtures/compute", "fixtures/merged", "fixtures/hostile", "fixtures/thread_trace"];
 
-/// An example and where it stands.
+/// An example, where it stands, the output that is shown of it, and the files that its page defines.
 struct Example {
     place: String,
-    line: String,
-}
-
-/// Commands of a text: lines that begin with `wavesieve `, after a prompt or an assignment or without, with the lines
-/// that an open quote adds.
-fn commands(text: &str) -> Vec<String> {
-    let mut commands: Vec<String> = Vec::new();
-    let mut open = false;
-    for line in text.lines() {
-        let line = line.trim();
-        let start = line.strip_prefix("$ ").unwrap_or(line);
-        if open && let Some(command) = commands.last_mut() {
-            command.push(' ');
-            command.push_str(line);
-        } else if start.split(' ').find(|word| !word.starts_with("WAVESIEVE_")) == Some("wavesieve")
-            && start.contains(' ')
-        {
-            commands.push(start.to_owned());
-        } else {
-            continue;
-        }
-        open = commands.last().is_some_and(|command| is_open(command));
-    }
-    commands
-}
-
-fn is_open(command: &str) -> bool {
-    let mut quote = None;
-    for character in command.chars().filter(|character| matches!(character, '"' | '\'')) {
-        match quote {
-            None => quote = Some(character),
-            Some(open) if open == character => quote = None,
-            Some(_) => {}
-        }
-    }
-    quote.is_some()
-}
-
-/// Code blocks of Markdown: fenced, or indented by four.
-fn code(markdown: &str) -> String {
-    let mut fenced: Option<String> = None;
-    let mut lines = Vec::new();
-    for line in markdown.lines() {
-        if let Some(language) = line.strip_prefix("```") {
-            fenced = if fenced.is_some() { None } else { Some(language.to_owned()) };
-        } else if fenced.as_ref().is_some_and(|language| matches!(language.as_str(), "sh" | "" | "console"))
-            || (fenced.is_none() && line.starts_with("    "))
-        {
-            lines.push(line);
-        }
-    }
-    lines.join("\n")
+    shown: ShownCommand,
+    files: Arc<[(String, String)]>,
 }
 
 /// Verbs and queries that have a help text of their own.
@@ -96,31 +49,37 @@ fn helps() -> Vec<Vec<String>> {
 
 fn examples() -> Vec<Example> {
     let mut examples = Vec::new();
-    let mut add = |place: &str, commands: Vec<String>| {
-        examples.extend(commands.into_iter().map(|line| Example { place: place.to_owned(), line }));
+    let mut add = |place: &str, page: Page| {
+        let files: Arc<[(String, String)]> = page.files.into();
+        let example = |shown| Example { place: place.to_owned(), shown, files: Arc::clone(&files) };
+        examples.extend(page.commands.into_iter().map(example));
     };
     for help in helps() {
         let words: Vec<&str> = help.iter().map(String::as_str).collect();
         let place = format!("wavesieve {} --help", help.join(" "));
         let text = succeed(&[&words[..], &["--help"]].concat());
         // The usage above the options is none.
-        let examples = text.split_once("Examples:").map(|(_, examples)| examples).unwrap_or_default();
-        let commands = commands(examples);
-        assert!((2..=4).contains(&commands.len()), "{place} ends with 2 to 4 examples, not {commands:?}");
-        add(&place, commands);
+        let page = Page::of_text(text.split_once("Examples:").map(|(_, examples)| examples).unwrap_or_default());
+        assert!((2..=4).contains(&page.commands.len()), "{place} ends with 2 to 4 examples, not {:?}", page.commands);
+        add(&place, page);
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let pages = listing(&root.join("docs/verbs")).into_iter().map(|(path, _)| path);
-    for page in pages.chain([root.join("README.md")]) {
-        add(&page.display().to_string(), commands(&code(&fs::read_to_string(&page).unwrap())));
+    let verbs = listing(&root.join("docs/verbs")).into_iter().map(|(path, _)| path);
+    let verbs = verbs.map(|path| (path.clone(), fs::read_to_string(path).unwrap()));
+    for (path, text) in verbs.chain(guide()) {
+        add(&path.display().to_string(), Page::of_markdown(&text));
     }
-    examples.sort_by(|a, b| a.line.cmp(&b.line));
-    examples.dedup_by(|a, b| a.line == b.line);
+    let key =
+        |example: &Example| (example.shown.line.clone(), example.shown.output.clone(), Arc::clone(&example.files));
+    examples.sort_by_cached_key(key);
+    examples.dedup_by(|a, b| key(a) == key(b));
     examples
 }
 
-/// Runs an example in a directory of its own, in which the traces, the dataset, the fixtures and a statement have their names.
-fn code_of(line: &str, traces: &Path, dataset: &Path) -> (i32, String) {
+/// Runs an example in a directory of its own, in which the traces, the dataset, the fixtures, a statement and the files of its
+/// page have their names.
+fn run_in_shell(example: &Example, traces: &Path, dataset: &Path) -> Run {
+    let line = &example.shown.line;
     let directory = tempfile::tempdir().unwrap();
     let link = |target: &Path, name: &str| std::os::unix::fs::symlink(target, directory.path().join(name)).unwrap();
     link(traces, "traces");
@@ -128,6 +87,11 @@ fn code_of(line: &str, traces: &Path, dataset: &Path) -> (i32, String) {
     fs::write(directory.path().join("gaps.sql"), "SELECT COUNT(*) FROM idle_gaps;\n").unwrap();
     if !line.contains("-o dataset") {
         link(dataset, "dataset");
+    }
+    for (name, content) in &*example.files {
+        let file = directory.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, content).unwrap();
     }
     let mut shell = Command::new("bash");
     let binary = Path::new(env!("CARGO_BIN_EXE_wavesieve")).parent().unwrap().display().to_string();
@@ -138,26 +102,35 @@ fn code_of(line: &str, traces: &Path, dataset: &Path) -> (i32, String) {
             None => shell.env_remove(name),
         };
     }
-    let output =
-        shell.arg("-c").arg(line).current_dir(directory.path()).env("PATH", format!("{binary}:{path}")).output();
-    let output = output.unwrap();
-    (output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
+    shell.arg("-c").arg(line).current_dir(directory.path()).env("PATH", format!("{binary}:{path}"));
+    finish(shell)
+}
+
+/// Lines that a page shows of an output and that are none of it, apart from those that stand for others.
+fn stale<'a>(shown: &'a ShownCommand, run: &Run) -> Vec<&'a str> {
+    let printed: BTreeSet<&str> = run.stdout.lines().chain(run.stderr.lines()).map(str::trim_end).collect();
+    let shown = shown.output.iter().map(String::as_str).filter(|line| !matches!(*line, "" | "…"));
+    shown.filter(|line| !printed.contains(line)).collect()
 }
 
 fn verdict(example: &Example, traces: &Path, dataset: &Path) -> Option<String> {
+    let line = &example.shown.line;
     let allowed = |code| {
-        code == 0
-            || EXCEPTIONS.iter().any(|(start, exception, _)| example.line.starts_with(start) && code == *exception)
+        code == 0 || EXCEPTIONS.iter().any(|(start, exception, _)| line.starts_with(start) && code == *exception)
     };
-    let (code, said) = code_of(&example.line, traces, dataset);
+    let run = run_in_shell(example, traces, dataset);
+    let stale = stale(&example.shown, &run);
+    if !stale.is_empty() {
+        return Some(format!("{}: `{line}` does not print\n{}\nbut\n{}", example.place, stale.join("\n"), run.stdout));
+    }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let sampled = || schema_3("3.0.0", &[include_str!("quality/clocks.sql")]);
     let elsewhere = || {
-        OTHER_TRACES.iter().any(|traces| allowed(code_of(&example.line, &root.join(traces), dataset).0))
-            || allowed(code_of(&example.line, sampled().directory.path(), dataset).0)
+        OTHER_TRACES.iter().any(|traces| allowed(run_in_shell(example, &root.join(traces), dataset).code))
+            || allowed(run_in_shell(example, sampled().directory.path(), dataset).code)
     };
-    let fits = allowed(code) || (code == 3 && elsewhere());
-    (!fits).then(|| format!("{}: `{}` ends with {code}: {said}", example.place, example.line))
+    let fits = allowed(run.code) || (run.code == 3 && elsewhere());
+    (!fits).then(|| format!("{}: `{line}` ends with {}: {}", example.place, run.code, run.stderr))
 }
 
 #[test]
@@ -188,4 +161,12 @@ fn every_example_runs() {
     });
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn output_that_is_not_printed_is_stale() {
+    let output = ["a  1", "…", "", "b  2"].map(str::to_owned).to_vec();
+    let shown = ShownCommand { line: "wavesieve info traces/".to_owned(), output };
+    let run = Run { code: 0, stdout: "a  1 \nb  3\n".to_owned(), stderr: "c\n".to_owned() };
+    assert_eq!(stale(&shown, &run), ["b  2"]);
 }

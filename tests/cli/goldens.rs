@@ -137,3 +137,44 @@ fn a_users_query_adds_to_the_others() {
     assert_eq!(failed.code, 2, "{}", failed.stderr);
     assert!(failed.stderr.contains("longest.sql:1"), "{}", failed.stderr);
 }
+
+#[test]
+fn a_users_query_takes_the_shared_macros() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = include_str!("../../queries/kernels/kernel_by_shape.sql");
+    std::fs::write(directory.path().join("shapes.sql"), source).unwrap();
+    std::fs::write(directory.path().join("_shared.sql"), "what queries share has no front matter").unwrap();
+    let directory = directory.path().to_str().unwrap();
+    let options = ["fixtures/two_nodes", "-f", "csv", "--by", "hostname,gpu", "--name", "base", "--top", "2"];
+    let own = succeed(&[&["table", "shapes", "--queries", directory], &options[..]].concat());
+    assert!(own.lines().count() > 2, "{own}");
+    assert_eq!(own, succeed(&[&["table", "kernel_by_shape"], &options[..]].concat()));
+}
+
+#[test]
+fn the_documented_template_runs() {
+    let page = include_str!("../../docs/queries.md");
+    let (_, rest) = page.split_once("```sql\nWITH").unwrap();
+    let (body, _) = rest.split_once("```").unwrap();
+    let head = "-- title: T\n-- about: A\n-- kind: summary\n-- needs: kernels\n-- dimensions: rank, hostname\n\
+                -- param: top int = 0 -- kernels\n-- column: kernel_name name -- kernel\n-- column: total_ns ns -- sum\n";
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("documented.sql"), format!("{head}WITH{body}")).unwrap();
+    let directory = directory.path().to_str().unwrap();
+    let cases: [(&[&str], &str); 2] = [
+        (&["--name", "short"], "kernel_name,total_ns"),
+        (&["--by", "rank,hostname", "--name", "mangled"], "rank,hostname,kernel_name,total_ns"),
+    ];
+    for (options, columns) in cases {
+        let common = ["fixtures/two_nodes", "-f", "csv", "--top", "2", "--columns", columns, "--queries", directory];
+        let ask = |query: &str| succeed(&[&["table", query], options, &common[..]].concat());
+        assert_eq!(ask("documented"), ask("kernel_summary"), "{options:?}");
+    }
+}
+
+#[test]
+fn a_copy_of_all_queries_replaces_them() {
+    let queries = concat!(env!("CARGO_MANIFEST_DIR"), "/queries");
+    let ask = ["table", "kernel_summary", "fixtures/merged", "-f", "csv", "--queries", queries];
+    assert_eq!(succeed(&ask), succeed(&ask[..5]));
+}

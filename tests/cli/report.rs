@@ -312,3 +312,18 @@ fn of_many_traces_without_a_run_some_are_named() {
     assert_eq!(run.stderr.matches("belongs to no run").count(), 20, "{}", run.stderr);
     assert!(run.stderr.contains("warning: … 9 more of this kind; -v shows all"), "{}", run.stderr);
 }
+
+/// Statements that waited for polars began others on the same stack, and ended the program when these were many.
+#[test]
+fn statements_side_by_side_do_not_share_a_stack() {
+    let place = TempDir::new().unwrap();
+    let traces = fixture("two_nodes");
+    for repetition in 0..12 {
+        let output = format!("reports{repetition}");
+        let words = ["report", traces.to_str().unwrap(), "--group-by", "folder", "-d", &output, "-q"];
+        let mut command = program(&words);
+        command.current_dir(place.path()).env("RUST_MIN_STACK", "1000000");
+        let ended = finish(command);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+    }
+}

@@ -13,7 +13,7 @@ use super::parts::{
 use super::scope::{Found, Relation, Scope, columns_of};
 use super::translate::Translator;
 use crate::engine::error::QueryError;
-use crate::trace::schema;
+use crate::schema;
 
 /// What a FROM clause gives.
 #[derive(Default)]

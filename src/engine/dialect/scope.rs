@@ -4,7 +4,8 @@ use sqlparser::ast::{Expr, Ident};
 
 use super::types::Number;
 use crate::engine::units::Meaning;
-use crate::trace::schema::{self, Table};
+use crate::schema;
+use crate::schema::Table;
 
 /// A column that a part of a statement sees or gives.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use sqlparser::ast::{BinaryOperator, DataType, Expr, Value};
 use super::functions::name_of;
 use super::scope::Scope;
 use crate::engine::units::arguments;
-use crate::trace::schema::ColumnType;
+use crate::schema::ColumnType;
 
 /// A type of whole numbers of at most 64 bits.
 #[derive(Debug, PartialEq, Eq)]

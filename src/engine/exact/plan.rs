@@ -116,7 +116,7 @@ impl Exact<'_> {
             AExpr::BinaryExpr { op: Operator::TrueDivide, .. } if data_type == DataType::Float64 => {
                 Some(self.function(Function::Quotient, &exact))
             }
-            AExpr::BinaryExpr { op, .. } if data_type.is_integer() && std::env::var_os("WS_NOCHECK").is_none() => {
+            AExpr::BinaryExpr { op, .. } if data_type.is_integer() => {
                 Operation::of(*op).map(|operation| self.whole(operation, data_type, &exact))
             }
             AExpr::Function { function: IRFunctionExpr::Abs, .. } if data_type.is_integer() => {

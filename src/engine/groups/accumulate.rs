@@ -186,9 +186,9 @@ fn filtered(frame: &DataFrame, filters: &BTreeSet<Value>) -> Result<DataFrame> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::frames::categorical;
     use crate::engine::groups::grouped::MOST_GROUPS;
     use crate::engine::groups::recognise::recognise;
-    use crate::trace::frames::categorical;
 
     fn together<'a>(parts: impl IntoIterator<Item = Pass<'a>>) -> Pass<'a> {
         let merged = parts.into_iter().reduce(|mut all, part| {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::DataFrame;
 
 use super::table_pass::TablePass;
-use crate::trace::frames::{FEW_ROWS, stacked};
+use crate::columns::frames::{FEW_ROWS, stacked};
 
 /// Rows that are added up at once.
 const ADDED_TOGETHER: usize = 16 * FEW_ROWS;

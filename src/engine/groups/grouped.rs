@@ -11,7 +11,7 @@ use super::keys::Key;
 use super::recognise::{Aggregate, Grouping, Output};
 use super::statistics::OutOfRange;
 use super::value::{Kind, Value};
-use crate::trace::frames::categorical;
+use crate::columns::frames::categorical;
 
 /// Groups of which more would take more memory than the rows: then the engine had better do it.
 pub const MOST_GROUPS: usize = 1 << 18;

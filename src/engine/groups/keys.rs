@@ -125,7 +125,7 @@ mod tests {
     use polars::prelude::{Scalar, df};
 
     use super::*;
-    use crate::trace::frames::categorical;
+    use crate::columns::frames::categorical;
 
     #[test]
     fn rows_with_equal_keys_have_equal_numbers() {

@@ -6,7 +6,8 @@ use sqlparser::ast::{DataType, Expr, GroupByExpr, Query, Select, SelectItem, Set
 
 use super::value::{Kind, Value, called};
 use crate::engine::expressions::{Expressions, bare_name};
-use crate::trace::schema::{self, Origin, Table};
+use crate::schema;
+use crate::schema::{Origin, Table};
 
 /// What is taken of the rows of a group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,12 +9,14 @@ use polars::prelude::{Column, DataFrame, LazyFrame, Scalar};
 use super::few_rows::{self, FewRows};
 use super::recognise::{Grouping, Recognised, recognise};
 use super::table_pass::TablePass;
+use crate::columns::frames::{FEW_ROWS, collected, is_identity, selected};
+use crate::columns::reading::Piece;
+use crate::columns::requests::Request;
+use crate::derive;
 use crate::engine::mentions::mentioned;
-use crate::trace::frames::{FEW_ROWS, collected, is_identity, selected};
+use crate::schema::Table;
 use crate::trace::jobs::Jobs;
-use crate::trace::schema::Table;
-use crate::trace::source::Piece;
-use crate::trace::{Member, Request, Trace, derived};
+use crate::trace::{Member, Trace};
 
 /// Rows of a table read as a whole that are added up at a time.
 const ADDED_ROWS: usize = 1 << 20;
@@ -30,7 +32,7 @@ type Grouped = Vec<(String, DataFrame)>;
 pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
     let Some(Recognised { groupings, sql }) = recognise(sql) else { return Ok(None) };
     let mut rest = mentioned(&sql);
-    for (table, columns) in rest.keys().flat_map(|derived| derived::needs(derived)).collect::<Vec<_>>() {
+    for (table, columns) in rest.keys().flat_map(|derived| derive::needs(derived)).collect::<Vec<_>>() {
         rest.entry(table).or_default().extend(columns);
     }
     let mut grouped = Grouped::new();

@@ -12,13 +12,15 @@ use super::recognise::{Grouping, Output};
 use super::run::{add_pieces, add_rows, columns_to_read};
 use super::table_pass::TablePass;
 use super::value::Value;
+use crate::columns::reading::Piece;
+use crate::columns::requests::Request;
+use crate::derive;
+use crate::derive::source_request;
 use crate::engine::run::united;
+use crate::schema::Table;
 use crate::trace::jobs::Jobs;
-use crate::trace::logical::source_request;
 use crate::trace::looks::Look;
-use crate::trace::schema::Table;
-use crate::trace::source::Piece;
-use crate::trace::{Member, Request, Trace, derived};
+use crate::trace::{Member, Trace};
 
 /// What is grouped how: equal ones have equal tables.
 type Kind<'a> = (&'static str, &'a BTreeSet<Value>, &'a [(String, Output)]);
@@ -103,7 +105,7 @@ impl<'a> Passes<'a> {
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
         let mut in_pieces: Vec<(&OfRows<'a>, &Member, Box<dyn Piece>)> = Vec::new();
         let mut whole: BTreeMap<i64, BTreeSet<usize>> = BTreeMap::new();
-        let of_derived = self.request().into_iter().filter(|(name, _)| !derived::needs(name).is_empty()).collect();
+        let of_derived = self.request().into_iter().filter(|(name, _)| !derive::needs(name).is_empty()).collect();
         let read_for_all = [request, &of_derived].into_iter().chain(others.iter().map(|look| &look.request));
         let is_read_anyway = source_request(&united(read_for_all));
         for (at, rows) in self.0.iter().enumerate() {

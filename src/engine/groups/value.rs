@@ -7,7 +7,7 @@ use sqlparser::ast::{
     Value as Literal,
 };
 
-use crate::trace::schema::{ColumnType, Table};
+use crate::schema::{ColumnType, Table};
 
 /// What kind of values there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -194,7 +194,7 @@ mod tests {
     use sqlparser::parser::Parser;
 
     use super::*;
-    use crate::trace::schema::table;
+    use crate::schema::table;
 
     fn value(sql: &str) -> Option<Value> {
         let expr = Parser::new(&GenericDialect {}).try_with_sql(sql).unwrap().parse_expr().unwrap();

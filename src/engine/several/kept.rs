@@ -6,8 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Result;
 use polars::prelude::LazyFrame;
 
+use crate::columns::requests::{ProcessTables, Request};
 use crate::trace::looks::Look;
-use crate::trace::{Member, ProcessTables, Request, Trace};
+use crate::trace::{Member, Trace};
 
 /// Tables by process.
 #[derive(Default)]

@@ -7,11 +7,12 @@ use anyhow::Result;
 use polars::prelude::{DataFrame, LazyFrame};
 use sqlparser::ast::Cte;
 
+use crate::columns::requests::{ProcessTables, Request};
 use crate::engine::expressions::{Expressions, bare_name};
 use crate::engine::mentions::mentioned;
 use crate::engine::run::{rows_of_steps, united};
 use crate::trace::looks::Look;
-use crate::trace::{Member, ProcessTables, Request, Trace};
+use crate::trace::{Member, Trace};
 
 /// Estimated bytes of processes that are worked on together: enough that planning takes a small part of the time. In tests each
 /// process is worked on by itself.

@@ -6,11 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Result;
 use polars::prelude::{Column, DataFrame, DataType, PolarsResult, df};
 
-use crate::trace::frames::collected;
-use crate::trace::gpu_times::SUMMED_COLUMNS;
+use crate::columns::frames::collected;
+use crate::columns::requests::{ProcessTables, Request};
+use crate::columns::values::Integers;
+use crate::derive::gpu_work::gpu_times::SUMMED_COLUMNS;
+use crate::trace::Member;
 use crate::trace::looks::Look;
-use crate::trace::values::Integers;
-use crate::trace::{Member, ProcessTables, Request};
 
 /// The derived table of what ran on the GPUs.
 pub const GPU_SEGMENTS: &str = "gpu_segments";

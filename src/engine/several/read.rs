@@ -10,15 +10,17 @@ use super::local::{LocalSteps, Locals, apart};
 use super::merged::{GPU_SEGMENTS, Merged};
 use super::steady::{Steady, SteadyTables};
 use super::sums::Sums;
+use crate::columns::requests::Request;
+use crate::columns::requests::columns_of;
+use crate::derive;
 use crate::engine::front_matter::QueryDeclaration;
 use crate::engine::groups::{Passes, Recognised, recognise, recognise_all};
 use crate::engine::mentions::mentioned;
 use crate::engine::run::united;
-use crate::trace::logical::columns_of;
+use crate::schema;
+use crate::trace::Trace;
 use crate::trace::looks::Look;
-use crate::trace::schema;
 use crate::trace::views::{SteadyParts, View};
-use crate::trace::{Request, Trace, derived};
 
 /// A statement, and what its query says of how it may be run.
 pub struct Told<'a> {
@@ -112,7 +114,7 @@ impl Several {
         };
         let whole = || of_view(View::WholeRun);
         let groupings = || whole().filter_map(|(one, _)| one.recognised.as_ref()).flat_map(|one| &one.groupings);
-        let is_late = |table: &str| derived::is_joint(table);
+        let is_late = |table: &str| derive::is_joint(table);
         let passes = Passes::of(groupings().filter(|grouping| !is_late(grouping.table.name)));
         let late_passes = Passes::of(groupings().filter(|grouping| is_late(grouping.table.name)));
         let locals = Locals::of(trace, &whole().filter_map(|(one, _)| one.local.as_ref()).collect::<Vec<_>>());

@@ -10,11 +10,13 @@ use super::local::Locals;
 use super::merged::{GPU_SEGMENTS, Merged};
 use super::read::{Apart, Told};
 use super::sums::Sums;
+use crate::columns::requests::Request;
+use crate::derive;
 use crate::engine::groups::{Passes, Tables};
 use crate::engine::run::united;
+use crate::trace::Trace;
 use crate::trace::looks::Look;
 use crate::trace::views::SteadyParts;
-use crate::trace::{Request, Trace, derived};
 
 /// Statements about the steady part while the trace is read.
 pub struct Steady<'a> {
@@ -54,7 +56,7 @@ impl<'a> Steady<'a> {
     pub fn of(trace: &Trace, statements: Vec<(&'a Apart, &Told<'_>)>) -> Self {
         let groupings =
             || statements.iter().filter_map(|(one, _)| one.recognised.as_ref()).flat_map(|one| &one.groupings);
-        let is_late = |table: &str| derived::is_joint(table);
+        let is_late = |table: &str| derive::is_joint(table);
         let of_sums = |are: bool| {
             let of_kind = statements.iter().filter(move |(_, told)| told.is_of_sums == are);
             of_kind.map(|(one, _)| &one.request)

@@ -7,12 +7,13 @@ use anyhow::Result;
 use polars::prelude::LazyFrame;
 
 use super::merged::GPU_SEGMENTS;
-use crate::trace::derived::Shared;
-use crate::trace::frames::collected;
-use crate::trace::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times};
+use crate::columns::frames::collected;
+use crate::columns::requests::{ProcessTables, Request};
+use crate::derive::Shared;
+use crate::derive::gpu_work::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times};
 use crate::trace::looks::Look;
 use crate::trace::summed_frames::{activities, gpu_times_of_activities};
-use crate::trace::{Member, ProcessTables, Request, Trace};
+use crate::trace::{Member, Trace};
 
 /// What the sums are made of.
 #[derive(Clone, Copy, PartialEq, Eq)]

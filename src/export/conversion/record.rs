@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::export::convert::{TableFormat, selection};
 use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess};
-use crate::trace::schema::Table;
+use crate::schema::Table;
 use crate::trace::{Member, Trace};
 
 /// Name of the file in a directory that `convert` wrote. Programs that read whole directories of tables leave out names
@@ -150,7 +150,8 @@ pub fn identity(trace: &Trace, member: &Member) -> Result<String> {
     let process = &member.process;
     let gpus: Vec<(i64, i64, i64)> = process.gpus.iter().map(|(agent, gpu)| (*agent, gpu.gpu, gpu.device)).collect();
     // Anomalies of the inputs as a whole are in the rows of the first process.
-    let notes = if process.process == 0 { format!("{:?}", trace.notes()) } else { String::new() };
+    let of_inputs = trace.anomalies_of_inputs(member);
+    let notes = if of_inputs.is_empty() { String::new() } else { format!("{of_inputs:?}") };
     let numbers = (process.process, process.rank, process.node, process.role, process.pass);
     let bytes = serde_json::to_vec(&(numbers, gpus, &process.facts, notes)).context("cannot describe a process")?;
     Ok(format!("{:032x}", xxh3_128(&bytes)))

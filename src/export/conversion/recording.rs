@@ -1,15 +1,15 @@
 //! Hears what a source reports while its tables are read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
-use polars::prelude::LazyFrame;
 
+use crate::columns::requests::Request;
+use crate::schema::anomaly::{Anomaly, Damage};
+use crate::schema::{Column, Table};
 use crate::trace::Member;
-use crate::trace::Request;
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source, Stored};
 
 /// A source that remembers the anomalies of another, and whether anything was damaged.
 pub struct Recording {
@@ -62,8 +62,23 @@ impl Source for Recording {
         read
     }
 
-    fn read_derived(&self, context: &ReadContext<'_>, table: &'static Table) -> Result<Option<LazyFrame>> {
-        self.inner.read_derived(context, table)
+    fn read_derived(
+        &self,
+        context: &ReadContext<'_>,
+        table: &'static Table,
+        wanted: &BTreeSet<&'static str>,
+    ) -> Result<Stored> {
+        let stored = self.inner.read_derived(context, table, wanted)?;
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).damaged |= stored.damage.is_some();
+        Ok(stored)
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        self.inner.damage()
+    }
+
+    fn damage_of_structure(&self) -> Vec<Damage> {
+        self.inner.damage_of_structure()
     }
 
     fn damage_of_content(&self) -> &[Damage] {

@@ -11,11 +11,12 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::partial::Partial;
 use super::record::{CONVERSION, Conversion, Key, Record, identity, inputs};
 use super::recording::Recording;
+use crate::derive;
 use crate::export::convert::{Observer, TableFormat, Written, selection};
 use crate::export::convert_process::write_process;
 use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess, part_path};
-use crate::trace::schema::Table;
-use crate::trace::{Member, Trace, derived};
+use crate::schema::Table;
+use crate::trace::{Member, Trace};
 
 /// Where to write, and what of an earlier conversion may be used.
 pub struct Plan<'a> {
@@ -82,7 +83,7 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
     let describe =
         |member: &Member| -> Result<(String, Vec<FileIdentity>)> { Ok((identity(trace, member)?, inputs(member)?)) };
     let mut described = trace.jobs().run(trace.members(), |_| 0, describe)?;
-    if plan.with.iter().any(|table| derived::is_joint(table.name)) {
+    if plan.with.iter().any(|table| derive::is_joint(table.name)) {
         // Some rows of a process depend on all processes.
         let all = xxh3_128(format!("{described:?}").as_bytes());
         described.iter_mut().for_each(|(identity, _)| identity.push_str(&format!(" {all:032x}")));

@@ -308,7 +308,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::trace::frames::categorical;
+    use crate::columns::frames::categorical;
 
     /// The bytes of a file with the column alone, if it is encoded here.
     fn file_of(column: &Column, nullable: bool) -> Option<Vec<u8>> {

@@ -16,9 +16,9 @@ use polars::prelude::{Column, DataFrame, IdxCa};
 use rayon::prelude::*;
 
 use super::dictionary;
-use crate::trace::arrow_bridge::{array_from_column, record_batch};
-use crate::trace::facts::ProcessFacts;
-use crate::trace::schema::{ColumnType, Table, Unit};
+use crate::columns::arrow_bridge::{array_from_column, record_batch};
+use crate::schema::facts::ProcessFacts;
+use crate::schema::{ColumnType, Table, Unit};
 
 /// Rows of a row group: small enough to be read in parallel, large enough to compress.
 const ROW_GROUP_ROWS: usize = 1_048_576;

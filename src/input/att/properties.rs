@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use super::header::is_header;
 use super::listing::Listing;
-use crate::trace::instructions::{Instruction, InstructionRules, attribute, innermost, outermost};
+use crate::analysis::instructions::{Instruction, InstructionRules, attribute, innermost, outermost};
 
 /// What is recognised can be read; every row is an instruction, a symbol, bad or a note; waits are split among operations
 /// before them; links of a chain are in it.

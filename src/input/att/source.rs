@@ -8,13 +8,14 @@ use polars::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::listing::{Listing, Row};
+use crate::analysis::instructions::{InstructionRules, innermost, mnemonic, outermost};
+use crate::columns::frames::{categorical, constant_cat, dictionary_column, empty_frame};
 use crate::input::common::{NameForms, SymbolNames, TableBuilder};
 use crate::input::{Found, Opened};
-use crate::trace::facts::ProcessFacts;
-use crate::trace::frames::{categorical, constant_cat, dictionary_column, empty_frame};
-use crate::trace::instructions::{InstructionRules, innermost, mnemonic, outermost};
-use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::facts::ProcessFacts;
+use crate::schema::{Column as Declaration, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source};
 
 /// The only table with rows of its own.
 const INSTRUCTIONS: &str = "att_instructions";

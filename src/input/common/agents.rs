@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::trace::facts::AgentFacts;
+use crate::schema::facts::AgentFacts;
 
 /// What only the agent record holds: sizes, clocks, location, and the device's uuid.
 pub fn agent_details(details: &Value) -> AgentFacts {

@@ -4,8 +4,8 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::table::TableBuilder;
-use crate::trace::frames::dictionary_column;
-use crate::trace::identity::{Gpu, Process};
+use crate::columns::frames::dictionary_column;
+use crate::schema::process::{Gpu, Process};
 
 const DIRECTIONS: &[&str] = &["H2D", "D2H", "D2D", "P2P", "H2H", "NONE"];
 

@@ -4,8 +4,8 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::table::TableBuilder;
-use crate::trace::frames::categorical;
-use crate::trace::source::Severity;
+use crate::columns::frames::categorical;
+use crate::schema::anomaly::Severity;
 
 /// The rows that have a value; those without are noted.
 ///

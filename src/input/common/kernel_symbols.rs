@@ -10,8 +10,8 @@ use polars::prelude::{IdxCa, IdxSize, Int64Chunked};
 use rayon::prelude::*;
 
 use super::id_index::IdIndex;
-use crate::trace::categories::Categories as CategoryRules;
-use crate::trace::kernel_names::{base_name, short_name};
+use crate::analysis::categories::Categories as CategoryRules;
+use crate::analysis::kernel_names::{base_name, short_name};
 
 /// Names of the symbols of one process, as their source gave them.
 #[derive(Default)]

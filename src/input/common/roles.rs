@@ -1,6 +1,6 @@
 //! Which tables a process leaves empty by its role.
 
-use crate::trace::facts::Role;
+use crate::schema::facts::Role;
 use crate::trace::source::ReadContext;
 
 /// Whether a table of this process has no rows by its role: a counter pass is a serialised repetition, so that only its

@@ -6,12 +6,13 @@ use anyhow::Result;
 use polars::prelude::*;
 use polars_arrow::bitmap::BitmapBuilder;
 
-use crate::trace::frames::null_column;
-use crate::trace::identity::Gpu;
-use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, Rows, Severity};
-use crate::trace::validity::Validity;
-use crate::trace::values::{Integers, integers};
+use crate::columns::frames::null_column;
+use crate::columns::values::{Integers, integers};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::process::Gpu;
+use crate::schema::validity::Validity;
+use crate::schema::{Column as Declaration, Table};
+use crate::trace::source::{ReadContext, Rows};
 
 /// A canonical table being read: what is wanted, and what has been assembled.
 pub struct TableBuilder<'a> {
@@ -140,6 +141,11 @@ impl<'a> TableBuilder<'a> {
     /// Adds parts of the input that could not be read.
     pub fn report_damage(&mut self, damage: impl IntoIterator<Item = Damage>) {
         self.damage.extend(damage);
+    }
+
+    /// The parts that were reported so far.
+    pub fn reported(&self) -> Vec<Damage> {
+        self.damage.clone()
     }
 
     /// Adds start, end, duration and validity. Missing times are 0, which is not valid.

@@ -7,10 +7,10 @@ use polars::prelude::*;
 
 use super::assembly::Assembly;
 use super::database::{Database, KEY};
+use crate::columns::frames::dictionary_column;
 use crate::input::common::sqlite::{Condition, RowTest, Wanted, integer, text};
 use crate::input::common::{IdIndex, count_first};
-use crate::trace::frames::dictionary_column;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 /// Assembles the arguments of regions, kernels and copies.
 ///
@@ -70,7 +70,7 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
         let texts: StringChunked = rows.iter().map(|(row, _, _)| texts.get(*row)).collect_ca(name.into());
         let column = texts.into_series().into_column();
         let column = if name == "name" {
-            column.fill_null(FillNullStrategy::Zero)?.cast(&crate::trace::frames::categorical())?
+            column.fill_null(FillNullStrategy::Zero)?.cast(&crate::columns::frames::categorical())?
         } else {
             column
         };
@@ -134,7 +134,7 @@ impl Owners {
         for (kind, (_, base, key)) in OWNERS.iter().enumerate() {
             let wanted: Vec<Wanted> =
                 ["event_id", key].iter().filter(|name| **name != "id").map(|name| integer(name)).collect();
-            let columns = assembly.database.read(base, &wanted, assembly.context.threads)?;
+            let columns = assembly.look_up(base, &wanted, Condition::all())?;
             for (event, key) in columns.integers("event_id").iter().zip(columns.integers(key).iter()) {
                 let place = event.and_then(|event| events.position(event)).and_then(|at| owners.get_mut(at));
                 if let (Some(owner @ None), Some(key)) = (place, key) {
@@ -148,8 +148,7 @@ impl Owners {
     /// Of these regions alone, with their events in rising order.
     fn among(assembly: &Assembly<'_>, regions: &[i64]) -> Result<(Vec<i64>, Self)> {
         let among = Condition::all().and(RowTest::OneOf(KEY, regions.to_vec()));
-        let columns =
-            assembly.database.read_where("region", &[integer("event_id")], among, assembly.context.threads)?;
+        let columns = assembly.look_up("region", &[integer("event_id")], among)?;
         let (ids, events) = (columns.integers("id"), columns.integers("event_id"));
         let mut chosen: Vec<(i64, i64)> = events
             .iter()

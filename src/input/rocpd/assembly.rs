@@ -1,16 +1,20 @@
 //! A canonical table being read from a partition of a rocpd database.
 
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 use polars::prelude::IntoSeries;
 
 use super::database::Database;
 use super::lookups::Lookups;
-use super::symbols::SymbolCache;
+use super::symbols::{SYMBOLS, SymbolCache};
+use super::tracks::TRACKS;
 use crate::input::common::TableBuilder;
-use crate::input::common::sqlite::{Columns, damage, misfits};
-use crate::trace::schema::{Column as Declaration, Table};
+use crate::input::common::sqlite::{Columns, Condition, Wanted, damage, misfits};
+use crate::schema::anomaly::Damage;
+use crate::schema::{Column as Declaration, Table};
 use crate::trace::source::{ReadContext, Rows};
 
 /// The builder of a canonical table, and where its rows come from.
@@ -22,6 +26,8 @@ pub struct Assembly<'a> {
     /// Kernel symbols of the partition.
     pub symbols: &'a SymbolCache,
     builder: TableBuilder<'a>,
+    /// What is damaged of tables that rows were looked up in, by base name.
+    looked_up: Mutex<BTreeMap<&'static str, String>>,
 }
 
 impl<'a> Deref for Assembly<'a> {
@@ -48,7 +54,13 @@ impl<'a> Assembly<'a> {
         table: &'static Table,
         wanted: &'a [&'static Declaration],
     ) -> Self {
-        Self { database, lookups, symbols, builder: TableBuilder::new(context, table, wanted) }
+        Self {
+            database,
+            lookups,
+            symbols,
+            builder: TableBuilder::new(context, table, wanted),
+            looked_up: Mutex::default(),
+        }
     }
 
     /// Notes the misfits and damage of columns just read from a source table.
@@ -59,6 +71,37 @@ impl<'a> Assembly<'a> {
             let damage = damage(self.context, &format!("rocpd_{base}"), cause);
             self.report_damage([damage]);
         }
+    }
+
+    /// Columns of a source table in which rows of the canonical one are looked up: what is damaged of it is reported with these, what
+    /// else is odd where the table is read for itself.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn look_up(&self, base: &'static str, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
+        self.look_up_in(self.database, base, wanted, condition)
+    }
+
+    /// As [`Assembly::look_up`], among the rows of all processes of the partition.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn look_up_of_all(&self, base: &'static str, wanted: &[Wanted]) -> Result<Columns> {
+        self.look_up_in(&self.database.of_all_processes(), base, wanted, Condition::all())
+    }
+
+    fn look_up_in(
+        &self,
+        database: &Database,
+        base: &'static str,
+        wanted: &[Wanted],
+        condition: Condition,
+    ) -> Result<Columns> {
+        let columns = database.read_where(base, wanted, condition, self.context.threads)?;
+        if let Some(cause) = &columns.damage {
+            self.looked_up.lock().unwrap_or_else(PoisonError::into_inner).insert(base, cause.clone());
+        }
+        Ok(columns)
     }
 
     /// Adds `tid`, `stream_id` and `queue_id` as far as the source has them.
@@ -78,13 +121,21 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// As [`TableBuilder::finish`].
+    /// As [`TableBuilder::finish`], with what is damaged of the tables that names and places were looked up in.
     ///
     /// # Errors
     /// When columns have different heights, which is a defect.
     pub fn finish(mut self) -> Result<Rows> {
         let of_texts = self.lookups.anomalies();
         self.note_all(of_texts);
+        let looked_up = std::mem::take(&mut self.looked_up).into_inner().unwrap_or_else(PoisonError::into_inner);
+        let of_tracks = self.database.damage_of_tracks().map(|cause| (TRACKS, cause));
+        let of_symbols = self.symbols.damage().map(|cause| (SYMBOLS, cause));
+        let kept = self.lookups.damage().chain(of_tracks).chain(of_symbols);
+        let all = looked_up.iter().map(|(base, cause)| (*base, cause.as_str())).chain(kept);
+        let all = all.map(|(base, cause)| damage(self.builder.context, &format!("rocpd_{base}"), cause));
+        let all: Vec<Damage> = all.collect();
+        self.builder.report_damage(all);
         self.builder.finish()
     }
 }

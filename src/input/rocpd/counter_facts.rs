@@ -1,46 +1,94 @@
 //! Whether a partition carries counters of dispatches, and in how many passes.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Error, Row};
 
 use super::container::Partition;
 use crate::input::common::sqlite::quoted;
 
-/// Whether values were counted while a kernel ran; the values of samples and of page faults are none of these.
-pub fn has_counters(connection: &Connection, partition: &Partition) -> bool {
-    let (Some(values), Some(dispatches)) = (partition.table("pmc_event"), partition.table("kernel_dispatch")) else {
-        return false;
-    };
-    if !values.has("event_id") || !dispatches.has("event_id") {
-        return false;
-    }
-    let condition = if values.has("sample_id") { "WHERE sample_id IS NULL" } else { "" };
-    let (values, dispatches) = (quoted(&values.name), quoted(&dispatches.name));
-    // Without a value SQLite would still look at every dispatch.
-    let none = format!(include_str!("sql/first_value.sql"), values = values, condition = condition);
-    if matches!(connection.query_row(&none, [], |_| Ok(())), Err(rusqlite::Error::QueryReturnedNoRows)) {
-        return false;
-    }
-    // The first value alone tells in most files, and at once.
-    let first = format!(
-        include_str!("sql/first_value_is_counter.sql"),
-        values = values,
-        condition = condition,
-        dispatches = dispatches
-    );
-    let any = format!(
-        include_str!("sql/any_value_is_counter.sql"),
-        values = values,
-        condition = condition,
-        dispatches = dispatches
-    );
-    [first, any].iter().any(|sql| connection.query_row(sql, [], |_| Ok(())).is_ok())
+/// What tells a counter pass from a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CounterFacts {
+    /// Whether values were counted while a kernel ran; the values of samples and of page faults are none of these.
+    pub has_counters: bool,
+    /// How often kernels were run again to collect more counters; 0 where they ran once.
+    pub replay_passes: i64,
+    /// Why this may be wrong: a table, by base name, and what went wrong when it was looked through.
+    pub failure: Option<(&'static str, String)>,
 }
 
-/// How often kernels were run again to collect more counters; 0 where they ran once.
-pub fn replay_passes(connection: &Connection, partition: &Partition) -> i64 {
-    let Some(dispatches) = partition.table("kernel_dispatch").filter(|table| table.has("replay_pass")) else {
-        return 0;
-    };
-    let sql = format!(include_str!("sql/replay_passes.sql"), dispatches = quoted(&dispatches.name));
-    connection.query_row(&sql, [], |row| row.get::<_, Option<i64>>(0)).ok().flatten().unwrap_or(0).max(0)
+/// The tables that tell.
+pub const TELLING: [&str; 2] = [VALUES, DISPATCHES];
+const VALUES: &str = "pmc_event";
+const DISPATCHES: &str = "kernel_dispatch";
+
+impl CounterFacts {
+    /// Looks for values and replays.
+    pub fn of(connection: &Connection, partition: &Partition) -> Self {
+        let mut asking = Asking { connection, failure: None };
+        let replay_passes = asking.replay_passes(partition);
+        let has_counters = replay_passes > 0 || asking.has_counters(partition);
+        Self { has_counters, replay_passes, failure: asking.failure }
+    }
+}
+
+/// Asks one row at a time, and remembers the first failure.
+struct Asking<'a> {
+    connection: &'a Connection,
+    failure: Option<(&'static str, String)>,
+}
+
+impl Asking<'_> {
+    /// The first row of an answer that is about a table.
+    fn first<T>(&mut self, base: &'static str, sql: &str, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> Option<T> {
+        match self.connection.query_row(sql, [], read) {
+            Ok(value) => Some(value),
+            Err(Error::QueryReturnedNoRows) => None,
+            Err(error) => {
+                self.failure.get_or_insert_with(|| (base, error.to_string()));
+                None
+            }
+        }
+    }
+
+    fn is_any(&mut self, sql: &str) -> bool {
+        self.first(VALUES, sql, |_| Ok(())).is_some()
+    }
+
+    fn has_counters(&mut self, partition: &Partition) -> bool {
+        let (Some(values), Some(dispatches)) = (partition.table(VALUES), partition.table(DISPATCHES)) else {
+            return false;
+        };
+        if !values.has("event_id") || !dispatches.has("event_id") {
+            return false;
+        }
+        let condition = if values.has("sample_id") { "WHERE sample_id IS NULL" } else { "" };
+        let (values, dispatches) = (quoted(&values.name), quoted(&dispatches.name));
+        // Without a value SQLite would still look at every dispatch.
+        let none = format!(include_str!("sql/first_value.sql"), values = values, condition = condition);
+        if !self.is_any(&none) && self.failure.is_none() {
+            return false;
+        }
+        // The first value alone tells in most files, and at once.
+        let first = format!(
+            include_str!("sql/first_value_is_counter.sql"),
+            values = values,
+            condition = condition,
+            dispatches = dispatches
+        );
+        let any = format!(
+            include_str!("sql/any_value_is_counter.sql"),
+            values = values,
+            condition = condition,
+            dispatches = dispatches
+        );
+        self.is_any(&first) || self.is_any(&any)
+    }
+
+    fn replay_passes(&mut self, partition: &Partition) -> i64 {
+        let Some(dispatches) = partition.table(DISPATCHES).filter(|table| table.has("replay_pass")) else {
+            return 0;
+        };
+        let sql = format!(include_str!("sql/replay_passes.sql"), dispatches = quoted(&dispatches.name));
+        self.first(DISPATCHES, &sql, |row| row.get::<_, Option<i64>>(0)).flatten().unwrap_or(0).max(0)
+    }
 }

@@ -5,11 +5,11 @@ use polars::prelude::*;
 
 use super::assembly::Assembly;
 use super::dispatches::pass_of;
+use crate::columns::frames::dictionary_column;
 use crate::input::common::Texts;
-use crate::input::common::sqlite::{Columns, integer, real, text};
+use crate::input::common::sqlite::{Columns, Condition, integer, real, text};
 use crate::input::common::{IdIndex, count_first, put_counter_instances, put_counters, with_values};
-use crate::trace::frames::dictionary_column;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 /// Rows of rocpd_pmc_event that belong to a dispatch, in recorded order, with the canonical columns of
 /// `counter_instances`.
@@ -27,7 +27,7 @@ fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
     let columns = assembly.database.read("pmc_event", &wanted, threads)?;
     assembly.absorb("pmc_event", &columns);
     let wanted = [integer("event_id"), integer("dispatch_id"), integer("replay_pass")];
-    let dispatches = assembly.database.read("kernel_dispatch", &wanted, threads)?;
+    let dispatches = assembly.look_up("kernel_dispatch", &wanted, Condition::all())?;
     let runs = Runs::of(&dispatches, assembly.context.process.pass);
     let event_ids = columns.integers("event_id");
     let run = |event: Option<i64>| event.and_then(|event| runs.find(event));
@@ -104,10 +104,9 @@ fn note_orphans(
     event_ids: &Int64Chunked,
     ids: &Int64Chunked,
 ) -> Result<()> {
-    let database = assembly.database.of_all_processes();
     let mut owned: Vec<IdIndex> = Vec::new();
     for base in ["kernel_dispatch", "sample", "region", "memory_copy", "memory_allocate"] {
-        let columns = database.read(base, &[integer("event_id")], assembly.context.threads)?;
+        let columns = assembly.look_up_of_all(base, &[integer("event_id")])?;
         owned.push(IdIndex::new(&columns.integers("event_id").iter().flatten().collect::<Vec<i64>>()));
     }
     let is_owned = |event: Option<i64>| event.is_some_and(|id| owned.iter().any(|index| index.position(id).is_some()));

@@ -1,7 +1,8 @@
 //! Reads columns of the tables of one partition.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 
@@ -31,6 +32,8 @@ pub struct Owner {
 pub struct DatabaseStore {
     store: Store,
     _file: Arc<DatabaseFile>,
+    /// What was found of tables that were verified, by name and whether closely: processes of a partition share them.
+    verified: Mutex<BTreeMap<(String, bool), Option<String>>>,
 }
 
 impl DatabaseStore {
@@ -39,7 +42,19 @@ impl DatabaseStore {
     /// # Errors
     /// When the reader of pages was asked for and cannot read it.
     pub fn new(file: Arc<DatabaseFile>, reader: Reader) -> Result<Self> {
-        Ok(Self { store: Store::checked(file.path(), reader)?, _file: file })
+        Ok(Self { store: Store::checked(file.path(), reader)?, _file: file, verified: Mutex::default() })
+    }
+
+    /// What is damaged of the pages of a table and, to look `closely`, of its rows.
+    pub fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Option<String> {
+        let key = (table.name.clone(), closely);
+        let lock = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return known.clone();
+        }
+        let found = sqlite::verify(&self.store, table, closely, threads);
+        lock().insert(key, found.clone());
+        found
     }
 }
 
@@ -75,6 +90,19 @@ impl Database {
     /// When the file cannot be opened.
     pub fn tracks(&self) -> Result<&Tracks> {
         self.tracks.get(self)
+    }
+
+    /// What is damaged of the tracks, as far as they were read.
+    pub fn damage_of_tracks(&self) -> Option<&str> {
+        self.tracks.damage()
+    }
+
+    /// What is damaged of all tables of the partition, by base name: of their pages and, to look `closely`, of their rows.
+    pub fn damage_of_tables(&self, closely: bool, threads: usize) -> Vec<(String, String)> {
+        let tables = self.partition.table_bases().filter_map(|base| Some((base, self.partition.table(base)?)));
+        let damage =
+            |(base, table): (&str, &TableShape)| Some((base.to_owned(), self.file.verify(table, closely, threads)?));
+        tables.filter_map(damage).collect()
     }
 
     /// The same partition with the rows of all its processes.

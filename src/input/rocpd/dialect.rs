@@ -1,7 +1,7 @@
 //! Which dialects of rocpd are known, and what is said of those that are not.
 
 use super::container::Partition;
-use crate::trace::source::{Anomaly, Severity};
+use crate::schema::anomaly::{Anomaly, Severity};
 
 /// Schema versions whose tables this reader knows.
 const KNOWN_VERSIONS: &[&str] = &["3", "3.0.0", "3.0.1", "3.0.2", "3.0.3", "3.0.4", "3.0.5", "4", "4.1.0"];

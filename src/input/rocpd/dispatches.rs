@@ -8,11 +8,11 @@ use super::assembly::Assembly;
 use super::database::Database;
 use super::events::Events;
 use super::hint;
+use crate::columns::frames::{dictionary_column, dictionary_column_at};
+use crate::columns::values::{Integers, integers};
 use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer};
 use crate::input::common::{count_first, count_rows, or, or_else};
-use crate::trace::frames::{dictionary_column, dictionary_column_at};
-use crate::trace::source::Severity;
-use crate::trace::values::{Integers, integers};
+use crate::schema::anomaly::Severity;
 
 /// Canonical columns and the source column each needs.
 const SOURCES: &[(&[&str], &str)] = &[

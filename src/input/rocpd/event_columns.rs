@@ -8,11 +8,11 @@ use super::assembly::Assembly;
 use super::database::KEY;
 use super::dispatches::{note_missing_events, put_event_ids};
 use super::events::Events;
+use crate::columns::frames::{dictionary_column_at, text_column_from_dictionary};
+use crate::columns::values::Integers;
 use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, text};
 use crate::input::common::{IdIndex, Texts, index_of};
-use crate::trace::domain::domain_of_category;
-use crate::trace::frames::{dictionary_column_at, text_column_from_dictionary};
-use crate::trace::values::Integers;
+use crate::schema::domain::domain_of_category;
 
 const UNKNOWN: &str = "unknown";
 

@@ -11,9 +11,9 @@ use polars::prelude::*;
 use rayon::prelude::*;
 
 use super::database::Database;
+use crate::columns::values::Integers;
 use crate::input::common::sqlite::{Columns, Misfit, Wanted, integer};
 use crate::input::common::{IdIndex, index_of};
-use crate::trace::values::Integers;
 
 /// Bytes of event columns that are kept at most.
 const KEPT_BYTES: usize = 512 << 20;

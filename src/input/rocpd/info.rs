@@ -4,9 +4,9 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
+use crate::columns::frames::dictionary_column;
 use crate::input::common::or_else;
 use crate::input::common::sqlite::{Columns, integer, text};
-use crate::trace::frames::dictionary_column;
 
 /// Assembles `queues` or `streams`.
 ///

@@ -6,8 +6,8 @@ use polars::prelude::*;
 use super::assembly::Assembly;
 use super::dispatches::put_correlation;
 use super::hint;
+use crate::columns::frames::categorical;
 use crate::input::common::sqlite::{Columns, Condition, integer, text};
-use crate::trace::frames::categorical;
 
 /// Columns that may name the operation of a HIP event in words.
 const OPERATIONS: &[&str] = &["operation", "name", "type"];

@@ -9,15 +9,15 @@ use super::args::OwnerCache;
 use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
+use crate::columns::values::integers;
 use crate::input::common::sqlite::{Columns, integer, misfits, text};
 use crate::input::common::{IdIndex, Texts, index_of, remembering};
-use crate::trace::source::Anomaly;
-use crate::trace::values::integers;
+use crate::schema::anomaly::Anomaly;
 
 /// Strings, categories and threads of one partition, read when first needed.
 pub struct Lookups {
-    strings: OnceLock<(Texts, Vec<Anomaly>)>,
-    categories: OnceLock<(Texts, Vec<Anomaly>)>,
+    strings: OnceLock<TextTable>,
+    categories: OnceLock<TextTable>,
     threads: OnceLock<Threads>,
     /// Set when all regions have a length.
     no_instants: OnceLock<()>,
@@ -27,11 +27,23 @@ pub struct Lookups {
     pub events: Arc<EventCache>,
 }
 
+/// The texts of a table, and what was odd and damaged of it.
+struct TextTable {
+    texts: Texts,
+    anomalies: Vec<Anomaly>,
+    damage: Option<String>,
+}
+
 struct Threads {
     index: IdIndex,
     tids: Vec<Option<i64>>,
     of_system: Option<IdIndex>,
+    damage: Option<String>,
 }
+
+const STRINGS: &str = "string";
+const CATEGORIES: &str = "info_category";
+const THREADS: &str = "info_thread";
 
 impl Threads {
     fn tid(&self, row: i64) -> Option<i64> {
@@ -44,20 +56,23 @@ impl Threads {
 
 /// The texts of a table, read when first needed.
 fn read_texts<'a>(
-    read: &'a OnceLock<(Texts, Vec<Anomaly>)>,
+    read: &'a OnceLock<TextTable>,
     database: &Database,
     base: &str,
     column: &'static str,
     threads: usize,
 ) -> Result<&'a Texts> {
-    if let Some((texts, _)) = read.get() {
-        return Ok(texts);
+    if let Some(table) = read.get() {
+        return Ok(&table.texts);
     }
     let columns = database.read(base, &[text(column)], threads)?;
     let source = format!("rocpd_{base}");
-    let texts = Texts::of(&columns.integers("id"), &columns.texts(column));
-    let (texts, _) = read.get_or_init(|| (texts, misfits(&source, &source, &columns).collect()));
-    Ok(texts)
+    let table = TextTable {
+        texts: Texts::of(&columns.integers("id"), &columns.texts(column)),
+        anomalies: misfits(&source, &source, &columns).collect(),
+        damage: columns.damage,
+    };
+    Ok(&read.get_or_init(|| table).texts)
 }
 
 impl Lookups {
@@ -90,7 +105,7 @@ impl Lookups {
     /// # Errors
     /// When the file cannot be opened.
     pub fn strings(&self, database: &Database, threads: usize) -> Result<&Texts> {
-        read_texts(&self.strings, database, "string", "string", threads)
+        read_texts(&self.strings, database, STRINGS, "string", threads)
     }
 
     /// The categories of events: in a table of their own from schema 4.1.0 on, else among the strings.
@@ -98,16 +113,25 @@ impl Lookups {
     /// # Errors
     /// When the file cannot be opened.
     pub fn categories(&self, database: &Database, threads: usize) -> Result<&Texts> {
-        if database.partition().table("info_category").is_none() {
+        if database.partition().table(CATEGORIES).is_none() {
             return self.strings(database, threads);
         }
-        read_texts(&self.categories, database, "info_category", "name", 1)
+        read_texts(&self.categories, database, CATEGORIES, "name", 1)
     }
 
     /// What is odd about the texts that were read so far.
     pub fn anomalies(&self) -> impl Iterator<Item = Anomaly> {
         let read = [self.strings.get(), self.categories.get()].into_iter().flatten();
-        read.flat_map(|(_, anomalies)| anomalies.iter().cloned())
+        read.flat_map(|table| table.anomalies.iter().cloned())
+    }
+
+    /// What is damaged of the tables that were read so far, by base name: whatever names a row of them may be wrong.
+    pub fn damage(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        fn of_texts<'a>(base: &'static str, table: &'a OnceLock<TextTable>) -> Option<(&'static str, &'a str)> {
+            Some((base, table.get()?.damage.as_deref()?))
+        }
+        let threads = self.threads.get().and_then(|threads| Some((THREADS, threads.damage.as_deref()?)));
+        [of_texts(STRINGS, &self.strings), of_texts(CATEGORIES, &self.categories), threads].into_iter().flatten()
     }
 
     /// Thread ids of the operating system for a column of thread rows; the row id itself where the row is missing.
@@ -119,12 +143,12 @@ impl Lookups {
         let threads = match self.threads.get() {
             Some(threads) => threads,
             None => {
-                let columns = database.read("info_thread", &[integer("tid")], 1)?;
+                let columns = database.read(THREADS, &[integer("tid")], 1)?;
                 let tids: Vec<Option<i64>> = columns.integers("tid").iter().collect();
                 let of_system = is_track_based(database.partition())
                     .then(|| IdIndex::new(&tids.iter().copied().flatten().collect::<Vec<i64>>()));
                 let index = index_of(&columns.integers("id"));
-                self.threads.get_or_init(|| Threads { index, tids, of_system })
+                self.threads.get_or_init(|| Threads { index, tids, of_system, damage: columns.damage })
             }
         };
         let tids = remembering(rows, |row| row.map(|row| threads.tid(row).unwrap_or(row)));

@@ -7,9 +7,9 @@ use super::assembly::Assembly;
 use super::event_columns::put_event_columns;
 use super::regions::without_length;
 use super::{pc_samples, samples};
+use crate::columns::frames::dictionary_column;
 use crate::input::common::sqlite::{Columns, integer};
 use crate::input::common::{or_else, zeros};
-use crate::trace::frames::dictionary_column;
 
 /// Assembles the records without length: samples on tracks that hold no value and no program counter, then regions that
 /// end when they start. They are numbered from 1 in this order.

@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::assembly::Assembly;
 use super::database::Database;
 use super::event_columns::EventDetails;
+use crate::columns::frames::categorical;
 use crate::input::common::sqlite::{Condition, integer, quoted, text};
 use crate::input::common::{or_else, zeros};
-use crate::trace::frames::categorical;
 
 /// The key that only program counter samples have.
 const METHOD: &str = "sampling_method";

@@ -6,11 +6,11 @@ use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::container::Partition;
-use super::counter_facts::{has_counters, replay_passes};
+use super::counter_facts::CounterFacts;
 use super::database::Owner;
 use crate::input::common::sqlite::{TableShape, quoted, text_of_blob};
 use crate::input::common::{agent_details, detail};
-use crate::trace::facts::{AgentFacts, ProcessFacts};
+use crate::schema::facts::{AgentFacts, ProcessFacts};
 
 /// Environment variables that launchers set to the rank of a process, in the order of trust.
 const RANK_VARIABLES: &[&str] = &[
@@ -40,11 +40,10 @@ pub struct FoundProcess {
 pub fn processes(
     connection: &Connection,
     partition: &Partition,
+    counters: &CounterFacts,
     path: &str,
     source: &str,
 ) -> Result<Vec<FoundProcess>> {
-    let replay_passes = replay_passes(connection, partition);
-    let has_counters = replay_passes > 0 || has_counters(connection, partition);
     let base = ProcessFacts {
         guid: partition.guid.clone(),
         content_hash: partition.suffix.clone(),
@@ -54,8 +53,8 @@ pub fn processes(
         source: source.to_owned(),
         format: "rocpd".to_owned(),
         schema_version: partition.schema_version.clone(),
-        has_counters,
-        replay_passes,
+        has_counters: counters.has_counters,
+        replay_passes: counters.replay_passes,
         ..ProcessFacts::default()
     };
     let columns = &["id", "nid", "ppid", "pid", "init", "fini", "start", "end", "command", "environment"];

@@ -6,10 +6,10 @@ use polars::prelude::*;
 use super::assembly::Assembly;
 use super::event_columns::{EVENT_COLUMNS, put_event_columns, with_unknown};
 use super::hint;
+use crate::columns::frames::dictionary_column_at;
 use crate::input::common::sqlite::{Condition, RowTest, Wanted, integer};
 use crate::input::common::{Texts, count_first};
-use crate::trace::frames::dictionary_column_at;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 /// Condition for the rows of `regions`.
 pub fn with_length() -> Condition {

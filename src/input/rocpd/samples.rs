@@ -7,11 +7,11 @@ use polars::prelude::*;
 
 use super::assembly::Assembly;
 use super::counters;
-use crate::input::common::sqlite::{Columns, integer, real, text};
+use crate::columns::frames::dictionary_column;
+use crate::input::common::sqlite::{Columns, Condition, integer, real, text};
 use crate::input::common::{IdIndex, count_first, or_else, zeros};
 use crate::input::common::{Texts, index_of};
-use crate::trace::frames::dictionary_column;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 /// Columns that tell the hardware instances of a streamed counter apart, and what each is called.
 const PLACES: &[(&str, &str)] =
@@ -47,7 +47,7 @@ pub fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bo
 
 /// Events of dispatches: values of these are counters unless they name a sample.
 fn counted_events(assembly: &Assembly<'_>) -> Result<IdIndex> {
-    let columns = assembly.database.read("kernel_dispatch", &[integer("event_id")], assembly.context.threads)?;
+    let columns = assembly.look_up("kernel_dispatch", &[integer("event_id")], Condition::all())?;
     Ok(IdIndex::new(&columns.integers("event_id").iter().flatten().collect::<Vec<i64>>()))
 }
 
@@ -201,7 +201,7 @@ fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
     if named.null_count() == values.height {
         return Ok(());
     }
-    let all = assembly.database.of_all_processes().read("sample", &[], assembly.context.threads)?;
+    let all = assembly.look_up_of_all("sample", &[])?;
     let known = index_of(&all.integers("id"));
     let lost = named.iter().map(|sample| sample.is_some_and(|sample| known.position(sample).is_none()));
     let (count, first) = count_first(lost, &values.integers("id"));

@@ -1,12 +1,13 @@
 //! A process of a rocpd database as a source of canonical tables.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
 use rusqlite::Connection;
 
 use super::assembly::Assembly;
 use super::container::Partition;
+use super::counter_facts::{CounterFacts, TELLING};
 use super::database::{Database, DatabaseStore};
 use super::dialect;
 use super::events::EventCache;
@@ -14,19 +15,24 @@ use super::lookups::Lookups;
 use super::process::processes;
 use super::regions::{with_length, without_length};
 use super::symbols::SymbolCache;
+use super::tracks::TRACKS;
 use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
+use crate::columns::frames::empty_frame;
 use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, damage};
 use crate::input::{Found, Opened};
-use crate::trace::frames::empty_frame;
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Damage, ReadContext, RowCount, Rows, Source};
+use crate::schema::anomaly::Damage;
+use crate::schema::{Column, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source};
 use polars::prelude::IntoLazy;
 
 struct RocpdSource {
     database: Database,
     lookups: Lookups,
     symbols: SymbolCache,
+    /// Path as given or found.
+    shown: String,
+    content: OnceLock<Vec<Damage>>,
 }
 
 impl RocpdSource {
@@ -40,6 +46,37 @@ impl RocpdSource {
 
 /// Fewer samples are read to be counted: SQLite would take longer to open the database.
 const FEW_SAMPLES: u64 = 4_096;
+
+/// Base names of the small tables that say what others are about, whatever of these is read.
+fn is_description(base: &str) -> bool {
+    base == "metadata" || base == TRACKS || base.starts_with("info_")
+}
+
+/// What is damaged of the tables that decide what a partition is, in the words of who reads them.
+fn damage_of_descriptions(
+    store: &DatabaseStore,
+    partition: &Partition,
+    counters: &CounterFacts,
+) -> Vec<(String, String)> {
+    let is_doubtful = |base: &str| counters.failure.is_some() && TELLING.contains(&base);
+    let bases = partition.table_bases().filter(|base| is_description(base) || is_doubtful(base));
+    let tables = bases.filter_map(|base| Some((base, partition.table(base)?)));
+    let found = tables.filter_map(|(base, table)| {
+        let cause = store.verify(table, is_description(base), 1)?;
+        Some((base.to_owned(), cause))
+    });
+    let mut damage: Vec<(String, String)> = found.collect();
+    // Whatever SQLite stumbled over, what was asked is not known.
+    let is_told = damage.iter().any(|(base, _)| is_doubtful(base));
+    let untold = counters.failure.iter().filter(|_| !is_told);
+    damage.extend(untold.map(|(base, cause)| ((*base).to_owned(), cause.clone())));
+    damage
+}
+
+/// Damage of a table of a file, by its base name.
+fn damage_of(shown: &str, (base, cause): (String, String)) -> Damage {
+    Damage { path: shown.to_owned(), part: format!("rocpd_{base}"), cause }
+}
 
 /// The processes of a rocpd database with these partitions, which is open.
 ///
@@ -69,10 +106,17 @@ pub fn find(
             part: table.clone(),
             cause: "its entry in the list of tables is damaged".to_owned(),
         }));
-        for process in processes(connection, partition, shown, source)? {
-            let database = Database::new(Arc::clone(&store), partition.clone(), process.owner);
-            let source =
-                RocpdSource { database, lookups: Lookups::new(Arc::clone(events)), symbols: SymbolCache::default() };
+        let counters = CounterFacts::of(connection, partition);
+        let of_descriptions = damage_of_descriptions(&store, partition, &counters);
+        opened.damage.extend(of_descriptions.into_iter().map(|table| damage_of(shown, table)));
+        for process in processes(connection, partition, &counters, shown, source)? {
+            let source = RocpdSource {
+                database: Database::new(Arc::clone(&store), partition.clone(), process.owner),
+                lookups: Lookups::new(Arc::clone(events)),
+                symbols: SymbolCache::default(),
+                shown: shown.to_owned(),
+                content: OnceLock::new(),
+            };
             opened.processes.push(Found { facts: process.facts, source: Arc::new(source) });
         }
     }
@@ -170,6 +214,24 @@ impl Source for RocpdSource {
             count.damage.extend(cause.map(|cause| damage(context, &format!("rocpd_{base}"), &cause)));
         }
         Ok(count)
+    }
+
+    fn damage_of_content(&self) -> &[Damage] {
+        // Not within `get_or_init`: who waits for other threads there may begin work that wants the same.
+        if self.content.get().is_none() {
+            let tables = self.database.damage_of_tables(true, rayon::current_num_threads());
+            let _ = self.content.set(tables.into_iter().map(|table| damage_of(&self.shown, table)).collect());
+        }
+        self.content.get().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        self.content.get().cloned().unwrap_or_default()
+    }
+
+    fn damage_of_structure(&self) -> Vec<Damage> {
+        let tables = self.database.damage_of_tables(false, rayon::current_num_threads());
+        tables.into_iter().map(|table| damage_of(&self.shown, table)).collect()
     }
 
     fn release(&self) {

@@ -6,9 +6,12 @@ use anyhow::Result;
 use serde_json::Value;
 
 use super::database::Database;
+use crate::analysis::kernel_names::strip_kd;
 use crate::input::common::sqlite::{Columns, integer, text};
 use crate::input::common::{IdIndex, SymbolNames, index_of, placeholder};
-use crate::trace::kernel_names::strip_kd;
+
+/// The table of symbols.
+pub const SYMBOLS: &str = "info_kernel_symbol";
 
 /// The symbols of one partition.
 pub struct Symbols {
@@ -33,7 +36,7 @@ impl Symbols {
             integer("group_segment_size"),
             integer("private_segment_size"),
         ];
-        let columns = database.read("info_kernel_symbol", &wanted, 1)?;
+        let columns = database.read(SYMBOLS, &wanted, 1)?;
         let ids = columns.integers("id");
         let mut symbols = Self { index: index_of(&ids), names: SymbolNames::default(), columns };
         let (display, mangled) = (symbols.columns.texts("display_name"), symbols.columns.texts("kernel_name"));
@@ -72,5 +75,10 @@ impl SymbolCache {
         }
         let symbols = Symbols::read(database)?;
         Ok(self.0.get_or_init(|| symbols))
+    }
+
+    /// What is damaged of those that were read.
+    pub fn damage(&self) -> Option<&str> {
+        self.0.get()?.columns.damage.as_deref()
     }
 }

@@ -10,6 +10,9 @@ use crate::input::common::IdIndex;
 use crate::input::common::index_of;
 use crate::input::common::sqlite::{Columns, Values, integer};
 
+/// The table of tracks.
+pub const TRACKS: &str = "track";
+
 /// Columns that a row may take from its track.
 pub const OF_TRACK: &[&str] = &["tid", "agent_id", "queue_id", "stream_id"];
 
@@ -44,9 +47,14 @@ impl TrackCache {
         }
         let wanted =
             [integer("name_id"), integer("tid"), integer("agent_id"), integer("queue_id"), integer("stream_id")];
-        let columns = database.read("track", &wanted, 1)?;
+        let columns = database.read(TRACKS, &wanted, 1)?;
         let tracks = Tracks { index: index_of(&columns.integers("id")), columns };
         Ok(self.0.get_or_init(|| tracks))
+    }
+
+    /// What is damaged of those that were read.
+    pub fn damage(&self) -> Option<&str> {
+        self.0.get()?.columns.damage.as_deref()
     }
 }
 

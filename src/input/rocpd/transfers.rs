@@ -6,10 +6,10 @@ use polars::prelude::*;
 use super::assembly::Assembly;
 use super::dispatches::put_correlation;
 use super::hint;
+use crate::columns::frames::text_column_from_dictionary;
 use crate::input::common::sqlite::{Columns, Condition, Wanted, integer, text};
 use crate::input::common::{count_first, direction_column, or_else, put_copy_gpus, zeros};
-use crate::trace::frames::text_column_from_dictionary;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 const COPY_SOURCES: &[(&[&str], &str)] = &[
     (&["direction"], "name_id"),
@@ -113,7 +113,7 @@ fn put_words(assembly: &mut Assembly<'_>, name: &'static str, columns: &Columns,
         let words = columns.texts(source);
         let words: Vec<Option<String>> = words.iter().map(|word| Some(word.unwrap_or("UNKNOWN").to_owned())).collect();
         let column = text_column_from_dictionary(name, &words, (0..words.len()).map(Some))?;
-        Ok(column.cast(&crate::trace::frames::categorical())?)
+        Ok(column.cast(&crate::columns::frames::categorical())?)
     })
 }
 

@@ -9,9 +9,9 @@ use super::columns::Col;
 use super::header::Layout;
 use super::rows::{Row, scan};
 use super::survey::{Survey, Surveyed};
+use crate::columns::frames::dictionary_column;
 use crate::input::common::{TableBuilder, put_counter_instances, put_counters};
-use crate::trace::frames::dictionary_column;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 /// Values in recorded order: positions of runs and of names, and the values.
 #[derive(Default)]

@@ -6,8 +6,8 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::survey::{Run, Survey};
+use crate::columns::frames::dictionary_column;
 use crate::input::common::{SymbolNames, TableBuilder, placeholder};
-use crate::trace::frames::dictionary_column;
 
 const NAMES: &[&str] = &["kernel_name", "short_name", "category"];
 

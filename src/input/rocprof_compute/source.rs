@@ -12,13 +12,14 @@ use super::survey::Survey;
 use super::system::System;
 use super::workload::Workload;
 use super::{counters, dispatches};
+use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::csv::CsvFile;
 use crate::input::common::{TableBuilder, is_left_out};
 use crate::input::{Found, Opened};
-use crate::trace::facts::ProcessFacts;
-use crate::trace::frames::{empty_frame, own_columns};
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::facts::ProcessFacts;
+use crate::schema::{Column, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source};
 
 struct ComputeSource(Survey);
 

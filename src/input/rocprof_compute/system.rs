@@ -6,7 +6,7 @@ use csv::ByteRecord;
 
 use super::columns::trimmed;
 use crate::input::common::csv::{CsvFile, Parsed, float, integer, start};
-use crate::trace::facts::AgentFacts;
+use crate::schema::facts::AgentFacts;
 
 /// The fields of the first row by name.
 #[derive(Clone, Debug, Default)]

@@ -10,7 +10,7 @@ use super::header::spelling;
 use super::values::AgentLabel;
 use crate::input::common::csv::{CsvFile, Parsed, integer, line_at, start};
 use crate::input::common::shader_engines;
-use crate::trace::facts::AgentFacts;
+use crate::schema::facts::AgentFacts;
 
 /// An agent of the list.
 #[derive(Clone, Debug)]

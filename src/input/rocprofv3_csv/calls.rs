@@ -11,9 +11,9 @@ use super::fields::{Fields, Need, Plan};
 use super::kinds::Kind;
 use super::reading::{Reading, ordinals, zero_as_null};
 use super::rows::Row;
+use crate::columns::frames::{dictionary_column, text_column_from_dictionary};
 use crate::input::common::{or_else, zeros};
-use crate::trace::domain::domain_of_category;
-use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
+use crate::schema::domain::domain_of_category;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid", "time_ns"];
 const NAMES: &[&str] = &["domain", "category", "name", "message"];

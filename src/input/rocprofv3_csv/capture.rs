@@ -15,7 +15,7 @@ use super::owners::{Owned, Owners};
 use super::rows::{Row, scan};
 use super::symbols::Symbols;
 use crate::input::common::csv::{CsvFile, Flaws, start};
-use crate::trace::source::{Anomaly, Damage};
+use crate::schema::anomaly::{Anomaly, Damage};
 
 /// A file of a capture after it was surveyed.
 pub struct Surveyed {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::columns::Col;
 use super::kinds::Kind;
 use super::rows::Row;
-use crate::trace::domain::domain_of_category;
+use crate::schema::domain::domain_of_category;
 
 /// What a row says about its process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

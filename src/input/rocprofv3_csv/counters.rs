@@ -9,8 +9,8 @@ use super::fields::{Fields, Need, Plan, every, nothing};
 use super::kinds::Kind;
 use super::reading::{Reading, ordinals};
 use super::words::Words;
+use crate::columns::frames::{constant_cat, dictionary_column};
 use crate::input::common::{put_counter_instances, put_counters, with_values};
-use crate::trace::frames::{constant_cat, dictionary_column};
 
 const NUMBERS: &[Need] = &[(Col::Dispatch, &[]), (Col::Correlation, &[])];
 const SAMPLE_NUMBERS: &[Need] = &[(Col::Time, &["time_ns"]), (Col::Agent, &["agent_id", "gpu", "device"])];

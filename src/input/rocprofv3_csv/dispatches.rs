@@ -10,8 +10,8 @@ use super::fields::{Fields, Need, Plan, every, nothing};
 use super::kinds::Kind;
 use super::reading::{Reading, zero_as_null};
 use super::symbols::forms;
+use crate::columns::frames::dictionary_column;
 use crate::input::common::{or_else, zeros};
-use crate::trace::frames::dictionary_column;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 const GROUP_SIZES: &[&str] = &["workgroup_x", "workgroup_y", "workgroup_z"];

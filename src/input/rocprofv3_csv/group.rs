@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::input::common::csv::CsvFile;
-use crate::trace::facts::ProcessFacts;
+use crate::schema::facts::ProcessFacts;
 
 /// Ends of the names that rocprofv3 and `rocpd convert` give, longer ones first where one ends in another.
 const ENDINGS: &[&str] = &[

@@ -7,7 +7,7 @@ use polars::prelude::*;
 
 use super::reading::Reading;
 use super::symbols::{Symbols, forms};
-use crate::trace::frames::dictionary_column;
+use crate::columns::frames::dictionary_column;
 
 /// Assembles a table of ids that rows name.
 pub fn read_ids(reading: &mut Reading<'_>, key: &'static str, ids: &BTreeSet<i64>) {

@@ -5,7 +5,7 @@ use polars::prelude::*;
 
 use super::capture::{Capture, Findings};
 use crate::input::common::TableBuilder;
-use crate::trace::schema::{Column as Declaration, Table};
+use crate::schema::{Column as Declaration, Table};
 use crate::trace::source::{ReadContext, Rows};
 
 /// The builder of a canonical table, where its rows come from, and what was odd about them.

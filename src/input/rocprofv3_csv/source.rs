@@ -15,12 +15,13 @@ use super::owners::Owned;
 use super::reading::Reading;
 use super::symbols::Symbols;
 use super::{calls, counters, dispatches, info, pc_samples, transfers};
+use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::is_left_out;
 use crate::input::{Found, Opened};
-use crate::trace::facts::ProcessFacts;
-use crate::trace::frames::{empty_frame, own_columns};
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Severity, Source};
+use crate::schema::anomaly::{Anomaly, Severity};
+use crate::schema::facts::ProcessFacts;
+use crate::schema::{Column, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source};
 
 struct CsvSource(Capture);
 

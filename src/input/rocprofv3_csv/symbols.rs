@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::census::{Census, Kernel};
+use crate::analysis::categories::Categories as CategoryRules;
 use crate::input::common::{IdIndex, NameForms, SymbolNames, placeholder};
-use crate::trace::categories::Categories as CategoryRules;
 
 /// The kernels of a process.
 pub struct Symbols {

@@ -7,10 +7,10 @@ use super::columns::Col;
 use super::fields::{Fields, Need, Plan, every};
 use super::kinds::Kind;
 use super::reading::{Reading, ordinals, zero_as_null};
+use crate::columns::frames::dictionary_column;
 use crate::input::common::{
     ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words, direction_column, or_else, put_copy_gpus, zeros,
 };
-use crate::trace::frames::dictionary_column;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 const COPY_AGENTS: &[&str] = &["src_agent_id", "dst_agent_id", "direction", "gpu", "peer_gpu", "device"];

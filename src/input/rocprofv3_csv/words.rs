@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::Column;
 
-use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
+use crate::columns::frames::{dictionary_column, text_column_from_dictionary};
 
 /// Texts in the order of the rows.
 #[derive(Clone, Debug, Default)]

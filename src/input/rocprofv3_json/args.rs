@@ -6,8 +6,8 @@ use polars::prelude::*;
 use super::parts::Sink;
 use super::reading::Reading;
 use super::records::CallWithArgs;
-use crate::trace::frames::{categorical, constant_cat};
-use crate::trace::source::Severity;
+use crate::columns::frames::{categorical, constant_cat};
+use crate::schema::anomaly::Severity;
 
 #[derive(Default)]
 struct Args {

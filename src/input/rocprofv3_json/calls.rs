@@ -11,10 +11,10 @@ use super::integers::{Field, Integers, Layout, Selected};
 use super::kinds::Kinds;
 use super::reading::{Reading, ordinals};
 use super::records::Activity;
+use crate::columns::frames::{dictionary_column, text_column_from_dictionary};
 use crate::input::common::{IdIndex, or_else, zeros};
-use crate::trace::domain::domain_of_category;
-use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
+use crate::schema::domain::domain_of_category;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid", "time_ns"];
 const NAMES: &[&str] = &["domain", "category", "name", "message"];

@@ -14,7 +14,7 @@ use super::kinds::Kinds;
 use super::parts::{Collected, Shortcuts, Sink, read_object, read_section};
 use super::roles::Roles;
 use super::symbols::Symbols;
-use crate::trace::source::{Anomaly, Damage, Severity};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 /// A process of a file.
 pub struct Capture {

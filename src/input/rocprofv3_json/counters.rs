@@ -10,9 +10,9 @@ use super::parts::Sink;
 use super::reading::Reading;
 use super::records::{Counter, CounterRecord};
 use super::roles::{COUNTERS, STREAMED_COUNTERS};
+use crate::columns::frames::{constant_cat, dictionary_column};
 use crate::input::common::{put_counter_instances, put_counters, with_values};
-use crate::trace::frames::{constant_cat, dictionary_column};
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 /// Values in recorded order.
 #[derive(Default)]

@@ -12,9 +12,9 @@ use super::integers::{Field, Integers, Layout, Selected};
 use super::reading::{Reading, ordinals, zero_as_null};
 use super::records::{CountedDispatch, Dispatch, KeyedText};
 use super::roles::{COUNTERS, DISPATCHES};
+use crate::columns::frames::{dictionary_column, dictionary_column_at};
 use crate::input::common::{TableBuilder, count_rows, or, or_else};
-use crate::trace::frames::{dictionary_column, dictionary_column_at};
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 

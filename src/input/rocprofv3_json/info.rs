@@ -10,7 +10,7 @@ use super::dispatches::Keyed;
 use super::reading::Reading;
 use super::records::CodeObject;
 use super::symbols::Symbols;
-use crate::trace::frames::dictionary_column;
+use crate::columns::frames::dictionary_column;
 
 /// Assembles `queues` or `streams`: ids that records name.
 ///

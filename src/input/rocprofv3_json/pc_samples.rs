@@ -11,8 +11,8 @@ use super::reading::Reading;
 use super::records::PcSample;
 use super::roles::PC_SAMPLES;
 use super::values::Text;
+use crate::columns::frames::{dictionary_column, text_column_from_dictionary};
 use crate::input::common::{or_else, zeros};
-use crate::trace::frames::{dictionary_column, text_column_from_dictionary};
 
 const NUMBERS: &[&str] =
     &["dispatch_id", "code_object_id", "code_object_offset", "xcc", "shader_engine", "cu", "simd", "wave", "time_ns"];

@@ -10,7 +10,7 @@ use super::capture::{Capture, Findings, FromRecord};
 use super::roles::COUNTERS;
 use super::values::{AgentRecord, Int, Text, or_default};
 use crate::input::common::{agent_details, detail};
-use crate::trace::facts::{AgentFacts, ProcessFacts};
+use crate::schema::facts::{AgentFacts, ProcessFacts};
 
 /// `metadata` of a process. The recorded configuration and environment are passed over.
 #[derive(Debug, Default, Deserialize)]

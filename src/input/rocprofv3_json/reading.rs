@@ -6,8 +6,9 @@ use polars::prelude::*;
 use super::capture::{Capture, Findings};
 use super::integers::Integers;
 use crate::input::common::{TableBuilder, count_first};
-use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{ReadContext, Rows, Severity};
+use crate::schema::anomaly::Severity;
+use crate::schema::{Column as Declaration, Table};
+use crate::trace::source::{ReadContext, Rows};
 
 /// The builder of a canonical table, where its rows come from, and what was odd about them.
 pub struct Reading<'a> {

@@ -17,12 +17,13 @@ use super::records::{Activity, Dispatch};
 use super::roles::{ALLOCATIONS, CALLS, COPIES, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS, PC_SAMPLES, Roles};
 use super::sweep::{Gather, scan};
 use super::{args, calls, counters, dispatches, info, pc_samples, transfers};
+use crate::columns::frames::{empty_frame, own_columns};
+use crate::columns::requests::Request;
 use crate::input::common::is_left_out;
 use crate::input::{Found, Opened};
-use crate::trace::Request;
-use crate::trace::frames::{empty_frame, own_columns};
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, Damage, ReadContext, RowCount, Rows, Severity, Source};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::{Column, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source};
 
 struct JsonSource(Capture);
 

@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::capture::{Capture, Findings, FromRecord};
 use super::records::KernelSymbol;
+use crate::analysis::kernel_names::strip_kd;
 use crate::input::common::{IdIndex, SymbolNames, placeholder};
-use crate::trace::kernel_names::strip_kd;
 
 /// The symbols, without the placeholder that the list begins with.
 pub struct Symbols {

@@ -10,11 +10,11 @@ use super::integers::{Field, Integers, Layout, Selected};
 use super::reading::{Reading, ordinals, zero_as_null};
 use super::records::Activity;
 use super::roles::{ALLOCATIONS, COPIES, GRAPH_LAUNCHES, HIP_EVENTS};
+use crate::columns::frames::dictionary_column;
 use crate::input::common::{
     ALLOCATION_LEVELS, ALLOCATION_OPERATIONS, allocation_words, direction_column, or_else, put_copy_gpus, zeros,
 };
-use crate::trace::frames::dictionary_column;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
 const OPERATION: &[&str] = &["direction", "operation", "level"];

@@ -6,9 +6,9 @@ use polars::prelude::*;
 use super::arg_texts::parse;
 use super::calls::Words;
 use super::reading::Reading;
+use crate::columns::frames::constant_cat;
 use crate::input::common::Texts;
 use crate::input::common::sqlite::{Condition, integer, text};
-use crate::trace::frames::constant_cat;
 
 /// Texts that may be those of the file.
 pub enum Held<'a> {

@@ -8,10 +8,11 @@ use polars::prelude::*;
 use super::args::texts_of;
 use super::kinds::{domain, is_marker};
 use super::reading::Reading;
+use crate::columns::frames::text_column_from_dictionary;
 use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer, listed};
 use crate::input::common::{Texts, count_first, index_of, or_else, zeros};
-use crate::trace::frames::text_column_from_dictionary;
-use crate::trace::source::{RowCount, Severity};
+use crate::schema::anomaly::Severity;
+use crate::trace::source::RowCount;
 
 const UNKNOWN: &str = "unknown";
 const WITH_LENGTH: RowTest<&str> = RowTest::Different("start", "end");

@@ -61,6 +61,11 @@ impl Container {
         self.tables.get(base)
     }
 
+    /// All tables that are known.
+    pub fn tables(&self) -> impl Iterator<Item = &TableShape> {
+        self.tables.values()
+    }
+
     /// Base name of the table that holds arguments and marker texts: schema 3 keeps texts that do not recur apart.
     pub fn args_table(&self) -> &'static str {
         if self.tables.contains_key("ustring") { "ustring" } else { "string" }

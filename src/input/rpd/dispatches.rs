@@ -9,10 +9,10 @@ use super::kinds::{OpKind, grid_is_work_items, handle};
 use super::ops::Ops;
 use super::reading::Reading;
 use super::symbols::{KERNEL_ID_SOURCES, Symbols, kernel_ids};
+use crate::columns::frames::dictionary_column_at;
 use crate::input::common::sqlite::{Condition, Wanted, integer, text};
 use crate::input::common::{count_first, count_rows};
-use crate::trace::frames::dictionary_column_at;
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 const NAMES: &[&str] = &["kernel_id", "kernel_name", "short_name", "category"];
 const SIZES: &[(&str, &str)] = &[

@@ -11,8 +11,8 @@ use super::kinds::{OpKind, handle};
 use super::ops::Ops;
 use super::reading::Reading;
 use super::symbols::{KERNEL_ID_SOURCES, Symbols, kernel_ids};
+use crate::columns::frames::dictionary_column;
 use crate::input::common::sqlite::{Condition, integer, text};
-use crate::trace::frames::dictionary_column;
 
 /// Assembles `queues`.
 ///

@@ -1,6 +1,6 @@
 //! What the words of the tracers mean: types of operations, directions of copies, domains of calls.
 
-use crate::trace::domain::domain_of_category;
+use crate::schema::domain::domain_of_category;
 
 /// What a GPU operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

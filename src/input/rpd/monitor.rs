@@ -9,7 +9,7 @@ use super::kinds::unit;
 use super::reading::Reading;
 use crate::input::common::sqlite::{Condition, integer, text};
 use crate::input::common::{count_first, or_else, zeros};
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 /// Assembles the samples. They belong to the machine, so that the first process of a file has them.
 ///

@@ -7,7 +7,8 @@ use super::joins::{Joined, calls};
 use super::kinds::OpKind;
 use super::reading::Reading;
 use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer, listed};
-use crate::trace::source::{RowCount, Severity};
+use crate::schema::anomaly::Severity;
+use crate::trace::source::RowCount;
 
 /// Kernel ids that are listed in a statement; with more of them the rows are chosen after reading alone.
 const LISTED_KERNELS: usize = 2_000;
@@ -73,7 +74,7 @@ pub fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
         return reading.count("op", &of_kind(reading, kind));
     }
     let rows = Ops::read(reading, kind, &[], false)?.columns.height as u64;
-    Ok(RowCount { rows, damage: Vec::new() })
+    Ok(RowCount { rows, damage: reading.reported() })
 }
 
 /// Condition for operations of a kind. Those of a type that is no known string are dispatches.

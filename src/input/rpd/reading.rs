@@ -8,13 +8,14 @@ use polars::prelude::*;
 
 use super::census::Census;
 use super::container::Container;
+use crate::columns::frames::dictionary_column;
 use crate::input::common::sqlite::{
-    self, Columns, Condition, DatabaseFile, RowTest, Selection, Store, Wanted, damage, misfits, text,
+    self, Columns, Condition, DatabaseFile, RowTest, Selection, Store, TableShape, Wanted, damage, misfits, text,
 };
 use crate::input::common::{TableBuilder, Texts};
-use crate::trace::frames::dictionary_column;
-use crate::trace::schema::{Column as Declaration, Table};
-use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows};
+use crate::schema::anomaly::{Anomaly, Damage};
+use crate::schema::{Column as Declaration, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows};
 
 /// A file, what it holds, and what has been read of it for good.
 pub struct Capture {
@@ -26,13 +27,30 @@ pub struct Capture {
     pub container: Container,
     /// What its rows are.
     pub census: Census,
-    strings: OnceLock<(Texts, Vec<Anomaly>)>,
+    strings: OnceLock<Strings>,
+}
+
+/// The string table, and what was odd and damaged of it.
+struct Strings {
+    texts: Texts,
+    anomalies: Vec<Anomaly>,
+    damage: Option<String>,
 }
 
 impl Capture {
     /// Nothing read yet.
     pub fn new(file: Arc<DatabaseFile>, store: Store, container: Container, census: Census) -> Self {
         Self { _file: file, store, container, census, strings: OnceLock::new() }
+    }
+
+    /// What is damaged of all tables: of their pages and, to look `closely`, of their rows.
+    pub fn damage_of_tables(&self, closely: bool, shown: &str) -> Vec<Damage> {
+        let threads = rayon::current_num_threads();
+        let damage = |table: &TableShape| {
+            let cause = sqlite::verify(&self.store, table, closely, threads)?;
+            Some(Damage { path: shown.to_owned(), part: table.name.clone(), cause })
+        };
+        self.container.tables().filter_map(damage).collect()
     }
 }
 
@@ -161,14 +179,22 @@ impl<'a> Reading<'a> {
     /// When the file cannot be opened.
     pub fn strings(&mut self) -> Result<&'a Texts> {
         let capture = self.capture;
-        if let Some((strings, _)) = capture.strings.get() {
-            return Ok(strings);
+        if let Some(strings) = capture.strings.get() {
+            return Ok(&strings.texts);
         }
         let columns = self.read_noting("string", &[text("string")], &Condition::all(), false)?;
-        let table = capture.container.table("string").map_or("string", |table| &table.name);
-        let strings = Texts::of(&columns.integers("id"), &columns.texts("string"));
-        let (strings, _) = capture.strings.get_or_init(|| (strings, misfits(table, table, &columns).collect()));
-        Ok(strings)
+        let table = self.string_table();
+        let strings = Strings {
+            texts: Texts::of(&columns.integers("id"), &columns.texts("string")),
+            anomalies: misfits(table, table, &columns).collect(),
+            damage: columns.damage,
+        };
+        Ok(&capture.strings.get_or_init(|| strings).texts)
+    }
+
+    /// Name of the table of strings.
+    fn string_table(&self) -> &'a str {
+        self.capture.container.table("string").map_or("string", |table| &table.name)
     }
 
     /// Ids of the strings that a test holds for.
@@ -212,8 +238,13 @@ impl<'a> Reading<'a> {
     /// # Errors
     /// When columns have different heights, which is a defect.
     pub fn finish(mut self) -> Result<Rows> {
-        if let (true, Some((_, anomalies))) = (self.owner.is_main, self.capture.strings.get()) {
-            self.builder.note_all(anomalies.iter().cloned());
+        if let Some(strings) = self.capture.strings.get() {
+            if self.owner.is_main {
+                self.builder.note_all(strings.anomalies.iter().cloned());
+            }
+            // Whoever reads them first: names of all that follow are missing too.
+            let of_strings = strings.damage.as_ref().map(|cause| damage(self.context, self.string_table(), cause));
+            self.builder.report_damage(of_strings);
         }
         self.builder.finish()
     }

@@ -1,6 +1,6 @@
 //! A process of an RPD database as a source of canonical tables.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
 use polars::prelude::IntoLazy;
@@ -10,13 +10,14 @@ use super::container::Container;
 use super::kinds::OpKind;
 use super::reading::{Capture, Owner, Reading};
 use super::{args, calls, dispatches, info, monitor, ops, transfers};
+use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, Store, open};
 use crate::input::{Found, Opened};
-use crate::trace::facts::{AgentFacts, ProcessFacts};
-use crate::trace::frames::{empty_frame, own_columns};
-use crate::trace::schema::{Column, Table};
-use crate::trace::source::{Anomaly, ReadContext, RowCount, Rows, Severity, Source};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::facts::{AgentFacts, ProcessFacts};
+use crate::schema::{Column, Table};
+use crate::trace::source::{ReadContext, RowCount, Rows, Source};
 
 /// Schema versions whose tables this reader knows.
 const KNOWN_VERSIONS: &[&str] = &["2", "3"];
@@ -24,6 +25,9 @@ const KNOWN_VERSIONS: &[&str] = &["2", "3"];
 struct RpdSource {
     capture: Arc<Capture>,
     owner: Owner,
+    /// Path as given or found.
+    shown: String,
+    content: OnceLock<Vec<Damage>>,
 }
 
 /// The processes of an RPD database: one for every process id. Sessions of a process are parts of it, since their rows
@@ -56,9 +60,13 @@ pub fn find(file: &Arc<DatabaseFile>, shown: &str, source: &str, reader: Reader)
         };
         let others = pids.iter().copied().filter(|other| other != pid).collect();
         let owner = Owner { pid: *pid, others, is_main: at == 0 };
-        Found { facts, source: Arc::new(RpdSource { capture: Arc::clone(&capture), owner }) }
+        let (shown, content) = (shown.to_owned(), OnceLock::new());
+        Found { facts, source: Arc::new(RpdSource { capture: Arc::clone(&capture), owner, shown, content }) }
     });
-    Ok(Opened { processes: processes.collect(), notes, damage: file.damage(shown) })
+    let processes = processes.collect();
+    // The census has looked at all calls and operations: what it did not find decides what is a kernel, and whose.
+    let damage = file.damage(shown).into_iter().chain(capture.damage_of_tables(false, shown)).collect();
+    Ok(Opened { processes, notes, damage })
 }
 
 /// A GPU of which nothing is known but the number, which counts over all GPUs of the machine.
@@ -140,5 +148,18 @@ impl Source for RpdSource {
             }
             _ => Ok(RowCount::default()),
         }
+    }
+
+    fn damage_of_content(&self) -> &[Damage] {
+        // All processes of a file have the same tables. Not within `get_or_init`: who waits for other threads there may begin work
+        // that wants the same.
+        if self.owner.is_main && self.content.get().is_none() {
+            let _ = self.content.set(self.capture.damage_of_tables(true, &self.shown));
+        }
+        self.content.get().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn damage(&self) -> Vec<Damage> {
+        self.content.get().cloned().unwrap_or_default()
     }
 }

@@ -8,9 +8,9 @@ use polars::prelude::*;
 use super::joins::Joined;
 use super::ops::Ops;
 use super::reading::Reading;
+use crate::analysis::kernel_names::strip_kd;
 use crate::input::common::sqlite::{Condition, Wanted, integer};
 use crate::input::common::{IdIndex, SymbolNames, placeholder};
-use crate::trace::kernel_names::strip_kd;
 
 /// Columns that the kernel ids are made from.
 pub const KERNEL_ID_SOURCES: [Wanted; 2] = [integer("description_id"), integer("opType_id")];

@@ -13,7 +13,7 @@ use super::ops::Ops;
 use super::reading::Reading;
 use crate::input::common::sqlite::{Condition, Wanted, integer, text};
 use crate::input::common::{count_first, direction_column, put_copy_gpus};
-use crate::trace::source::Severity;
+use crate::schema::anomaly::Severity;
 
 const PLACE: &[&str] = &["direction", "src_agent_id", "dst_agent_id", "gpu", "peer_gpu", "device"];
 /// Canonical columns and the source column each needs.

@@ -8,8 +8,8 @@ use regex::Regex;
 use thiserror::Error;
 
 use super::names::run_names;
-use crate::input::{Candidate, InputError, discover, is_capture, is_dataset, named};
-use crate::trace::natural_order::natural_key;
+use crate::input::{Candidate, InputError, discover, is_archive, is_capture, is_dataset, named};
+use crate::text::natural_order::natural_key;
 
 /// What makes files one run.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct Run {
 pub struct Grouped {
     /// The runs, those of inputs in the order of these, others in natural order of their names.
     pub runs: Vec<Run>,
-    /// Traces that belong to no run.
+    /// Traces, and archives that may hold some, that belong to no run.
     pub unmatched: Vec<PathBuf>,
 }
 
@@ -102,7 +102,10 @@ fn by_folder(inputs: &[String], exclude: Option<&Path>) -> Result<Grouped, Group
         };
         folders.entry(folder).or_default().push(candidate);
     }
-    folders.retain(|_, candidates| candidates.iter().any(is_capture));
+    let others: Vec<Candidate> = folders
+        .extract_if(.., |_, candidates| !candidates.iter().any(is_capture))
+        .flat_map(|(_, others)| others)
+        .collect();
     // A run that wrote nothing left an empty folder, which must not go unnoticed.
     for input in named(inputs)?.iter().filter(|input| input.is_dir() && !is_dataset(input)) {
         let Ok(entries) = fs::read_dir(input) else { continue };
@@ -113,7 +116,12 @@ fn by_folder(inputs: &[String], exclude: Option<&Path>) -> Result<Grouped, Group
     }
     let mut folders: Vec<(PathBuf, Vec<Candidate>)> = folders.into_iter().collect();
     folders.sort_by_cached_key(|(folder, _)| natural_key(&folder.to_string_lossy()));
-    Ok(Grouped { runs: of_folders(folders), unmatched: Vec::new() })
+    Ok(Grouped { runs: of_folders(folders), unmatched: archives(others).collect() })
+}
+
+/// The archives among files without a run.
+fn archives(others: Vec<Candidate>) -> impl Iterator<Item = PathBuf> {
+    others.into_iter().filter(is_archive).map(|candidate| candidate.path)
 }
 
 /// Whether there is no file in a folder or below.
@@ -138,7 +146,7 @@ fn by_input(inputs: &[String], exclude: Option<&Path>) -> Result<Grouped, Groupi
 
 fn by_pattern(inputs: &[String], exclude: Option<&Path>, pattern: &Regex) -> Result<Grouped, GroupingError> {
     let mut groups: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
-    let mut unmatched = Vec::new();
+    let (mut unmatched, mut others) = (Vec::new(), Vec::new());
     for candidate in discover(inputs, exclude)? {
         let path = candidate.path.to_string_lossy().into_owned();
         let captures = pattern.captures(&path);
@@ -146,10 +154,11 @@ fn by_pattern(inputs: &[String], exclude: Option<&Path>, pattern: &Regex) -> Res
         match name.filter(|name| !name.is_empty()) {
             Some(name) => groups.entry(name).or_default().push(candidate),
             None if is_capture(&candidate) => unmatched.push(candidate.path),
-            None => {}
+            None => others.push(candidate),
         }
     }
-    groups.retain(|_, candidates| candidates.iter().any(is_capture));
+    let empty = groups.extract_if(.., |_, candidates| !candidates.iter().any(is_capture));
+    others.extend(empty.flat_map(|(_, others)| others));
     if let (true, Some(example)) = (groups.is_empty(), unmatched.first()) {
         return Err(GroupingError::NothingMatches {
             pattern: pattern.to_string(),
@@ -157,6 +166,7 @@ fn by_pattern(inputs: &[String], exclude: Option<&Path>, pattern: &Regex) -> Res
             example: example.display().to_string(),
         });
     }
+    unmatched.extend(archives(others));
     let mut groups: Vec<(String, Vec<Candidate>)> = groups.into_iter().collect();
     groups.sort_by_cached_key(|(name, _)| natural_key(name));
     let run = |(name, candidates): (String, Vec<Candidate>)| Run {

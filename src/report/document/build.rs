@@ -12,7 +12,7 @@ use super::notes::{head_notes, section_notes};
 use crate::engine::{ColumnUnit, OutputColumn, Registry};
 use crate::findings::{Answers, Finding, Priority, RunViews, Spans, Unanswered, time_question};
 use crate::report::charts::{Chart, Plot};
-use crate::trace::facts::Role;
+use crate::schema::facts::Role;
 use crate::trace::selection::in_force;
 use crate::trace::views::View;
 use crate::trace::{Member, Trace};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::model::Note;
+use crate::schema::anomaly::Severity;
 use crate::trace::Trace;
 use crate::trace::selection::{Filter, beyond, in_force, lost_ranks, partly_unmatched, untouched};
-use crate::trace::source::Severity;
 
 /// Notes of a kind that are written out before the rest is counted.
 const NOTES_OF_A_KIND: usize = 3;

@@ -17,7 +17,7 @@ use crate::export::cell::Cell;
 use crate::findings::shortened;
 use crate::report::document::{Document, Figure, Status};
 use crate::report::json;
-use crate::trace::visible::is_hidden;
+use crate::text::visible::is_hidden;
 
 /// Longer texts than any sentence or name are shortened in the document that a page holds.
 const LONGEST_TEXT: usize = 4000;

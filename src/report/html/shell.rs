@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::table_view::grouped;
 use crate::report::charts::style_sheet;
-use crate::trace::visible::visible;
+use crate::text::visible::visible;
 
 const TEMPLATES: [(&str, &str); 9] = [
     ("frame.html", include_str!("../../../templates/report/frame.html")),

@@ -1,7 +1,7 @@
 //! Texts that cannot break Markdown.
 
 use crate::findings::pieces;
-use crate::trace::visible::visible;
+use crate::text::visible::visible;
 
 /// A text as Markdown shows it, in one line: what would be markup is escaped.
 pub fn escaped(text: &str) -> String {

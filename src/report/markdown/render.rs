@@ -9,7 +9,7 @@ use crate::export::markdown;
 use crate::export::unit::{TimeUnit, displays};
 use crate::findings::{Finding, counted, duration};
 use crate::report::document::{Block, Document, Note, Section, Status, Table};
-use crate::trace::visible::visible;
+use crate::text::visible::visible;
 
 /// Longest name in a table; the JSON document has all of it.
 const LONGEST_NAME: Option<usize> = Some(300);

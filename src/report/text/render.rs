@@ -11,7 +11,7 @@ use crate::export::terminal;
 use crate::export::unit::{TimeUnit, displays};
 use crate::findings::{Evidence, Finding, Priority, counted, duration};
 use crate::report::document::{Block, Document, Figure, Note, Section, Status, Table};
-use crate::trace::visible::visible;
+use crate::text::visible::visible;
 
 /// Width of the bar behind a share.
 const BAR: usize = 30;

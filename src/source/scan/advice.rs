@@ -245,7 +245,7 @@ pub fn recommendations(facts: &Facts, counters: &[String], target: &Target) -> V
 mod tests {
     use super::super::patterns::Patterns;
     use super::*;
-    use crate::analysis::{check, words};
+    use crate::analysis::counter_plan::{check, words};
 
     #[test]
     fn the_table_is_read_and_names_roles_that_exist() {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::{Accumulations, CounterBlocks, Needs, Resolver, check, items, plan, quoted};
-use crate::trace::metrics::{Definitions, Normalization};
+use crate::analysis::counter_plan::{Accumulations, CounterBlocks, Needs, Resolver, check, items, plan, quoted};
+use crate::analysis::hardware::metrics::{Definitions, Normalization};
 
 /// A command and its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -7,9 +7,10 @@ use polars::prelude::*;
 
 use super::choice::{Choice, Filter};
 use super::resolve::Resolved;
-use crate::trace::identity::Process;
-use crate::trace::logical::{ProcessTables, Request};
-use crate::trace::schema::{self, Origin, Table};
+use crate::columns::requests::{ProcessTables, Request};
+use crate::schema;
+use crate::schema::process::Process;
+use crate::schema::{Origin, Table};
 
 /// A table whose rows belong to rows of another, and by which columns.
 struct Owner {
@@ -208,7 +209,7 @@ fn choose(choice: &Choice, resolved: &Resolved, process: &Process, table: &Table
                 let identified = choice
                     .condition
                     .as_ref()
-                    .is_some_and(|condition| condition.columns().any(crate::trace::frames::is_identity));
+                    .is_some_and(|condition| condition.columns().any(crate::columns::frames::is_identity));
                 if identified {
                     frame =
                         frame.with_columns([lit(process.process).alias("process"), lit(process.rank).alias("rank")]);

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use polars::prelude::{AggExpr, BooleanFunction, DataType, Expr, FunctionExpr, IntoLazy, StringFunction, col};
 use polars::sql::sql_expr;
 
-use crate::trace::frames::empty_frame;
-use crate::trace::schema::{ColumnType, Table, tables};
-use crate::trace::similar::closest;
+use crate::columns::frames::empty_frame;
+use crate::schema::{ColumnType, Table, tables};
+use crate::text::similar::closest;
 
 /// A condition as written, and the columns it names.
 #[derive(Clone, Debug)]
@@ -206,7 +206,7 @@ fn is_of_one_row(function: &FunctionExpr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::schema;
+    use crate::schema;
 
     fn table(name: &str) -> &'static Table {
         schema::table(name).unwrap()

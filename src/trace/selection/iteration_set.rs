@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::trace::repetitions::Phase;
+use crate::analysis::iterations::Phase;
 
 /// Iterations by their ordinals, or by their phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use anyhow::Result;
 use super::apply::{acts_on, is_touched};
 use super::choice::{Choice, Filter};
 use super::unmatched::unmatched;
+use crate::schema::{Origin, Table, table, tables};
 use crate::trace::Trace;
-use crate::trace::schema::{Origin, Table, table, tables};
 
 /// Tables that describe what events refer to; a filter need not choose among them.
 const DESCRIPTIONS: &[&str] = &[

@@ -9,8 +9,9 @@ use super::bound::MarkerName;
 use super::choice::Choice;
 use super::iteration_set::IterationSet;
 use super::window::WindowSpan;
-use crate::trace::logical::WholeTables;
-use crate::trace::source::ScanHint;
+use crate::columns::reading::ScanHint;
+use crate::derive::OnDemandTables;
+use crate::trace::whole_tables::WholeTables;
 
 /// A choice in one process.
 #[derive(Clone, Debug, Default)]

@@ -7,8 +7,8 @@ use polars::prelude::*;
 
 use super::choice::{Choice, Filter};
 use super::resolve::{Kernel, kernels, matches_category, matches_name};
+use crate::text::similar::{closest, closest_by_word};
 use crate::trace::Trace;
-use crate::trace::similar::{closest, closest_by_word};
 
 /// Numbers listed before the rest is counted.
 const LISTED: usize = 12;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use csv::{ByteRecord, Position};
 
 use super::file::{CsvFile, line_at, start};
-use crate::trace::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 /// What was odd about the rows of a file.
 #[derive(Clone, Debug, Default)]

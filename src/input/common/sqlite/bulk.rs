@@ -7,7 +7,7 @@ use connectorx::prelude::{ArrowDestination, CXQuery, Dispatcher, SQLiteArrowTran
 use polars::prelude::{DataType, Series};
 
 use super::column::{Columns, Kind, Values, Wanted};
-use crate::trace::arrow_bridge::series_from_array;
+use crate::columns::arrow_bridge::series_from_array;
 
 /// Runs the queries, each over its own range of row ids and with the row id first, and joins their rows in the order
 /// of the row ids.

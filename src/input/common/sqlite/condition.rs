@@ -2,7 +2,7 @@
 
 use super::database::quoted;
 use super::pages::RowTest;
-use crate::trace::source::ScanHint;
+use crate::columns::reading::ScanHint;
 
 /// Ids that SQL lists; of more of them, which make a statement too long for SQLite, it knows the least and the greatest.
 const MOST_LISTED: usize = 20_000;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use super::log::{Log, copied, pending_log, settle};
 use crate::input::common::gzip::GzipText;
 use crate::input::common::temporary::TemporaryFolder;
-use crate::trace::anomaly::{Anomaly, Damage, Severity};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 const BLOCK_BYTES: usize = 1 << 20;
 

@@ -49,4 +49,4 @@ pub use report::{damage, misfits};
 #[cfg(feature = "tables")]
 pub use store::{Reader, Store};
 #[cfg(feature = "tables")]
-pub use table::{Selection, count, has_any, read};
+pub use table::{Selection, count, has_any, read, verify};

@@ -10,6 +10,8 @@ use polars::prelude::{Float64Chunked, Int64Chunked, PlSmallStr};
 use rayon::prelude::*;
 
 use super::column::{Columns, Kind, Values, Wanted};
+use super::condition::Condition;
+use super::database::TableShape;
 use super::gather::{Part, close_gaps, damage, named, texts, validity};
 use super::json_text::text_of_blob;
 use super::pages::{
@@ -19,6 +21,8 @@ use super::table::Selection;
 
 /// Leaves that one thread decodes at a time.
 const LEAVES_PER_CHUNK: usize = 256;
+/// What every table calls its row ids.
+const ROW_ID: &str = "rowid";
 
 /// A database file in memory.
 #[derive(Debug)]
@@ -169,9 +173,35 @@ impl PageFile {
             self.let_go();
             return Ok((scan.rows() as u64, None));
         }
+        let (rows, lost) = Self::decoded(pages, &plan, &scan)?;
+        self.let_go();
+        Ok((rows as u64, damage(&lost)))
+    }
+
+    /// What is damaged of the pages of a table and, to look `closely`, of its rows. What is found is told as a reader of the table
+    /// tells it.
+    ///
+    /// # Errors
+    /// When only SQLite can tell.
+    pub fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Result<Option<String>> {
+        let pages = Pages::of(&self.map)?;
+        let selection = Selection { table, key: ROW_ID, condition: &Condition::all() };
+        let plan = plan(selection, stored(selection)?, &[])?;
+        let plan = if closely { plan.with_whole_records() } else { plan };
+        let scan = self.scan(pages, selection, threads)?;
+        if scan.lost.is_empty() && !closely {
+            return Ok(None);
+        }
+        let (_, lost) = Self::decoded(pages, &plan, &scan)?;
+        self.let_go();
+        Ok(damage(&lost))
+    }
+
+    /// Number of rows on some leaves, and what cannot be read.
+    fn decoded(pages: Pages<'_>, plan: &Plan, scan: &Scan) -> Result<(usize, Vec<Lost>)> {
         let decode = |leaves: &[Leaf]| {
             let mut chunk = Chunk { rows: 0, ids: &mut [], columns: Vec::new(), lost: Vec::new() };
-            match Decoder::new(pages, &plan).decode(leaves, &mut chunk) {
+            match Decoder::new(pages, plan).decode(leaves, &mut chunk) {
                 Ok(()) => Ok((chunk.rows, chunk.lost)),
                 Err(reason) => bail!(reason),
             }
@@ -179,9 +209,8 @@ impl PageFile {
         let counted: Vec<(usize, Vec<Lost>)> =
             scan.leaves.par_chunks(LEAVES_PER_CHUNK).map(decode).collect::<Result<_>>()?;
         let rows: usize = counted.iter().map(|(rows, _)| rows).sum();
-        let lost: Vec<Lost> = scan.lost.iter().copied().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();
-        self.let_go();
-        Ok((rows as u64, damage(&lost)))
+        let lost = scan.lost.iter().copied().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();
+        Ok((rows, lost))
     }
 
     /// The leaves of a table.
@@ -240,7 +269,7 @@ fn stored<'a>(selection: Selection<'a>) -> Result<&'a BTreeMap<String, Stored>> 
     let stored = selection.table.stored.as_ref().context("the table is stored in another way")?;
     let is_row_id = match stored.get(selection.key) {
         Some(stored) => *stored == Stored::RowId,
-        None => selection.key == "rowid",
+        None => selection.key == ROW_ID,
     };
     if !is_row_id {
         bail!("the key is not the row id");

@@ -1,7 +1,8 @@
 //! What was odd about columns that were read.
 
 use super::column::{Columns, INVALID_UTF8};
-use crate::trace::source::{Anomaly, Damage, ReadContext, Severity};
+use crate::schema::anomaly::{Anomaly, Damage, Severity};
+use crate::trace::source::ReadContext;
 
 /// Values of other types than declared, in columns of the source's table `source` read for the canonical table
 /// `table_name`.

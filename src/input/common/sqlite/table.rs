@@ -8,6 +8,7 @@ use super::database::{TableShape, exists, open, quoted};
 use super::store::Store;
 use super::uri::read_only_uri;
 use super::{bulk, careful};
+use crate::text::causes::with_causes;
 
 /// Tables with fewer row ids are read by one thread; starting more costs more than it saves.
 const ROWS_PER_THREAD: i64 = 50_000;
@@ -76,6 +77,18 @@ pub fn count(store: &Store, selection: Selection<'_>, threads: usize) -> Result<
     }
     let columns = careful::read(&connection, &select(selection, &[], ""), &[]);
     Ok((columns.height as u64, columns.damage))
+}
+
+/// What is damaged of the pages of a table and, to look `closely`, of its rows.
+pub fn verify(store: &Store, table: &TableShape, closely: bool, threads: usize) -> Option<String> {
+    if let Some(found) = store.pages().and_then(|pages| pages.verify(table, closely, threads).ok()) {
+        return found;
+    }
+    let sql = format!(include_str!("sql/every_row.sql"), table = quoted(&table.name));
+    match open(store.path()) {
+        Ok(connection) => careful::read(&connection, &sql, &[]).damage,
+        Err(error) => Some(with_causes(&error)),
+    }
 }
 
 /// Whether pages tell that a table has no rows.

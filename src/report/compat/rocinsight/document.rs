@@ -11,8 +11,8 @@ use super::thread_trace::{has_thread_trace, thread_trace};
 use super::version::SchemaVersion;
 use crate::findings::{Answers, Finding, Limit, Question, Rows, Verdict};
 use crate::report::analysis::Analysis;
+use crate::schema::facts::Role;
 use crate::trace::Trace;
-use crate::trace::facts::Role;
 
 /// When nothing was analysed: documents depend on their inputs alone, and the field is required.
 const NO_TIME: &str = "1970-01-01T00:00:00";

@@ -49,6 +49,8 @@ pub struct Plan {
     columns: Vec<Place>,
     tests: Vec<RowTest<Place>>,
     text_of_blob: fn(&[u8]) -> Option<String>,
+    /// Whether records are followed to their ends, whatever is taken of them.
+    whole_records: bool,
     /// Bytes of overflow pages that have been read so far.
     assembled: AtomicUsize,
 }
@@ -75,8 +77,15 @@ impl Plan {
             positions: fields.iter().map(|(position, _)| *position).collect(),
             fields: fields.into_iter().map(|(_, field)| field).collect(),
             text_of_blob,
+            whole_records: false,
             assembled: AtomicUsize::new(0),
         }
+    }
+
+    /// The same, which finds what is missing of any record.
+    #[must_use]
+    pub fn with_whole_records(self) -> Self {
+        Self { whole_records: true, ..self }
     }
 }
 
@@ -166,6 +175,9 @@ impl<'a> Decoder<'a> {
         let mut start = cell.start;
         let mut held = cell.local;
         let local = bytes.get(start..start + held).ok_or(Fault::CellOutside)?;
+        if self.plan.whole_records && held < cell.total {
+            self.assemble(cell, cell.total, record)?;
+        }
         if held < cell.total && Slots::header_bytes(local).is_none_or(|header| header > held) {
             self.assemble(cell, cell.total, record)?;
             held = record.len();

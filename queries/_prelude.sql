@@ -1,0 +1,233 @@
+{#- What queries share: every template knows these texts and macros, those of --queries too. A file whose name begins with _ is no query. -#}
+
+{#- Grouping columns, with a comma each, to stand before others. -#}
+{%- set keys = by | join(', ') ~ (', ' if by else '') -%}
+
+{#- Grouping columns of a table, with a comma each. Those of its process need join_processes, kernel_name needs join_symbols. -#}
+{%- macro keys_of(table, but=[], as_text=[]) -%}
+{%- for column in by if column not in but and column != 'kernel_name' -%}
+{%- set of = 'p' if column in ['node', 'hostname'] else table -%}
+{{ texts(column, of) if column in as_text else of ~ '.' ~ column }}, {% endfor -%}
+{%- if 'kernel_name' in by %}{{ kernel_text(table) if 'kernel_name' in as_text else kernel_name(table) }}, {% endif -%}
+{%- endmacro -%}
+
+{#- Grouping columns of a step that has all of them, with a comma each. -#}
+{%- macro keys_in(step, but=[]) -%}
+{%- for column in by if column not in but %}{{ step }}.{{ column }}, {% endfor -%}
+{%- endmacro -%}
+
+{#- Grouping columns but some, with a comma each. -#}
+{%- macro keys_but(columns) -%}
+{%- for column in by if column not in columns %}{{ column }}, {% endfor -%}
+{%- endmacro -%}
+
+{#- Grouping columns and those of some more that are not among them, with a comma each. -#}
+{%- macro keys_and(columns) -%}
+{{ keys }}{% for column in columns if column not in by %}{{ column }}, {% endfor -%}
+{%- endmacro -%}
+
+{#- Grouping columns, with a comma each, and those that are dictionaries as text, as an answer has them. -#}
+{%- macro keys_as_text(dictionaries) -%}
+{%- for column in by %}{{ texts(column) if column in dictionaries else column }}, {% endfor -%}
+{%- endmacro -%}
+
+{#- Joins the process `p` of a table if its node or hostname is a grouping column. -#}
+{%- macro join_processes(table) -%}
+{%- if 'node' in by or 'hostname' in by %}
+    JOIN processes AS p ON p.process = {{ table }}.process
+{%- endif -%}
+{%- endmacro -%}
+
+{#- Condition of a join, after others, that the grouping columns of two steps are the same, null included. -#}
+{%- macro and_same_keys(one, other) -%}
+{%- for column in by %}
+        AND COALESCE(CAST({{ one }}.{{ column }} AS VARCHAR) || '.', '') = COALESCE(CAST({{ other }}.{{ column }} AS VARCHAR) || '.', '')
+{%- endfor -%}
+{%- endmacro -%}
+
+{#- Kernel name of a table in the form that was asked for; needs join_symbols. -#}
+{%- macro kernel_name(table, alias='kernel_name') -%}
+{%- if name == 'base' -%}
+COALESCE(CAST(s.base_name AS VARCHAR), CAST({{ table }}.short_name AS VARCHAR)) AS {{ alias }}
+{%- elif name == 'mangled' -%}
+COALESCE(CAST(s.mangled_name AS VARCHAR), CAST({{ table }}.kernel_name AS VARCHAR)) AS {{ alias }}
+{%- elif name == 'short' -%}
+{{ table }}.short_name AS {{ alias }}
+{%- else -%}
+{{ table }}.kernel_name{{ ' AS ' ~ alias if alias != 'kernel_name' }}
+{%- endif -%}
+{%- endmacro -%}
+
+{#- The same as text, which an answer has, instead of a dictionary, which is quicker to group by. -#}
+{%- macro kernel_text(table, alias='kernel_name') -%}
+{%- if name in ['full', 'short'] -%}
+CAST({{ table }}.{{ 'short_name' if name == 'short' else 'kernel_name' }} AS VARCHAR) AS {{ alias }}
+{%- else -%}
+{{ kernel_name(table, alias) }}
+{%- endif -%}
+{%- endmacro -%}
+
+{#- Joins the symbols `s` of a table's kernels if the form of the name is one of theirs. -#}
+{%- macro join_symbols(table, wanted=true, forms=['base', 'mangled']) -%}
+{%- if wanted and name in forms %}
+    LEFT JOIN kernel_symbols AS s ON s.process = {{ table }}.process AND s.kernel_id = {{ table }}.kernel_id
+{%- endif -%}
+{%- endmacro -%}
+
+{#- Column of kernel_symbols with the form of the name that was asked for. -#}
+{%- set symbol_column = {'full': 'kernel_name', 'short': 'short_name', 'base': 'base_name', 'mangled': 'mangled_name'}[name] -%}
+
+{#- Names of kernels, in the form that was asked for, and of other work; needs join_symbols with all forms but `full`. -#}
+{%- macro name_or_symbol(column) -%}
+{%- if name == 'full' -%}
+CAST({{ column }} AS VARCHAR) AS name
+{%- else -%}
+COALESCE(CAST(s.{{ symbol_column }} AS VARCHAR), CAST({{ column }} AS VARCHAR)) AS name
+{%- endif -%}
+{%- endmacro -%}
+
+{#- Columns as text, under their names. -#}
+{%- macro texts(columns, table='') -%}
+{%- for column in columns | split(', ') -%}
+CAST({{ table ~ '.' if table }}{{ column }} AS VARCHAR) AS {{ column }}{{ ', ' if not loop.last }}
+{%- endfor -%}
+{%- endmacro -%}
+
+{#- A column, with a comma, if the answer is to have it; `value` is what it is made of. -#}
+{%- macro wanted(column, value='') -%}
+{%- if column in columns %} {{ value ~ ' AS ' if value }}{{ column }},{% endif -%}
+{%- endmacro -%}
+
+{#- Sums of columns, under their names. -#}
+{%- macro sums(columns) -%}
+{%- for column in columns | split(', ') -%}
+CAST(SUM({{ column }}) AS BIGINT) AS {{ column }}{{ ', ' if not loop.last }}
+{%- endfor -%}
+{%- endmacro -%}
+
+{#- Sum over the rows that meet a condition; their number without a value. -#}
+{%- macro sum_if(condition, value='1') -%}
+CAST(SUM(CASE WHEN {{ condition }} THEN {{ value }} ELSE 0 END) AS BIGINT)
+{%- endmacro -%}
+
+{#- One whole number over another, null where that is zero. -#}
+{%- macro ratio(part, whole) -%}
+CAST({{ part }} AS DOUBLE) / NULLIF(CAST({{ whole }} AS DOUBLE), CAST(0 AS DOUBLE))
+{%- endmacro -%}
+
+{#- The same in percent. -#}
+{%- macro percent(part, whole) -%}
+CAST(100 AS DOUBLE) * {{ ratio(part, whole) }}
+{%- endmacro -%}
+
+{#- Window over the rows of a group. -#}
+{%- set per_group = 'PARTITION BY ' ~ by | join(', ') if by else '' -%}
+
+{#- Columns to order by, nulls last. They are parted at commas, so that none may have one inside. -#}
+{%- macro nulls_last(columns) -%}
+{{ columns | replace(', ', ' NULLS LAST, ') }} NULLS LAST
+{%- endmacro -%}
+
+{#- Order of an answer: by group, then by columns, nulls last. -#}
+{%- macro order_by(columns) -%}
+ORDER BY
+    {%- for column in by %}
+    {{ column }} NULLS FIRST,
+    {%- endfor %}
+    {{ columns | replace(', ', ' NULLS LAST,\n    ') }} NULLS LAST
+{%- endmacro -%}
+
+{#- Order of an answer and, with --top, its first rows: of each group those that place_by put first, else of all. -#}
+{%- macro top_by(columns) -%}
+{%- if top > 0 and by -%}
+WHERE place <= {{ top }}
+{% endif -%}
+{{ order_by(columns) }}
+{%- if top > 0 and not by %}
+LIMIT {{ top }}
+{%- endif -%}
+{%- endmacro -%}
+
+{#- The column `place` that top_by takes, after a comma, where it does. -#}
+{%- macro place_by(columns) -%}
+{%- if top > 0 and by %},
+        ROW_NUMBER() OVER (
+            {{ per_group }}
+            ORDER BY {{ nulls_last(columns) }}
+        ) AS place
+{%- endif -%}
+{%- endmacro -%}
+
+{#- The step `ranked`, after a comma, which puts that column beside those of another step, where top_by takes it. -#}
+{%- macro ranked_step(step, columns, order) -%}
+{%- if top > 0 and by %},
+ranked AS (
+    SELECT
+        {{ columns }}
+        {{- place_by(order) }}
+    FROM {{ step }}
+)
+{%- endif -%}
+{%- endmacro -%}
+
+{#- The first rows by a column `place` that is always there. -#}
+{%- macro where_place() -%}
+{%- if top > 0 %}
+WHERE place <= {{ top }}
+{%- endif -%}
+{%- endmacro -%}
+
+{#- Conditions that tell what ran during a segment of gpu_segments. -#}
+{%- set during = {
+    'span': '1 = 1',
+    'busy': 'compute > 0 OR comm > 0 OR copies > 0',
+    'idle': 'compute = 0 AND comm = 0 AND copies = 0',
+    'compute': 'compute > 0',
+    'compute_alone': 'compute > 0 AND comm = 0 AND copies = 0',
+    'comm': 'comm > 0',
+    'exposed_comm': 'comm > 0 AND compute = 0',
+    'copy': 'copies > 0',
+    'exposed_copy': 'copies > 0 AND compute = 0 AND comm = 0',
+    'compute_comm_overlap': 'compute > 0 AND comm > 0',
+    'compute_copy_overlap': 'compute > 0 AND copies > 0',
+    'comm_copy_overlap': 'comm > 0 AND copies > 0',
+    'all_overlap': 'compute > 0 AND comm > 0 AND copies > 0',
+} -%}
+
+{#- Length of the union of rows in the order of their starts; `before` is the greatest end of all rows before each. -#}
+{%- macro union_time(before, start='start_ns', end='end_ns', length='', unless='') -%}
+CAST(SUM(
+            CASE
+                {%- if unless %}
+                WHEN {{ unless }} THEN 0
+                {%- endif %}
+                WHEN {{ before }} IS NULL OR {{ before }} <= {{ start }} THEN {{ length or end ~ ' - ' ~ start }}
+                WHEN {{ before }} < {{ end }} THEN {{ end }} - {{ before }}
+                ELSE 0
+            END
+        ) AS BIGINT)
+{%- endmacro -%}
+
+{#- The steps `together` and `waits`: how long each kernel of a collective waited for the others. -#}
+{%- macro collective_waits() -%}
+together AS (
+    SELECT collective, MIN(duration_ns) AS cost_ns
+    FROM collective_kernels
+    WHERE gpus > 1 AND collective IS NOT NULL
+    GROUP BY collective
+),
+waits AS (
+    SELECT k.process, k.dispatch_id, CAST(k.duration_ns - t.cost_ns AS DOUBLE) AS wait_ns
+    FROM collective_kernels AS k
+    JOIN together AS t ON t.collective = k.collective
+)
+{%- endmacro -%}
+
+{#- A metric over rows of metric_sums: ratio of the sums, or with --agg mean the mean of the values of dispatches. -#}
+{%- macro metric_value() -%}
+{%- if agg == 'mean' -%}
+SUM(value_sum) / NULLIF(CAST(SUM(valued_dispatches) AS DOUBLE), CAST(0 AS DOUBLE))
+{%- else -%}
+SUM(numerator) / NULLIF(SUM(denominator), CAST(0 AS DOUBLE))
+{%- endif -%}
+{%- endmacro -%}

@@ -1,0 +1,103 @@
+//! What kind of work a kernel does, told from its name by ordered rules.
+//!
+//! The rules are data (`share/kernel_categories.toml`, which documents their form); users may add their own. The
+//! category [`COMMUNICATION`] is reserved: time accounting separates it from compute.
+
+mod rules;
+
+use std::fmt::Write as _;
+
+use crate::analysis::categories::rules::{Name, Origin, Rule};
+use crate::analysis::kernel_names::mangled_base;
+
+pub use crate::analysis::categories::rules::CategoryError;
+
+/// Category of kernels that move data between GPUs.
+pub const COMMUNICATION: &str = "communication";
+
+/// Category of kernels that no rule matches.
+pub const OTHER: &str = "other";
+
+const BUILTIN_RULES: &str = include_str!("../../share/kernel_categories.toml");
+
+/// Ordered rules from kernel names to categories.
+#[derive(Debug, Clone, Default)]
+pub struct Categories {
+    rules: Vec<Rule>,
+    hash: u64,
+}
+
+impl Categories {
+    /// The rules that come with the program.
+    #[must_use]
+    pub fn builtin() -> Self {
+        // That the embedded file is valid is tested; there is no sensible way to report it to a user.
+        let rules = rules::parse(BUILTIN_RULES, "built-in kernel categories", Origin::Builtin).unwrap_or_default();
+        Self { rules, hash: hash_texts(&[BUILTIN_RULES]) }
+    }
+
+    /// The user's rules from `toml_text`, then the built-in ones. `file_label` names the file in errors.
+    ///
+    /// Rules are tried in this order: the user's for `communication` and those marked `before = "communication"`, the
+    /// built-in ones for `communication`, the user's other rules, the other built-in rules. So nobody hides
+    /// communication by accident, and who means to can.
+    ///
+    /// # Errors
+    /// If the text is no TOML of the documented form, or a rule has no pattern, a category that is not snake_case,
+    /// a pattern without a letter or digit, an invalid regular expression or an unknown `before`.
+    pub fn with_user_rules(toml_text: &str, file_label: &str) -> Result<Self, CategoryError> {
+        let user = rules::parse(toml_text, file_label, Origin::User)?;
+        let mut all = user;
+        all.extend(Self::builtin().rules);
+        all.sort_by_key(Rule::precedence);
+        Ok(Self { rules: all, hash: hash_texts(&[BUILTIN_RULES, toml_text]) })
+    }
+
+    /// The category of a kernel with the base name `base` and the display name `full`; [`OTHER`] if no rule matches.
+    ///
+    /// All rules are tried on the base name before any is tried on the full name. Of a mangled name, the function's
+    /// identifier is tried before either. Meant to be called once per distinct name.
+    #[must_use]
+    pub fn category(&self, base: &str, full: &str) -> &str {
+        let forms = [mangled_base(base), Some(base), (full != base).then_some(full)];
+        forms.into_iter().flatten().find_map(|form| self.decide(form)).unwrap_or(OTHER)
+    }
+
+    /// Hash over the texts of the rules, 16 hexadecimal digits: equal hashes give equal categories.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut digits = String::with_capacity(16);
+        // Writing to a string cannot fail.
+        let _ = write!(digits, "{:016x}", self.hash);
+        digits
+    }
+
+    /// All category ids in the order of the rules, each once, [`OTHER`] last.
+    #[must_use]
+    pub fn ids(&self) -> Vec<&str> {
+        let mut ids: Vec<&str> = Vec::new();
+        for rule in &self.rules {
+            if rule.category() != OTHER && !ids.contains(&rule.category()) {
+                ids.push(rule.category());
+            }
+        }
+        ids.push(OTHER);
+        ids
+    }
+
+    fn decide(&self, form: &str) -> Option<&str> {
+        let name = Name::new(form);
+        self.rules.iter().find(|rule| rule.matches(&name)).map(Rule::category)
+    }
+}
+
+/// FNV-1a over the texts, each closed by a byte that UTF-8 never contains.
+fn hash_texts(texts: &[&str]) -> u64 {
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xff]));
+    bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! What communication calls move: sizes of messages, and what bandwidths make of them.
+//!
+//! As in rccl-tests (doc/PERFORMANCE.md): algorithm bandwidth is the size S of a message over the time of the operation, bus
+//! bandwidth that times a factor of the operation and the number of ranks, so that it compares with the peak of the links.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+const FACTS: &str = include_str!("../../../share/collectives.toml");
+/// The argument with the type of the elements.
+const DATATYPE: &str = "datatype";
+/// The argument with the communicator.
+pub const COMMUNICATOR: &str = "comm";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Facts {
+    operation: Vec<Operation>,
+    types: BTreeMap<String, i64>,
+    creation: Vec<Creation>,
+}
+
+/// A kind of communication.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operation {
+    /// Its id.
+    pub name: String,
+    calls: Vec<String>,
+    #[serde(default)]
+    receives: Vec<String>,
+    #[serde(default)]
+    count: Option<String>,
+    per_rank: bool,
+    bus: Bus,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+enum Bus {
+    #[serde(rename = "2(n-1)/n")]
+    ThereAndBack,
+    #[serde(rename = "(n-1)/n")]
+    Others,
+    #[serde(rename = "1")]
+    Whole,
+}
+
+/// A way to make a communicator.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Creation {
+    calls: Vec<String>,
+    /// Arguments that may have the number of ranks.
+    pub ranks: Vec<String>,
+    /// Arguments that may have the communicator.
+    pub communicator: Vec<String>,
+    /// Arguments that may have the id that its ranks share.
+    pub id: Vec<String>,
+}
+
+/// Why the size of what a kernel moves is not known, or that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// From the arguments of the call.
+    Arguments,
+    /// No RCCL call is recorded that launched the kernel.
+    NoCall,
+    /// The call is recorded without count or type.
+    NoArguments,
+    /// The type is none that is known, or its bytes are no number.
+    Unreadable,
+    /// The call or group launched several kernels, or did several things, and which is whose is not recorded.
+    Mixed,
+    /// The size depends on the number of ranks, which is not known.
+    NoRanks,
+}
+
+impl Sizes {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Arguments, Self::NoCall, Self::NoArguments, Self::Unreadable, Self::Mixed, Self::NoRanks];
+
+    /// The words for it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Arguments => "arguments",
+            Self::NoCall => "no call",
+            Self::NoArguments => "no arguments",
+            Self::Unreadable => "unreadable arguments",
+            Self::Mixed => "mixed group",
+            Self::NoRanks => "unknown ranks",
+        }
+    }
+}
+
+/// What a call gives to a communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Place among [`operations`].
+    pub operation: usize,
+    /// Whether the bytes come in.
+    pub receives: bool,
+    /// Count times size of the type; negative never.
+    pub rank_bytes: Result<i64, Sizes>,
+    /// Number of the communicator in its process, where it is recorded.
+    pub communicator: Option<u32>,
+}
+
+fn facts() -> &'static Facts {
+    static BUILTIN: OnceLock<Facts> = OnceLock::new();
+    BUILTIN.get_or_init(|| toml::from_str(FACTS).unwrap_or_default())
+}
+
+/// All kinds of communication; a test reads them, so that they are never empty.
+pub fn operations() -> &'static [Operation] {
+    &facts().operation
+}
+
+fn is_one_of(call: &str, calls: &[String]) -> bool {
+    calls.iter().any(|known| known.eq_ignore_ascii_case(call))
+}
+
+/// The operation of a call, as its place among [`operations`].
+pub fn operation_of(call: &str) -> Option<usize> {
+    operations().iter().position(|operation| is_one_of(call, &operation.calls))
+}
+
+/// Whether an argument is one that something is told from.
+pub fn is_telling(argument: &str) -> bool {
+    let counts = operations().iter().filter_map(|operation| operation.count.as_deref());
+    let created = facts().creation.iter().flat_map(|creation| [&creation.ranks, &creation.communicator, &creation.id]);
+    let names = counts.chain(created.flatten().map(String::as_str)).chain([DATATYPE, COMMUNICATOR]);
+    names.into_iter().any(|name| name == argument)
+}
+
+/// The way in which a call makes communicators.
+pub fn creation_of(call: &str) -> Option<&'static Creation> {
+    facts().creation.iter().find(|creation| is_one_of(call, &creation.calls))
+}
+
+/// A number in an argument: decimal, or hexadecimal after `0x`.
+pub fn number(text: &str) -> Option<i64> {
+    let text = text.trim();
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => i64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Bytes of an element of a type, by its number or name.
+fn type_bytes(text: &str) -> Option<i64> {
+    let lower = text.trim().to_ascii_lowercase();
+    facts().types.get(lower.strip_prefix("nccl").unwrap_or(&lower)).copied()
+}
+
+impl Message {
+    /// What a call with these arguments gives; `None` for calls that move nothing.
+    pub fn of<'a>(call: &str, communicator: Option<u32>, argument: impl Fn(&str) -> Option<&'a str>) -> Option<Self> {
+        let place = operation_of(call)?;
+        let operation = operations().get(place)?;
+        let count = operation.count.as_deref().and_then(&argument);
+        let rank_bytes = match (count, argument(DATATYPE)) {
+            (Some(count), Some(datatype)) => number(count)
+                .filter(|count| *count >= 0)
+                .zip(type_bytes(datatype))
+                .and_then(|(count, bytes)| count.checked_mul(bytes))
+                .ok_or(Sizes::Unreadable),
+            _ => Err(Sizes::NoArguments),
+        };
+        Some(Self { operation: place, receives: is_one_of(call, &operation.receives), rank_bytes, communicator })
+    }
+}
+
+impl Operation {
+    /// The size S of a message in bytes, of what one of `ranks` counts.
+    ///
+    /// # Errors
+    /// [`Sizes::NoRanks`] or [`Sizes::Unreadable`] when it cannot be told.
+    pub fn message_bytes(&self, rank_bytes: i64, ranks: Option<i64>) -> Result<i64, Sizes> {
+        match (self.per_rank, ranks) {
+            (false, _) => Ok(rank_bytes),
+            (true, Some(ranks)) => rank_bytes.checked_mul(ranks).ok_or(Sizes::Unreadable),
+            (true, None) => Err(Sizes::NoRanks),
+        }
+    }
+
+    /// What the algorithm bandwidth is multiplied by to be the bus bandwidth.
+    pub fn bus_factor(&self, ranks: Option<i64>) -> Option<f64> {
+        let others = || ranks.filter(|ranks| *ranks > 0).map(|ranks| (ranks - 1) as f64 / ranks as f64);
+        match self.bus {
+            Bus::ThereAndBack => others().map(|share| 2.0 * share),
+            Bus::Others => others(),
+            Bus::Whole => Some(1.0),
+        }
+    }
+}
+
+/// What each of the kernels moves that one call or group launched, in the order of their launches. One kernel has all; as
+/// many as communicators, one of each; as many as messages, each its own. Communicators come in the order in which they were
+/// first given something.
+pub fn shared_out(messages: &[Message], kernels: usize) -> Vec<Result<Message, Sizes>> {
+    if messages.is_empty() {
+        return vec![Err(Sizes::NoCall); kernels];
+    }
+    let mut communicators: Vec<Option<u32>> = Vec::new();
+    for message in messages {
+        if !communicators.contains(&message.communicator) {
+            communicators.push(message.communicator);
+        }
+    }
+    let of = |communicator: Option<u32>| messages.iter().filter(move |message| message.communicator == communicator);
+    if kernels == communicators.len() {
+        return communicators.iter().map(|communicator| together(of(*communicator).copied())).collect();
+    }
+    if kernels == messages.len() {
+        return communicators.iter().flat_map(|communicator| of(*communicator).copied().map(Ok)).collect();
+    }
+    vec![Err(Sizes::Mixed); kernels]
+}
+
+/// Messages of one communicator as one: of the same operation, their sum.
+fn together(messages: impl Iterator<Item = Message>) -> Result<Message, Sizes> {
+    let mut all: Option<Message> = None;
+    let (mut sent, mut received) = (Ok(0_i64), Ok(0_i64));
+    for message in messages {
+        if all.is_some_and(|first| first.operation != message.operation) {
+            return Err(Sizes::Mixed);
+        }
+        all.get_or_insert(message);
+        let sum = if message.receives { &mut received } else { &mut sent };
+        *sum = match (*sum, message.rank_bytes) {
+            (Ok(sum), Ok(bytes)) => sum.checked_add(bytes).ok_or(Sizes::Unreadable),
+            (Err(reason), _) | (_, Err(reason)) => Err(reason),
+        };
+    }
+    let rank_bytes = sent.and_then(|sent| received.map(|received| sent.max(received)));
+    all.map(|first| Message { rank_bytes, ..first }).ok_or(Sizes::NoCall)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(call: &str, communicator: Option<u32>, count: &str, datatype: &str) -> Message {
+        let arguments = [("count", count), ("sendcount", count), ("recvcount", count), ("datatype", datatype)];
+        Message::of(call, communicator, |name| arguments.iter().find(|(key, _)| *key == name).map(|(_, value)| *value))
+            .unwrap()
+    }
+
+    /// 1 Mi elements of two bytes over 8 ranks: an all-reduce has 2 MiB and the factor 2 · 7/8, an all-gather eight times as
+    /// much and 7/8, a broadcast 2 MiB and 1.
+    #[test]
+    fn sizes_and_factors_are_those_of_rccl_tests() {
+        let told = |call: &str| {
+            let message = message(call, None, "1048576", "ncclBfloat16");
+            let operation = &operations()[message.operation];
+            (
+                operation.message_bytes(message.rank_bytes.unwrap(), Some(8)).unwrap(),
+                operation.bus_factor(Some(8)).unwrap(),
+            )
+        };
+        let mib = 1 << 20;
+        assert_eq!(told("ncclAllReduce"), (2 * mib, 1.75));
+        for call in ["ncclAllGather", "ncclReduceScatter", "ncclAllToAll", "ncclAlltoAll", "ncclGather", "ncclScatter"]
+        {
+            assert_eq!(told(call), (16 * mib, 0.875), "{call}");
+        }
+        for call in ["ncclBroadcast", "ncclReduce", "ncclSend", "ncclRecv"] {
+            assert_eq!(told(call), (2 * mib, 1.0), "{call}");
+        }
+        let gather = &operations()[operation_of("ncclAllGather").unwrap()];
+        assert_eq!((gather.message_bytes(8, None), gather.bus_factor(None)), (Err(Sizes::NoRanks), None));
+    }
+
+    #[test]
+    fn arguments_are_numbers_or_names() {
+        let bytes = |count: &str, datatype: &str| message("ncclAllReduce", None, count, datatype).rank_bytes;
+        assert_eq!([bytes("16", "7"), bytes("0x10", "ncclFloat"), bytes("16", "float32")], [Ok(64); 3]);
+        assert_eq!([bytes("16", "99"), bytes("many", "7"), bytes("-1", "7")], [Err(Sizes::Unreadable); 3]);
+        assert_eq!(bytes("9223372036854775807", "8"), Err(Sizes::Unreadable));
+        let nothing = Message::of("ncclAllReduce", None, |_| None).unwrap();
+        assert_eq!(nothing.rank_bytes, Err(Sizes::NoArguments));
+        assert_eq!(Message::of("ncclGroupStart", None, |_| None), None);
+    }
+
+    #[test]
+    fn kernels_of_a_group_have_what_can_be_told() {
+        let reduce = |communicator, count| message("ncclAllReduce", Some(communicator), count, "0");
+        let bytes = |messages: &[Message], kernels| {
+            shared_out(messages, kernels)
+                .iter()
+                .map(|one| one.map_or(Err(()), |one| one.rank_bytes.map_err(|_| ())))
+                .collect::<Vec<_>>()
+        };
+        let group = [reduce(4, "10"), reduce(5, "20"), reduce(4, "30")];
+        assert_eq!(bytes(&group, 2), [Ok(40), Ok(20)]);
+        assert_eq!(bytes(&group, 3), [Ok(10), Ok(30), Ok(20)]);
+        assert_eq!(bytes(&group, 1), [Err(())]);
+        assert_eq!(bytes(&group[..1], 2), [Err(()), Err(())]);
+        let mixed = [reduce(4, "10"), message("ncclBroadcast", Some(4), "10", "0")];
+        assert_eq!(shared_out(&mixed, 1), [Err(Sizes::Mixed)]);
+        // What is sent and what is received goes both ways at once.
+        let exchange = ["ncclSend", "ncclRecv", "ncclSend"].map(|call| message(call, Some(1), "10", "0"));
+        assert_eq!(bytes(&exchange, 1), [Ok(20)]);
+        assert_eq!(shared_out(&[], 1), [Err(Sizes::NoCall)]);
+    }
+}

@@ -1,0 +1,252 @@
+//! What rocprofv3 accepts, and what is wrong with a command line for it: `share/rocprofv3_flags.toml`.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+const FLAGS: &str = include_str!("../../../share/rocprofv3_flags.toml");
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    #[serde(rename = "source")]
+    _source: String,
+    truth_values: Vec<String>,
+    flag: Vec<Flag>,
+    conflict: Vec<Conflict>,
+    needed: Vec<Needed>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Flag {
+    names: Vec<String>,
+    #[serde(rename = "group")]
+    _group: String,
+    takes: Takes,
+    #[serde(default)]
+    values: Vec<String>,
+    #[serde(default)]
+    integer: bool,
+    #[serde(default)]
+    repeats: bool,
+    #[serde(default)]
+    newer: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Takes {
+    Nothing,
+    Switch,
+    One,
+    Some,
+    Any,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Conflict {
+    first: String,
+    second: Vec<String>,
+    reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Needed {
+    by: String,
+    flags: Vec<String>,
+    reason: String,
+}
+
+/// What is wrong with a command.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CommandProblem {
+    /// It does not begin with rocprofv3.
+    #[error("{0} is not rocprofv3")]
+    Program(String),
+    /// A flag that does not exist.
+    #[error("rocprofv3 has no flag {flag}{}", .nearest.as_ref().map(|name| format!(" (did you mean {name}?)")).unwrap_or_default())]
+    Unknown {
+        /// The flag.
+        flag: String,
+        /// The one most like it.
+        nearest: Option<String>,
+    },
+    /// A flag without its value.
+    #[error("{0} needs a value")]
+    NoValue(String),
+    /// A value that the flag does not take.
+    #[error("{flag} does not take {value}, only {allowed}")]
+    Value {
+        /// The flag.
+        flag: String,
+        /// The value.
+        value: String,
+        /// What it takes.
+        allowed: String,
+    },
+    /// A word that belongs to no flag.
+    #[error("{0} belongs to no flag; the program follows --")]
+    Stray(String),
+    /// Flags that cannot be together.
+    #[error("{first} and {second} do not go together: {reason}")]
+    Conflict {
+        /// The one.
+        first: String,
+        /// The other.
+        second: String,
+        /// Why.
+        reason: String,
+    },
+    /// A flag without another.
+    #[error("{flag} needs {other}: {reason}")]
+    Without {
+        /// The flag.
+        flag: String,
+        /// The other.
+        other: String,
+        /// Why.
+        reason: String,
+    },
+    /// The same flag again.
+    #[error("{0} stands twice, and only the last counts")]
+    Twice(String),
+    /// Nothing to run.
+    #[error("no program follows --")]
+    NoProgram,
+}
+
+fn flags() -> &'static Form {
+    static FORM: OnceLock<Form> = OnceLock::new();
+    FORM.get_or_init(|| toml::from_str(FLAGS).unwrap_or_default())
+}
+
+/// Flags of which releases of 2025 know nothing, among the words of a command.
+pub fn newer_flags(words: &[String]) -> Vec<String> {
+    let form = flags();
+    let own = words.iter().take_while(|word| *word != "--");
+    let is_newer = |word: &&String| find(form, word).is_some_and(|flag| flag.newer);
+    own.filter(is_newer).cloned().collect()
+}
+
+fn find<'a>(form: &'a Form, word: &str) -> Option<&'a Flag> {
+    let name = if word.starts_with("--") { word.split_once('=').map_or(word, |(name, _)| name) } else { word };
+    form.flag.iter().find(|flag| flag.names.iter().any(|known| known == name))
+}
+
+/// What is wrong with the words of a rocprofv3 command, in their order; nothing where rocprofv3 takes it. Words before
+/// rocprofv3 that set variables (`NAME=VALUE`) are passed over.
+pub fn check_command(words: &[String]) -> Vec<CommandProblem> {
+    let form = flags();
+    let is_variable = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
+    let mut rest = words.iter().skip_while(is_variable).peekable();
+    let program = rest.next().map(String::as_str).unwrap_or_default();
+    if program.rsplit('/').next() != Some("rocprofv3") {
+        return vec![CommandProblem::Program(program.to_owned())];
+    }
+    let mut problems = Vec::new();
+    let mut given: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut runs = false;
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            runs = rest.next().is_some();
+            break;
+        }
+        let Some(flag) = find(form, word) else {
+            problems.push(unknown(form, word));
+            continue;
+        };
+        let name = flag.names.first().map(String::as_str).unwrap_or_default();
+        let count = given.entry(name).or_default();
+        *count += 1;
+        if *count == 2 && !flag.repeats {
+            problems.push(CommandProblem::Twice(name.to_owned()));
+        }
+        let joined = word.strip_prefix("--").and_then(|word| word.split_once('=')).map(|(_, value)| value.to_owned());
+        let most = match (&joined, flag.takes) {
+            (Some(_), _) | (None, Takes::Nothing) => 0,
+            (None, Takes::Switch | Takes::One) => 1,
+            (None, Takes::Some | Takes::Any) => usize::MAX,
+        };
+        let mut values: Vec<String> = joined.into_iter().collect();
+        let mut taken = 0;
+        while taken < most
+            && let Some(value) = rest.next_if(|next| !next.starts_with('-'))
+        {
+            values.push(value.clone());
+            taken += 1;
+        }
+        problems.extend(wrong_values(form, flag, word, &values));
+    }
+    problems.extend(together(form, &given));
+    let shows_only = ["--version", "--help", "--list-avail", "--attach"].iter().any(|flag| given.contains_key(flag));
+    if !runs && !shows_only {
+        problems.push(CommandProblem::NoProgram);
+    }
+    problems
+}
+
+fn unknown(form: &Form, word: &str) -> CommandProblem {
+    if !word.starts_with('-') {
+        return CommandProblem::Stray(word.to_owned());
+    }
+    let names = || form.flag.iter().flat_map(|flag| &flag.names).filter(|name| name.starts_with("--"));
+    let scored = names().map(|name| (strsim::jaro_winkler(word, name), name)).filter(|(score, _)| *score > 0.85);
+    let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    CommandProblem::Unknown { flag: word.to_owned(), nearest: best.map(|(_, name)| name.clone()) }
+}
+
+fn wrong_values(form: &Form, flag: &Flag, word: &str, values: &[String]) -> Vec<CommandProblem> {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    let is_missing = match flag.takes {
+        Takes::Nothing | Takes::Switch | Takes::Any => false,
+        Takes::One | Takes::Some => values.is_empty(),
+    };
+    if is_missing {
+        return vec![CommandProblem::NoValue(name.to_owned())];
+    }
+    let allowed: &[String] = if flag.takes == Takes::Switch { &form.truth_values } else { &flag.values };
+    let is_wrong = |value: &&String| {
+        let is_other = !allowed.is_empty() && !allowed.contains(&value.to_lowercase());
+        flag.takes == Takes::Nothing || is_other || (flag.integer && value.parse::<i64>().is_err())
+    };
+    let allowed = match (flag.takes, flag.integer) {
+        (Takes::Nothing, _) => "nothing".to_owned(),
+        (_, true) => "a whole number".to_owned(),
+        _ => allowed.join(", "),
+    };
+    let wrong = |value: &String| CommandProblem::Value {
+        flag: name.to_owned(),
+        value: value.clone(),
+        allowed: allowed.clone(),
+    };
+    values.iter().filter(is_wrong).map(wrong).collect()
+}
+
+fn together(form: &Form, given: &BTreeMap<&str, usize>) -> Vec<CommandProblem> {
+    let has = |flag: &String| given.contains_key(flag.as_str());
+    let mut problems = Vec::new();
+    for conflict in form.conflict.iter().filter(|conflict| has(&conflict.first)) {
+        // One reason is enough for flags that say the same.
+        if let Some(second) = conflict.second.iter().find(|second| has(second)) {
+            problems.push(CommandProblem::Conflict {
+                first: conflict.first.clone(),
+                second: second.clone(),
+                reason: conflict.reason.clone(),
+            });
+        }
+    }
+    for needed in form.needed.iter().filter(|needed| has(&needed.by)) {
+        if let Some(other) = needed.flags.iter().find(|other| !has(other)) {
+            problems.push(CommandProblem::Without {
+                flag: needed.by.clone(),
+                other: other.clone(),
+                reason: needed.reason.clone(),
+            });
+        }
+    }
+    problems
+}

@@ -1,0 +1,271 @@
+//! The listed figures of GPUs, of `share/gpus.toml`.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use crate::schema::facts::AgentFacts;
+
+const GPUS: &str = include_str!("../../../../share/gpus.toml");
+
+/// Where figures are from.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Source {
+    text: String,
+    #[serde(default)]
+    weak: bool,
+}
+
+/// A number, or numbers of a group such as `ops`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Number(f64),
+    Group(BTreeMap<String, f64>),
+}
+
+type Figures = BTreeMap<String, BTreeMap<String, Entry>>;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Architecture {
+    name: String,
+    whole_xccs: Vec<i64>,
+    figures: Figures,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Product {
+    name: String,
+    architecture: String,
+    pci_ids: Vec<i64>,
+    figures: Figures,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    source: BTreeMap<String, Source>,
+    architecture: Vec<Architecture>,
+    product: Vec<Product>,
+}
+
+/// A listed figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figure {
+    /// Its value.
+    pub value: f64,
+    /// Where it is from.
+    pub reference: &'static str,
+    /// Whether nobody has checked it against the maker's documents.
+    pub weak: bool,
+}
+
+/// Figures of an architecture or a product, by name; those of a group as `group.name`.
+#[derive(Debug, Default)]
+pub struct Listed {
+    /// Name of the architecture or product.
+    pub name: &'static str,
+    /// The figures.
+    pub figures: BTreeMap<String, Figure>,
+}
+
+impl Listed {
+    /// A figure.
+    pub fn get(&self, name: &str) -> Option<Figure> {
+        self.figures.get(name).copied()
+    }
+
+    /// The figures of a group by their names in it.
+    pub fn group(&self, group: &str) -> impl Iterator<Item = (&str, Figure)> {
+        let figures = self.figures.iter();
+        figures.filter_map(move |(name, figure)| Some((name.strip_prefix(group)?.strip_prefix('.')?, *figure)))
+    }
+}
+
+/// All that is listed.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    architectures: Vec<(Listed, &'static [i64])>,
+    products: Vec<(Listed, &'static Product)>,
+}
+
+/// How a product was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// By its PCI device id.
+    PciId(i64),
+    /// By its name.
+    Name,
+}
+
+impl Catalog {
+    /// That of `share/gpus.toml`; a test reads it, so that it is never empty.
+    pub fn builtin() -> &'static Self {
+        static FILE: OnceLock<File> = OnceLock::new();
+        static BUILTIN: OnceLock<Catalog> = OnceLock::new();
+        BUILTIN.get_or_init(|| Self::of(FILE.get_or_init(|| toml::from_str(GPUS).unwrap_or_default())))
+    }
+
+    fn of(file: &'static File) -> Self {
+        let listed = |name: &'static str, figures| Listed { name, figures: flat(figures, &file.source) };
+        let architectures =
+            file.architecture.iter().map(|known| (listed(&known.name, &known.figures), known.whole_xccs.as_slice()));
+        let products = file.product.iter().map(|known| (listed(&known.name, &known.figures), known));
+        Self { architectures: architectures.collect(), products: products.collect() }
+    }
+
+    /// What all GPUs of an LLVM target share, and how many XCDs an agent has that is a whole GPU.
+    pub fn architecture(&self, name: &str) -> Option<(&Listed, &'static [i64])> {
+        let name = target(name);
+        self.architectures.iter().find(|(known, _)| known.name == name).map(|(known, whole)| (known, *whole))
+    }
+
+    /// Products by a name that people write, such as `MI300X`, `mi300x` or `AMD Instinct MI300X`, with their architectures, in the order
+    /// of their names: the one of that name, else those whose names begin with a word of it, as `MI300` does.
+    pub fn products_named(&self, given: &str) -> Vec<(&'static str, &'static str)> {
+        let given = given.to_ascii_uppercase();
+        let words: Vec<&str> =
+            given.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| word.starts_with("MI")).collect();
+        let chosen = |fits: &dyn Fn(&str) -> bool| -> Vec<(&'static str, &'static str)> {
+            let fitting = self.products.iter().filter(|(listed, _)| fits(listed.name));
+            let mut chosen: Vec<_> =
+                fitting.map(|(listed, known)| (listed.name, known.architecture.as_str())).collect();
+            chosen.sort_unstable();
+            chosen
+        };
+        let named = chosen(&|name| words.contains(&name));
+        if named.is_empty() { chosen(&|name| words.iter().any(|word| name.starts_with(word))) } else { named }
+    }
+
+    /// The product that an agent is: by PCI device id, else by name if that fits only one. None of another architecture.
+    pub fn product(&self, agent: &AgentFacts) -> Option<(&Listed, Found)> {
+        let fits = |product: &Product| target(&agent.name).is_empty() || product.architecture == target(&agent.name);
+        let by_id = agent.pci_device_id.and_then(|id| {
+            let found = self.products.iter().find(|(_, product)| product.pci_ids.contains(&id) && fits(product));
+            found.map(|(listed, _)| (listed, Found::PciId(id)))
+        });
+        by_id.or_else(|| {
+            let name = agent.product_name.as_deref()?.to_ascii_uppercase();
+            let words: Vec<&str> = name.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
+            let mut named =
+                self.products.iter().filter(|(_, product)| words.contains(&product.name.as_str()) && fits(product));
+            let (listed, _) = named.next()?;
+            named.next().is_none().then_some((listed, Found::Name))
+        })
+    }
+}
+
+/// The LLVM target without the features that may follow it, as in `gfx942:sramecc+:xnack-`.
+pub fn target(name: &str) -> &str {
+    name.split(':').next().unwrap_or(name)
+}
+
+fn flat(figures: &'static Figures, sources: &'static BTreeMap<String, Source>) -> BTreeMap<String, Figure> {
+    let mut flat = BTreeMap::new();
+    for (source, entries) in figures {
+        let (reference, weak) = sources.get(source).map_or(("", true), |source| (source.text.as_str(), source.weak));
+        for (name, entry) in entries {
+            match entry {
+                Entry::Number(value) => {
+                    flat.insert(name.clone(), Figure { value: *value, reference, weak });
+                }
+                Entry::Group(group) => flat.extend(
+                    group
+                        .iter()
+                        .map(|(own, value)| (format!("{name}.{own}"), Figure { value: *value, reference, weak })),
+                ),
+            }
+        }
+    }
+    flat
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn file() -> File {
+        toml::from_str(GPUS).unwrap()
+    }
+
+    #[test]
+    fn the_file_is_whole() {
+        let file = file();
+        let targets: BTreeSet<&str> = file.architecture.iter().map(|known| known.name.as_str()).collect();
+        assert_eq!(
+            targets.into_iter().collect::<Vec<_>>(),
+            ["gfx908", "gfx90a", "gfx940", "gfx941", "gfx942", "gfx950"]
+        );
+        let mut ids = BTreeSet::new();
+        for product in &file.product {
+            assert!(file.architecture.iter().any(|known| known.name == product.architecture), "{}", product.name);
+            assert!(product.pci_ids.iter().all(|id| ids.insert(*id)), "{}: a PCI id of another", product.name);
+        }
+        let figures = file.product.iter().map(|known| (&known.name, &known.figures));
+        for (name, figures) in figures.chain(file.architecture.iter().map(|known| (&known.name, &known.figures))) {
+            let mut seen = BTreeSet::new();
+            for (source, entries) in figures {
+                assert!(file.source.contains_key(source), "{name}: no source {source}");
+                for (figure, entry) in entries {
+                    if let Entry::Number(value) = entry {
+                        assert!(*value > 0.0, "{name}.{figure}");
+                        assert!(seen.insert(figure.clone()), "{name}.{figure} twice");
+                    }
+                }
+            }
+        }
+        for source in file.source.keys() {
+            let used = file.product.iter().any(|known| known.figures.contains_key(source))
+                || file.architecture.iter().any(|known| known.figures.contains_key(source));
+            assert!(used, "nothing is from {source}");
+        }
+    }
+
+    #[test]
+    fn products_are_found_by_what_people_write() {
+        let catalog = Catalog::builtin();
+        let mi300x = [("MI300X", "gfx942")];
+        for given in ["MI300X", "mi300x", "AMD Instinct MI300X", "amd-instinct-mi300x", "MI300X VF"] {
+            assert_eq!(catalog.products_named(given), mi300x, "{given}");
+        }
+        assert_eq!(catalog.products_named("MI250X"), [("MI250X", "gfx90a")]);
+        assert_eq!(catalog.products_named("MI250"), [("MI250", "gfx90a")]);
+        assert_eq!(catalog.products_named("MI355X"), [("MI355X", "gfx950")]);
+        assert_eq!(catalog.products_named("MI300"), [("MI300A", "gfx942"), ("MI300X", "gfx942")]);
+        for given in ["", "gfx942", "H100", "Instinct"] {
+            assert!(catalog.products_named(given).is_empty(), "{given}");
+        }
+    }
+
+    #[test]
+    fn products_are_found() {
+        let catalog = Catalog::builtin();
+        let find = |name: &str, product: Option<&str>, pci: Option<i64>| {
+            let agent = AgentFacts {
+                name: name.to_owned(),
+                product_name: product.map(str::to_owned),
+                pci_device_id: pci,
+                ..AgentFacts::default()
+            };
+            catalog.product(&agent).map(|(listed, found)| (listed.name, found))
+        };
+        assert_eq!(find("gfx942", None, Some(0x74a1)), Some(("MI300X", Found::PciId(0x74a1))));
+        assert_eq!(find("gfx942:sramecc+:xnack-", None, Some(0x74a1)), Some(("MI300X", Found::PciId(0x74a1))));
+        assert_eq!(find("gfx942", Some("AMD Instinct MI300X"), None), Some(("MI300X", Found::Name)));
+        assert_eq!(find("gfx942", Some("MI300X_A1"), Some(1)), Some(("MI300X", Found::Name)));
+        // What the driver says of both; the id tells them apart.
+        assert_eq!(find("gfx90a", Some("AMD Instinct MI250X/MI250"), None), None);
+        assert_eq!(
+            find("gfx90a", Some("AMD Instinct MI250X/MI250"), Some(0x740c)),
+            Some(("MI250", Found::PciId(0x740c)))
+        );
+        assert_eq!(find("gfx90a", None, Some(0x74a1)), None, "of another architecture");
+        assert_eq!(find("gfx1250", Some("AMD Radeon Graphics"), Some(30145)), None);
+    }
+}

@@ -1,0 +1,12 @@
+//! What is known of GPUs: figures that metrics and roofs need, recorded or listed.
+
+mod catalog;
+mod constants;
+mod device;
+mod memory;
+mod resolver;
+mod roofs;
+
+pub use crate::analysis::hardware::devices::catalog::{Catalog, target};
+pub use crate::analysis::hardware::devices::constants::{Constant, Constants, constants, constants_of_gpu};
+pub use crate::analysis::hardware::devices::device::{Device, device};

@@ -1,0 +1,28 @@
+//! Metrics as data: definitions over hardware counters and device constants, the language that their formulas are written
+//! in, and what they come to for the dispatches of a trace.
+
+mod binding;
+mod bottlenecks;
+mod definitions;
+mod expression;
+mod parser;
+mod ratio;
+mod roofs;
+
+#[cfg(feature = "tables")]
+mod compiled;
+
+pub use crate::analysis::hardware::metrics::binding::{Bound, Known, Unbound, bind, constant};
+pub use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, Evidence, bottlenecks};
+#[cfg(feature = "tables")]
+pub use crate::analysis::hardware::metrics::compiled::compiled;
+pub use crate::analysis::hardware::metrics::definitions::{
+    Accumulated, DefinitionError, Definitions, Metric, Normalization, OnArchitecture, SUFFIXES,
+};
+pub use crate::analysis::hardware::metrics::expression::{Counter, Expression, Reduction};
+pub use crate::analysis::hardware::metrics::parser::{FormulaError, Vocabulary, parse};
+pub use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
+pub use crate::analysis::hardware::metrics::roofs::{RoofError, measured_roofs};
+
+#[cfg(test)]
+mod tests;

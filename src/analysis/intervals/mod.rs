@@ -1,0 +1,7 @@
+//! Arithmetic on half-open time intervals.
+
+mod arithmetic;
+pub mod coverage;
+pub mod gallop;
+
+pub use arithmetic::*;

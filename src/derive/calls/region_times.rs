@@ -1,0 +1,32 @@
+//! The table `region_times`: how long each region took, with what regions are grouped by.
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::derive::calls::region_self_times;
+use crate::derive::{Frames, Needs, needed};
+
+/// Columns that are those of `regions`, read only where they are wanted.
+pub const HANDED_ON: &[&str] = &["domain", "category"];
+
+/// The source columns that it is built from.
+pub fn needs() -> Needs {
+    let mut needs = region_self_times::needs();
+    needs.iter_mut().for_each(|(_, columns)| columns.extend(HANDED_ON.iter().copied()));
+    needs
+}
+
+/// Puts the self time of each valid region beside what it is, from the self times of all.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
+    let regions = needed(tables, "regions")?;
+    let valid = region_self_times::by_id(regions, regions.column("valid")?.bool()?)?;
+    let self_ns = region_self_times::of_calls(self_times, &valid)?;
+    let region_ns = (valid.column("end_ns")? - valid.column("start_ns")?)?.with_name("region_ns".into());
+    let taken = ["region_id", "name", "tid"].iter().chain(HANDED_ON).filter_map(|name| valid.column(name).ok());
+    let mut columns: Vec<Column> = taken.cloned().collect();
+    columns.extend([region_ns, self_ns]);
+    Ok(DataFrame::new(valid.height(), columns)?)
+}

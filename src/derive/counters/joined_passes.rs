@@ -1,0 +1,244 @@
+//! Dispatches of several counter passes brought together: the same kernel with the same shape, the n-th time on its GPU.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::columns::values::Integers;
+use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, texts};
+
+/// What the passes of a rank have in common, and how often.
+pub struct Joined {
+    /// One row per dispatch: what is told of it in its first pass, and every counter from the first pass that has it.
+    pub frame: DataFrame,
+    /// Which of the frames each row is told of by.
+    pub told_by: Vec<usize>,
+}
+
+const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
+
+/// The dispatches of one rank from those of its processes, each a frame in the order of pass and start.
+///
+/// Within a pass dispatches of one kernel, shape and GPU are numbered; those of the same number in other passes are the same
+/// dispatch counted again. Where passes have not the same number of them, some were lost: then those of the same id are the
+/// same, if the ids of each pass are among those of the pass that has most; else none is joined to another. Durations are the
+/// median over the passes.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
+    if let [frame] = frames {
+        let passes = frame.column("pass")?.i64()?;
+        if passes.min() == passes.max() {
+            return alone(frame);
+        }
+    }
+    let mut likes = Likes::default();
+    for (at, frame) in frames.iter().enumerate() {
+        likes.add(at, frame)?;
+    }
+    let mut places: Vec<Vec<usize>> = frames.iter().map(|frame| vec![0; frame.height()]).collect();
+    let mut told: Vec<(usize, usize)> = Vec::new();
+    for passes in &likes.passes {
+        let mut of_key: BTreeMap<(usize, i64), usize> = BTreeMap::new();
+        for (rows, keys) in passes.iter().zip(keys(passes)) {
+            for (counted, key) in rows.iter().zip(keys) {
+                let place = *of_key.entry(key).or_insert_with(|| {
+                    told.push((counted.frame, counted.row));
+                    told.len() - 1
+                });
+                if let Some(slot) = places.get_mut(counted.frame).and_then(|rows| rows.get_mut(counted.row)) {
+                    *slot = place;
+                }
+            }
+        }
+    }
+    // In the order of the passes and of the dispatches in them.
+    let mut order: Vec<usize> = (0..told.len()).collect();
+    order.sort_unstable_by_key(|place| told.get(*place));
+    let mut rank = vec![0; told.len()];
+    for (new, old) in order.iter().enumerate() {
+        if let Some(slot) = rank.get_mut(*old) {
+            *slot = new;
+        }
+    }
+    told.sort_unstable();
+    places.iter_mut().flatten().for_each(|place| *place = rank.get(*place).copied().unwrap_or_default());
+
+    let mut durations: Vec<Vec<i64>> = vec![Vec::new(); told.len()];
+    for (frame, places) in frames.iter().zip(&places) {
+        let valid = frame.column("valid")?.bool()?.clone();
+        let lengths = Integers::of(frame.column("duration_ns")?.i64()?);
+        for (row, place) in places.iter().enumerate() {
+            if let (Some(true), Some(length), Some(known)) =
+                (valid.get(row), lengths.get(row), durations.get_mut(*place))
+            {
+                known.push(length);
+            }
+        }
+    }
+    let told_by = told.iter().map(|(at, _)| *at).collect();
+    let mut frame = told_rows(frames, &told)?;
+    frame.with_column(medians(durations))?;
+    let counters = counters(frames, &places, told.len())?;
+    frame.hstack_mut(&counters)?;
+    Ok(Joined { frame, told_by })
+}
+
+/// The dispatches of a single pass.
+fn alone(frame: &DataFrame) -> Result<Joined> {
+    let valid = frame.column("valid")?.bool()?;
+    let lengths = Integers::of(frame.column("duration_ns")?.i64()?);
+    let durations: Float64Chunked = lengths
+        .iter()
+        .zip(valid.iter())
+        .map(|(length, valid)| length.filter(|_| valid == Some(true)).map(|length| length as f64))
+        .collect_ca(DURATION.into());
+    let mut frame = frame.clone();
+    frame.with_column(durations.into_series().into_column())?;
+    let told_by = vec![0; frame.height()];
+    Ok(Joined { frame, told_by })
+}
+
+/// The name of the duration of a joined dispatch, in nanoseconds.
+pub const DURATION: &str = "dur_ns";
+
+fn medians(durations: Vec<Vec<i64>>) -> Column {
+    let median = |mut values: Vec<i64>| {
+        values.sort_unstable();
+        let (lower, upper) = (values.get(values.len().checked_sub(1)? / 2)?, values.get(values.len() / 2)?);
+        Some((*lower as f64 + *upper as f64) / 2.0)
+    };
+    let values: Float64Chunked = durations.into_iter().map(median).collect_ca(DURATION.into());
+    values.into_series().into_column()
+}
+
+/// What is told of the joined dispatches, each from the frame that has it first.
+fn told_rows(frames: &[&DataFrame], told: &[(usize, usize)]) -> Result<DataFrame> {
+    let offsets: Vec<usize> = frames
+        .iter()
+        .scan(0, |next, frame| {
+            let offset = *next;
+            *next += frame.height();
+            Some(offset)
+        })
+        .collect();
+    let mut columns = OF_DISPATCH.to_vec();
+    columns.extend(["vgpr", "accum_vgpr", "sgpr"]);
+    let mut all: Option<DataFrame> = None;
+    for frame in frames {
+        let part = frame.select(columns.iter().copied())?;
+        match &mut all {
+            Some(all) => {
+                all.vstack_mut(&part)?;
+            }
+            None => all = Some(part),
+        }
+    }
+    let rows: IdxCa = told
+        .iter()
+        .map(|(at, row)| offsets.get(*at).and_then(|offset| IdxSize::try_from(offset + row).ok()))
+        .collect_ca("".into());
+    Ok(all.unwrap_or_default().take(&rows)?)
+}
+
+/// Every counter of any frame, from the first that has a value for a dispatch.
+fn counters(frames: &[&DataFrame], places: &[Vec<usize>], rows: usize) -> Result<Vec<Column>> {
+    let mut filled: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (frame, places) in frames.iter().zip(places) {
+        for column in frame.columns().iter().filter(|column| *column.dtype() == DataType::Float64) {
+            let values = column.f64()?.rechunk();
+            let all = filled.entry(column.name().to_string()).or_insert_with(|| vec![f64::NAN; rows]);
+            for (value, place) in values.iter().zip(places) {
+                if let (Some(value), Some(slot)) = (value, all.get_mut(*place))
+                    && slot.is_nan()
+                {
+                    *slot = value;
+                }
+            }
+        }
+    }
+    Ok(filled.into_iter().map(|(name, values)| nullable(&name, values)).collect())
+}
+
+/// GPU, kernel and shape.
+type Like = (Option<i64>, usize, [Option<i64>; 6]);
+
+/// A row of a pass.
+struct Counted {
+    frame: usize,
+    row: usize,
+    id: Option<i64>,
+}
+
+/// The dispatches of one kernel, shape and GPU, by pass.
+#[derive(Default)]
+struct Likes {
+    names: BTreeMap<String, usize>,
+    numbers: BTreeMap<Like, usize>,
+    /// Of each likeness, the rows of every pass that has any.
+    passes: Vec<Vec<Vec<Counted>>>,
+}
+
+impl Likes {
+    /// Adds the rows of a frame, which are in the order of their passes.
+    fn add(&mut self, at: usize, frame: &DataFrame) -> Result<()> {
+        let read = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
+        let (passes, gpus, ids) = (read("pass")?, read("gpu")?, read("dispatch_id")?);
+        let shape = SHAPE.iter().map(|name| read(name)).collect::<Result<Vec<_>>>()?;
+        let (codes, names) = texts(frame.column("kernel_name")?)?;
+        let names: Vec<usize> = names.into_iter().map(|name| numbered(&mut self.names, name)).collect();
+        let mut pass = None;
+        let mut seen: BTreeSet<usize> = BTreeSet::new();
+        for (row, code) in codes.iter().enumerate() {
+            if pass != Some(passes.get(row)) {
+                pass = Some(passes.get(row));
+                seen.clear();
+            }
+            let name = code.and_then(|code| names.get(code as usize)).copied().unwrap_or(usize::MAX);
+            let mut like: Like = (gpus.get(row), name, [None; 6]);
+            for (slot, values) in like.2.iter_mut().zip(&shape) {
+                *slot = values.get(row);
+            }
+            let like = numbered(&mut self.numbers, like);
+            if like >= self.passes.len() {
+                self.passes.resize_with(like + 1, Vec::new);
+            }
+            let Some(of_like) = self.passes.get_mut(like) else { continue };
+            if seen.insert(like) {
+                of_like.push(Vec::new());
+            }
+            if let Some(rows) = of_like.last_mut() {
+                rows.push(Counted { frame: at, row, id: ids.get(row) });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which rows of the passes of one likeness are one dispatch, as the key that they share.
+fn keys(passes: &[Vec<Counted>]) -> Vec<Vec<(usize, i64)>> {
+    let longest = passes.iter().max_by_key(|rows| rows.len());
+    let same_length = passes.iter().all(|rows| Some(rows.len()) == longest.map(Vec::len));
+    let ids = |rows: &[Counted]| -> BTreeSet<Option<i64>> { rows.iter().map(|row| row.id).collect() };
+    let known = longest.map(|rows| ids(rows)).unwrap_or_default();
+    let by_id = passes.iter().all(|rows| ids(rows).len() == rows.len() && ids(rows).is_subset(&known));
+    passes
+        .iter()
+        .enumerate()
+        .map(|(pass, rows)| {
+            let key = |(ordinal, row): (i64, &Counted)| match (same_length, by_id) {
+                (true, _) => (0, ordinal),
+                (false, true) => (0, row.id.unwrap_or(-1)),
+                (false, false) => (pass, ordinal),
+            };
+            (0..).zip(rows).map(key).collect()
+        })
+        .collect()
+}
+
+fn numbered<K: Ord>(known: &mut BTreeMap<K, usize>, key: K) -> usize {
+    let next = known.len();
+    *known.entry(key).or_insert(next)
+}

@@ -1,0 +1,242 @@
+//! What metrics come to, kernel by kernel, for dispatches with their counters.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::analysis::hardware::devices::Device;
+use crate::analysis::hardware::metrics::{
+    Bound, Counter, Definitions, Known, Metric, Normalization, bind, compiled, constant,
+};
+use crate::derive::counters::counted_dispatches::texts;
+use crate::derive::counters::joined_passes::DURATION;
+
+/// A metric that is asked for, and how it is computed from what there is.
+pub struct Asked {
+    /// Its place among the definitions.
+    pub metric: usize,
+    /// What it is counted per, where that is chosen.
+    pub per: Option<Normalization>,
+    /// How to compute it, or why that is impossible.
+    pub bound: Result<Bound, String>,
+    /// What the value lacks, where some counters could be left out.
+    pub lacks: Option<String>,
+    /// The highest value that the device allows.
+    pub peak: Option<f64>,
+}
+
+/// The `wanted` metrics of the architecture of a device, over dispatches with certain counters. Those that can be counted per several
+/// things are asked for per each of them.
+pub fn all_asked(
+    definitions: &Definitions,
+    device: &Device,
+    frame: &DataFrame,
+    wanted: impl Fn(&Metric) -> bool,
+) -> Vec<Asked> {
+    let has = |counter: &Counter| frame.column(&counter.to_string()).is_ok();
+    let known = Known { definitions, architecture: &device.architecture, constants: &device.constants, has: &has };
+    let mut asked = Vec::new();
+    for (metric, definition) in definitions.metrics.iter().enumerate().filter(|(_, metric)| wanted(metric)) {
+        let Some(on) = definition.on(&device.architecture) else { continue };
+        let measured = definitions.measured.get(&definition.id).copied();
+        let peak = measured.or_else(|| on.peak.as_ref().and_then(|peak| constant(peak, &known).ok()));
+        let collected = definition.collected();
+        let instead = on.instead.as_ref().or_else(|| definition.is_derived_counter().then_some(&collected));
+        let one = |per: Option<Normalization>| {
+            let denominator = per.and_then(|per| definitions.normalizations.get(per.name()));
+            match (bind(&on.formula, denominator, &known), instead) {
+                (Err(missing), Some(instead)) => match bind(instead, denominator, &known) {
+                    Ok(bound) => Asked {
+                        metric,
+                        per,
+                        bound: Ok(bound),
+                        lacks: Some(format!("without what was {}", missing.reason())),
+                        peak,
+                    },
+                    Err(_) => Asked { metric, per, bound: Err(missing.reason()), lacks: None, peak },
+                },
+                (bound, _) => {
+                    Asked { metric, per, bound: bound.map_err(|missing| missing.reason()), lacks: None, peak }
+                }
+            }
+        };
+        if !on.is_normalized() {
+            asked.push(one(None));
+            continue;
+        }
+        let each: Vec<Asked> = Normalization::ALL.into_iter().map(|per| one(Some(per))).collect();
+        // What lacks its own counters lacks them per anything.
+        match each.iter().all(|asked| asked.bound.is_err()) {
+            true => asked.push(Asked { per: None, ..one(Some(Normalization::Kernel)) }),
+            false => asked.extend(each),
+        }
+    }
+    asked
+}
+
+/// A metric over the dispatches of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// Dispatches that have all of its counters.
+    pub dispatches: i64,
+    /// Sum of their numerators.
+    pub numerator: f64,
+    /// Sum of their denominators.
+    pub denominator: f64,
+    /// Dispatches that have a value, as their denominator is not 0.
+    pub values: i64,
+    /// Sum of those values.
+    pub value_sum: f64,
+    /// The least of them.
+    pub value_min: Option<f64>,
+    /// The greatest of them.
+    pub value_max: Option<f64>,
+}
+
+impl Sums {
+    fn add(&mut self, numerator: f64, denominator: f64) {
+        self.dispatches += 1;
+        self.numerator += numerator;
+        self.denominator += denominator;
+        if denominator != 0.0 {
+            let value = numerator / denominator;
+            self.values += 1;
+            self.value_sum += value;
+            self.value_min = Some(self.value_min.map_or(value, |least| least.min(value)));
+            self.value_max = Some(self.value_max.map_or(value, |greatest| greatest.max(value)));
+        }
+    }
+
+    /// The ratio of the sums; `None` where the sum of the denominators is 0.
+    pub fn ratio(&self) -> Option<f64> {
+        (self.denominator != 0.0).then(|| self.numerator / self.denominator)
+    }
+}
+
+/// A kernel and what is asked of it.
+pub struct KernelSums {
+    /// Its first dispatch.
+    pub row: usize,
+    /// Its dispatches.
+    pub dispatches: i64,
+    /// In the order in which it was asked, and why there is no value.
+    pub sums: Vec<(Sums, Option<String>)>,
+}
+
+/// So much memory may the numerators and denominators take that are computed at once.
+const AT_ONCE_BYTES: usize = 256 << 20;
+
+/// What is asked of dispatches of one GPU, by the kernel that they run. The kernels are in the order of their first dispatch.
+///
+/// # Errors
+/// When polars cannot evaluate an expression.
+pub fn evaluated(frame: &DataFrame, asked: &[Asked]) -> Result<Vec<KernelSums>> {
+    let (mut kernels, kernel_of) = kernels(frame)?;
+    let width = (AT_ONCE_BYTES / (frame.height().max(1) * 16)).clamp(1, 64);
+    for chunk in asked.chunks(width) {
+        let mut expressions = Vec::new();
+        for (at, ratio) in
+            chunk.iter().enumerate().filter_map(|(at, asked)| Some((at, &asked.bound.as_ref().ok()?.ratio)))
+        {
+            expressions.push(compiled(&ratio.numerator).cast(DataType::Float64).alias(format!("n{at}")));
+            // A number alone would be one row.
+            if ratio.denominator.value().is_none() {
+                expressions.push(compiled(&ratio.denominator).cast(DataType::Float64).alias(format!("d{at}")));
+            }
+        }
+        let values = match expressions.is_empty() {
+            true => DataFrame::empty(),
+            false => frame.clone().lazy().select(expressions).collect()?,
+        };
+        for (at, asked) in chunk.iter().enumerate() {
+            let mut sums = vec![Sums::default(); kernels.len()];
+            if let Ok(bound) = &asked.bound {
+                let numerators = column(&values, &format!("n{at}"), bound.ratio.numerator.value(), frame.height())?;
+                let denominators = column(&values, &format!("d{at}"), bound.ratio.denominator.value(), frame.height())?;
+                for ((numerator, denominator), kernel) in numerators.iter().zip(denominators.iter()).zip(&kernel_of) {
+                    if let (Some(numerator), Some(denominator), Some(sums)) =
+                        (numerator, denominator, sums.get_mut(*kernel))
+                    {
+                        sums.add(numerator, denominator);
+                    }
+                }
+            }
+            for (kernel, sums) in kernels.iter_mut().zip(sums) {
+                kernel.sums.push((sums, asked.bound.as_ref().err().cloned()));
+            }
+        }
+    }
+    tell_reasons(frame, asked, &mut kernels, &kernel_of)?;
+    Ok(kernels)
+}
+
+/// The values of an expression, which may be a number.
+fn column(values: &DataFrame, name: &str, number: Option<f64>, rows: usize) -> Result<Float64Chunked> {
+    Ok(match number {
+        Some(number) => Float64Chunked::full(name.into(), number, rows),
+        None => values.column(name)?.f64()?.rechunk().into_owned(),
+    })
+}
+
+/// The kernels in the order of their first dispatch, and which of them every row is of.
+fn kernels(frame: &DataFrame) -> Result<(Vec<KernelSums>, Vec<usize>)> {
+    let (codes, _) = texts(frame.column("kernel_name")?)?;
+    let mut known: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+    let mut kernels: Vec<KernelSums> = Vec::new();
+    let mut kernel_of = Vec::with_capacity(codes.len());
+    for (row, code) in codes.into_iter().enumerate() {
+        let next = kernels.len();
+        let kernel = *known.entry(code).or_insert(next);
+        if kernel == next {
+            kernels.push(KernelSums { row, dispatches: 0, sums: Vec::new() });
+        }
+        if let Some(kernel) = kernels.get_mut(kernel) {
+            kernel.dispatches += 1;
+        }
+        kernel_of.push(kernel);
+    }
+    Ok((kernels, kernel_of))
+}
+
+/// Says of every metric without a value why it has none.
+fn tell_reasons(frame: &DataFrame, asked: &[Asked], kernels: &mut [KernelSums], kernel_of: &[usize]) -> Result<()> {
+    let mut counts: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for column in frame.columns().iter().filter(|column| *column.dtype() == DataType::Float64) {
+        let mut of_kernels = vec![0; kernels.len()];
+        for (value, kernel) in column.f64()?.iter().zip(kernel_of) {
+            if let (Some(_), Some(count)) = (value, of_kernels.get_mut(*kernel)) {
+                *count += 1;
+            }
+        }
+        counts.insert(column.name().to_string(), of_kernels);
+    }
+    for (at, asked) in asked.iter().enumerate() {
+        let Ok(bound) = &asked.bound else { continue };
+        let mut names: Vec<String> = bound.ratio.numerator.counters().iter().map(ToString::to_string).collect();
+        let divisors: Vec<String> = bound.ratio.denominator.counters().iter().map(ToString::to_string).collect();
+        names.extend(divisors.iter().cloned());
+        names.sort();
+        names.dedup();
+        for (number, kernel) in kernels.iter_mut().enumerate() {
+            let Some((sums, reason)) = kernel.sums.get_mut(at) else { continue };
+            let is_missing = |name: &&String| {
+                counts.get(*name).and_then(|counts| counts.get(number)).is_none_or(|count| *count == 0)
+            };
+            *reason = if sums.dispatches == 0 {
+                let missing: Vec<&str> = names.iter().filter(is_missing).map(String::as_str).collect();
+                Some(match missing.is_empty() {
+                    true if is_missing(&&DURATION.to_owned()) => "no dispatch has a duration".to_owned(),
+                    true => format!("never counted for the same dispatch, or without a value: {}", names.join(", ")),
+                    false => format!("not collected for this kernel: {}", missing.join(", ")),
+                })
+            } else if sums.denominator == 0.0 {
+                let divisors = divisors.join(", ");
+                Some(if divisors.is_empty() { "divided by 0".to_owned() } else { format!("divided by 0: {divisors}") })
+            } else {
+                asked.lacks.clone()
+            };
+        }
+    }
+    Ok(())
+}

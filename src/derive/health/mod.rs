@@ -1,0 +1,11 @@
+//! Trace health: what is odd in the tables of a process, counted.
+
+mod checks;
+mod clock;
+mod correlation;
+mod counter_gaps;
+mod not_recorded;
+mod times;
+
+pub use crate::derive::health::checks::{Checks, DAMAGED_INPUT, anomaly_of, needs, with_later};
+pub use crate::derive::health::not_recorded::Others;

@@ -1,0 +1,204 @@
+//! Times that cannot be true, and dispatches of one queue that overlap.
+
+use anyhow::Result;
+use polars::prelude::DataFrame;
+
+use crate::columns::values::{Integers, Truths};
+use crate::schema::Table;
+use crate::schema::anomaly::{Anomaly, Severity};
+use crate::schema::facts::ProcessFacts;
+
+/// Start, end and id of a dispatch.
+type Dispatch = (i64, i64, i64);
+
+/// Rows counted by one check.
+struct Tally {
+    check_id: &'static str,
+    severity: Severity,
+    detail: &'static str,
+    count: i64,
+    first: Option<i64>,
+}
+
+impl Tally {
+    fn new(check_id: &'static str, severity: Severity, detail: &'static str) -> Self {
+        Self { check_id, severity, detail, count: 0, first: None }
+    }
+
+    fn add(&mut self, key: Option<i64>) {
+        self.count += 1;
+        self.first = match (self.first, key) {
+            (Some(first), Some(key)) => Some(first.min(key)),
+            (first, key) => first.or(key),
+        };
+    }
+
+    fn into_anomaly(self, table: &str) -> Option<Anomaly> {
+        (self.count > 0).then(|| Anomaly {
+            check_id: self.check_id,
+            severity: self.severity,
+            table_name: table.to_owned(),
+            count: self.count,
+            first_key: self.first.map(|key| key.to_string()),
+            detail: self.detail.to_owned(),
+        })
+    }
+}
+
+/// Checks the times of every row of an activity table.
+///
+/// # Errors
+/// When a declared column is missing or has another type.
+pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> Result<Vec<Anomaly>> {
+    let mut not_positive =
+        Tally::new("zero_timestamp", Severity::Warning, "start is not positive; left out of all statistics");
+    let mut reversed =
+        Tally::new("negative_duration", Severity::Warning, "end is before start; left out of all statistics");
+    let mut far_off = Tally::new(
+        "far_outside_process",
+        Severity::Warning,
+        "a time is further than a day outside the process; left out of all statistics",
+    );
+    let mut instant = Tally::new("zero_length", Severity::Info, "start and end are equal; counted with length 0");
+    let mut outside = Tally::new(
+        "outside_process",
+        Severity::Info,
+        "a time is outside the recorded start and end of the process; kept",
+    );
+
+    let key_name = table.key.last().copied().unwrap_or("start_ns");
+    let keys = Integers::of(frame.column(key_name)?.i64()?);
+    let starts = Integers::of(frame.column("start_ns")?.i64()?);
+    let ends = Integers::of(frame.column("end_ns")?.i64()?);
+    let valid = Truths::of(frame.column("valid")?.bool()?);
+    for (((key, start), end), valid) in keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()) {
+        let (Some(start), Some(end)) = (start, end) else { continue };
+        if start <= 0 {
+            not_positive.add(key);
+        } else if end < start {
+            reversed.add(key);
+        } else if valid != Some(true) {
+            far_off.add(key);
+        } else {
+            if start == end {
+                instant.add(key);
+            }
+            if facts.start_ns.is_some_and(|first| start < first) || facts.end_ns.is_some_and(|last| end > last) {
+                outside.add(key);
+            }
+        }
+    }
+    let tallies = [not_positive, reversed, far_off, instant, outside];
+    Ok(tallies.into_iter().filter_map(|tally| tally.into_anomaly(table.name)).collect())
+}
+
+/// Counts dispatches that start before an earlier one of the same agent and queue has ended, and dispatch ids that occur
+/// more than once.
+///
+/// # Errors
+/// When a declared column is missing or has another type.
+pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
+    let mut overlap = Tally::new(
+        "queue_overlap",
+        Severity::Info,
+        "dispatches start before an earlier one on the same queue has ended; sums of durations exceed busy time",
+    );
+    let mut repeated =
+        Tally::new("repeated_dispatch", Severity::Warning, "dispatch ids occur more than once; all rows are counted");
+    let ids = Integers::of(kernels.column("dispatch_id")?.i64()?);
+    let agents = Integers::of(kernels.column("agent_id")?.i64()?);
+    let queues = Integers::of(kernels.column("queue_id")?.i64()?);
+    let starts = Integers::of(kernels.column("start_ns")?.i64()?);
+    let ends = Integers::of(kernels.column("end_ns")?.i64()?);
+    let valid = Truths::of(kernels.column("valid")?.bool()?);
+    let of_queue = agents.kinds().and(&queues.kinds());
+    let rows = || {
+        let places = of_queue.of_rows.iter().zip(agents.iter().zip(queues.iter()));
+        let times = starts.iter().zip(ends.iter()).zip(ids.iter()).zip(valid.iter());
+        places.zip(times).filter_map(|((queue, (agent, queue_id)), (((start, end), id), valid))| {
+            let is_known = valid? && agent.is_some() && queue_id.is_some();
+            is_known.then_some((*queue, (start?, end?, id?)))
+        })
+    };
+    let overlapping = overlapping(rows(), of_queue.count).unwrap_or_else(|| {
+        let mut sorted: Vec<(u32, Dispatch)> = rows().collect();
+        sorted.sort_unstable();
+        overlapping(sorted.into_iter(), of_queue.count).unwrap_or_default()
+    });
+    overlapping.into_iter().for_each(|id| overlap.add(Some(id)));
+    if !ids.iter().flatten().is_sorted_by(|id, next| id < next) {
+        let mut all_ids: Vec<i64> = ids.iter().flatten().collect();
+        all_ids.sort_unstable();
+        let again = all_ids.iter().zip(all_ids.iter().skip(1)).filter(|(id, next)| id == next);
+        again.for_each(|(id, _)| repeated.add(Some(*id)));
+    }
+    Ok([overlap, repeated].into_iter().filter_map(|tally| tally.into_anomaly("kernels")).collect())
+}
+
+/// The ids of the dispatches that start before an earlier one of the same queue has ended; `None` unless those of each queue
+/// come in the order of their starts.
+fn overlapping(dispatches: impl Iterator<Item = (u32, Dispatch)>, queues: usize) -> Option<Vec<i64>> {
+    let mut before: Vec<(Dispatch, i64)> = vec![((i64::MIN, i64::MIN, i64::MIN), i64::MIN); queues];
+    let mut overlapping = Vec::new();
+    for (queue, dispatch) in dispatches {
+        let (last, last_end) = before.get_mut(queue as usize)?;
+        if dispatch < *last {
+            return None;
+        }
+        let (start, end, id) = dispatch;
+        if start < *last_end {
+            overlapping.push(id);
+        }
+        *last = dispatch;
+        *last_end = end.max(*last_end);
+    }
+    Some(overlapping)
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::{IntoColumn, NamedFrom, Series, df};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Dispatches that start before one of their queue has ended that comes before them in the order of their starts.
+    fn by_definition(dispatches: &[(i64, i64, i64)]) -> i64 {
+        let mut in_order: Vec<(i64, i64, i64, i64)> =
+            (0..).zip(dispatches).map(|(id, (queue, start, length))| (*queue, *start, start + length, id)).collect();
+        in_order.sort_unstable();
+        let overlaps = in_order.iter().enumerate().filter(|(place, (queue, start, _, _))| {
+            in_order[..*place].iter().any(|before| before.0 == *queue && before.2 > *start)
+        });
+        overlaps.count() as i64
+    }
+
+    proptest! {
+        #[test]
+        fn overlaps_are_counted_in_whatever_order_dispatches_come(
+            mut dispatches in prop::collection::vec((0_i64..3, 1_i64..60, 0_i64..9), 0..40),
+            is_sorted: bool,
+            repeated in 0_usize..3,
+        ) {
+            if is_sorted {
+                dispatches.sort_by_key(|dispatch| dispatch.1);
+            }
+            let each = |value: &dyn Fn(&(i64, i64, i64)) -> i64| dispatches.iter().map(value).collect::<Vec<i64>>();
+            let repeated = repeated.min(dispatches.len().saturating_sub(1));
+            let ids: Vec<i64> = (0..dispatches.len()).map(|row| row.saturating_sub(repeated) as i64).collect();
+            let mut frame = df!(
+                "dispatch_id" => ids,
+                "agent_id" => each(&|_| 7),
+                "queue_id" => each(&|dispatch| dispatch.0),
+                "start_ns" => each(&|dispatch| dispatch.1),
+                "end_ns" => each(&|dispatch| dispatch.1 + dispatch.2),
+            )
+            .unwrap();
+            frame.with_column(Series::new("valid".into(), vec![true; dispatches.len()]).into_column()).unwrap();
+            let found = check_queues(&frame).unwrap();
+            let count = |check: &str| found.iter().find(|anomaly| anomaly.check_id == check).map_or(0, |anomaly| anomaly.count);
+            prop_assert_eq!(count("queue_overlap"), by_definition(&dispatches));
+            prop_assert_eq!(count("repeated_dispatch"), repeated as i64);
+        }
+    }
+}

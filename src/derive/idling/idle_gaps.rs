@@ -1,0 +1,160 @@
+//! The table `idle_gaps`: when each GPU ran no kernel, and why.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result};
+use polars::prelude::*;
+use rayon::prelude::*;
+
+use crate::analysis::gpu_time::idle_intervals::Work;
+use crate::analysis::intervals::Interval;
+use crate::analysis::numbering::lane_ids::LaneNumbers;
+use crate::columns::values::{Integers, Truths};
+use crate::derive::calls::profiler_pauses;
+use crate::derive::idling::gap_columns::{GapColumns, KERNELS_SHOWN, RANGE};
+use crate::derive::idling::gap_sweep::{GapSweep, ProcessTimes};
+use crate::derive::idling::host_threads;
+use crate::derive::idling::host_threads::HostThreads;
+use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
+use crate::derive::{Frames, Needs, needed};
+use crate::schema::process::Process;
+
+/// The source columns that it is built from.
+pub fn needs() -> Needs {
+    let of_both = ["correlation_id", "end_ns", "gpu", "start_ns", "tid", "valid"];
+    let mut regions: Vec<&str> = [host_threads::REGIONS, CALL_COLUMNS].concat();
+    regions.sort_unstable();
+    regions.dedup();
+    vec![
+        ("kernels", [&of_both[..], &["dispatch_id", "kernel_name"]].concat()),
+        ("memory_copies", [&of_both[..], &["copy_id", "peer_gpu"]].concat()),
+        ("regions", regions),
+        ("marks", MARK_COLUMNS.to_vec()),
+    ]
+}
+
+/// As [`needs`], where only some columns of the table are wanted: without the names of kernels, or the messages of ranges, it
+/// is built without the columns that show these.
+pub fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
+    let mut needs = needs();
+    let shows_kernels = KERNELS_SHOWN.iter().any(|name| wanted.contains(name));
+    for (_, columns) in &mut needs {
+        columns.retain(|name| match *name {
+            "kernel_name" => shows_kernels,
+            "message" => wanted.contains(RANGE),
+            _ => true,
+        });
+    }
+    needs
+}
+
+/// Finds the stretches without kernels of each GPU and splits them by cause.
+///
+/// # Errors
+/// When a needed column is missing or has another type.
+pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+    let [kernels, copies, regions, marks] =
+        ["kernels", "memory_copies", "regions", "marks"].map(|name| needed(tables, name));
+    let (kernels, copies, regions, marks) = (kernels?, copies?, regions?, marks?);
+    let order = tables.kernel_order()?;
+    u32::try_from(copies.height()).context("more copies than rows can be counted")?;
+    let mut by_gpu = WorkByGpu::default();
+    by_gpu.add(kernels, order.rows(), "gpu", false)?;
+    by_gpu.add(copies, 0..copies.height() as u32, "gpu", true)?;
+    by_gpu.add(copies, 0..copies.height() as u32, "peer_gpu", true)?;
+    let by_gpu = by_gpu.into_map();
+    let all = || by_gpu.values().flatten();
+    let span = all().map(|work| work.start_ns).min().zip(all().map(|work| work.end_ns).max());
+    let span = span.map(|(start_ns, end_ns)| Interval::new(start_ns, end_ns));
+
+    let kernel_ids = Integers::of(kernels.column("dispatch_id")?.i64()?);
+    let copy_ids = Integers::of(copies.column("copy_id")?.i64()?);
+    // Ids break ties, so that the order in which rows were read does not matter.
+    let order = |work: &Work| {
+        let id = if work.is_copy { copy_ids.get(work.row as usize) } else { kernel_ids.get(work.row as usize) };
+        (work.start_ns, work.is_copy, id, work.row)
+    };
+    let times = ProcessTimes {
+        span: span.unwrap_or(Interval::new(0, 0)),
+        start_ns: process.facts.start_ns,
+        end_ns: process.facts.end_ns,
+        pauses: profiler_pauses::of_tables(process, regions, marks, span)?,
+    };
+    let threads = HostThreads::of(tables)?;
+    let sweep = GapSweep {
+        times: &times,
+        kernels: Launched::of(kernels)?,
+        copies: Launched::of(copies)?,
+        calls: LaunchingCalls::of(tables)?,
+        threads: &threads,
+    };
+    let swept = by_gpu.into_par_iter().map(|(gpu, mut work)| {
+        // Kernels in order, then copies, mostly so: a sort that merges runs takes linear time for them.
+        work.sort_by_key(order);
+        (gpu, sweep.gaps(&work))
+    });
+    let swept: Vec<(i64, GapColumns)> = swept.collect();
+    let device_of = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
+    GapColumns::into_frame(
+        swept,
+        &device_of,
+        kernels.column("kernel_name").ok(),
+        regions.column("name")?,
+        threads.range_names(),
+    )
+}
+
+/// What tells which call launched each row of `kernels` or `memory_copies`.
+pub struct Launched {
+    /// Correlation ids.
+    pub ids: Integers,
+    /// Threads, where they are recorded with the work.
+    pub threads: Integers,
+}
+
+impl Launched {
+    fn of(frame: &DataFrame) -> Result<Self> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+        Ok(Self { ids: integers("correlation_id")?, threads: integers("tid")? })
+    }
+}
+
+/// Kernels and copies by GPU.
+#[derive(Default)]
+struct WorkByGpu {
+    numbers: LaneNumbers<i64>,
+    work: Vec<Vec<Work>>,
+}
+
+impl WorkByGpu {
+    /// Adds those of some rows that are valid and whose GPU is known.
+    fn add(
+        &mut self,
+        frame: &DataFrame,
+        rows: impl Iterator<Item = u32>,
+        gpu_column: &str,
+        is_copy: bool,
+    ) -> Result<()> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+        let (gpus, starts, ends) = (integers(gpu_column)?, integers("start_ns")?, integers("end_ns")?);
+        let valid = Truths::of(frame.column("valid")?.bool()?).are_true();
+        for row in rows {
+            let at = row as usize;
+            let times = starts.get(at).zip(ends.get(at)).filter(|_| valid.get(at) == Some(true));
+            let (Some(gpu), Some((start_ns, end_ns))) = (gpus.get(at), times) else { continue };
+            let number = self.numbers.of(gpu) as usize;
+            if number == self.work.len() {
+                self.work.push(Vec::new());
+            }
+            if let Some(work) = self.work.get_mut(number) {
+                work.push(Work { start_ns, end_ns, row, is_copy });
+            }
+        }
+        Ok(())
+    }
+
+    fn into_map(mut self) -> BTreeMap<i64, Vec<Work>> {
+        let numbers = self.numbers.known().iter();
+        numbers.filter_map(|(gpu, number)| Some((*gpu, std::mem::take(self.work.get_mut(*number as usize)?)))).collect()
+    }
+}

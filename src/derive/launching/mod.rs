@@ -1,0 +1,9 @@
+//! Dispatches and copies with the API calls that launched them.
+
+pub mod dispatch_launches;
+pub mod following_kernels;
+pub mod graph_work;
+pub mod kernel_order;
+pub mod launched_work;
+pub mod launches;
+pub mod launching_calls;

@@ -1,0 +1,14 @@
+//! What dispatches wait in.
+
+use crate::analysis::numbering::dense_groups::Kinds;
+use crate::columns::values::Integers;
+
+/// Rows by what they wait in: the queue of a GPU, or its stream where no queue is known.
+pub fn queue_lanes(gpus: &Integers, queues: &Integers, streams: &Integers) -> Kinds {
+    let lanes = gpus.kinds().and(&queues.kinds());
+    if queues.present().is_none() {
+        return lanes;
+    }
+    let streams = streams.iter().zip(queues.iter());
+    lanes.and_of(streams.map(|(stream, queue)| stream.filter(|_| queue.is_none())))
+}

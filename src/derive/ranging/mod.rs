@@ -1,0 +1,4 @@
+//! ROCTx ranges and what was launched in them.
+
+pub mod range_forest;
+pub mod ranges;

@@ -1,0 +1,294 @@
+//! What communication kernels move, told from the arguments of the RCCL calls that launched them.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::analysis::collectives::launching_groups::{Call, Groups, Kind};
+use crate::analysis::collectives::messages::{
+    COMMUNICATOR, Creation, Message, Sizes, creation_of, is_telling, number, operation_of, shared_out,
+};
+use crate::analysis::intervals::gallop::gallop_near;
+use crate::columns::frames::rows_named;
+use crate::columns::reading::ScanHint;
+use crate::columns::values::{Integers, Truths};
+use crate::derive::OnDemandTables;
+
+/// The columns of `regions` that calls are told from.
+pub const REGIONS: &[&str] = &["region_id", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
+
+const GROUP_START: &str = "ncclgroupstart";
+const GROUP_END: &str = "ncclgroupend";
+/// Hexadecimal texts up to this length are addresses, which mean nothing in another process.
+const LONGEST_ADDRESS: usize = 18;
+
+/// What is recorded about the messages of kernels.
+pub struct Messages {
+    /// For every kernel what it moves, or why that is not known.
+    pub of_kernels: Vec<std::result::Result<Message, Sizes>>,
+    /// What is known about the communicators, by their numbers.
+    pub communicators: Vec<RecordedCommunicator>,
+}
+
+/// A communicator of a process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedCommunicator {
+    /// Its number of ranks.
+    pub ranks: Option<i64>,
+    /// The id that its ranks were given, where it is recorded.
+    pub id: Option<String>,
+}
+
+/// What a call is.
+#[derive(Clone, Copy)]
+enum Duty {
+    Start,
+    End,
+    Moves,
+    Creates,
+}
+
+fn duty(name: &str) -> Option<Duty> {
+    match name.to_ascii_lowercase().as_str() {
+        GROUP_START => Some(Duty::Start),
+        GROUP_END => Some(Duty::End),
+        _ if operation_of(name).is_some() => Some(Duty::Moves),
+        _ => creation_of(name).map(|_| Duty::Creates),
+    }
+}
+
+/// What `kernels` move, which have `dispatch_id` and `correlation_id`. Regions, where they are not given, and arguments are read
+/// only where the names of calls say that there is something to be found.
+///
+/// # Errors
+/// When a column is missing or has another type.
+pub fn messages(kernels: &DataFrame, regions: Option<&DataFrame>, tables: &dyn OnDemandTables) -> Result<Messages> {
+    let nothing = Messages { of_kernels: vec![Err(Sizes::NoCall); kernels.height()], communicators: Vec::new() };
+    if kernels.height() == 0 {
+        return Ok(nothing);
+    }
+    let read = |columns: &[&'static str]| -> Result<DataFrame> {
+        let wanted: Vec<Expr> = columns.iter().map(|name| col(*name)).collect();
+        Ok(tables.rows("regions", columns, None)?.select(wanted).collect()?)
+    };
+    let names = regions.map_or_else(|| read(&["name"]), |regions| Ok(regions.clone()))?;
+    if !rows_named(names.column("name")?, |name| operation_of(name).is_some())?.any() {
+        return Ok(nothing);
+    }
+    drop(names);
+    let regions = regions.map_or_else(|| read(REGIONS), |regions| Ok(regions.clone()))?;
+    let calls = RcclCalls::of(&regions)?;
+    let arguments = Arguments::of(tables, calls.with_arguments())?;
+    let recorded = Recorded::of(&calls, &arguments);
+    let launching = launching(&Integers::of(kernels.column("correlation_id")?.i64()?), &regions)?;
+    drop(regions);
+    let dispatches = Integers::of(kernels.column("dispatch_id")?.i64()?);
+    let mut launched: BTreeMap<usize, Vec<(i64, Option<i64>, usize)>> = BTreeMap::new();
+    for (row, (call, dispatch)) in launching.into_iter().zip(dispatches.iter()).enumerate() {
+        let Some((start_ns, tid)) = call else { continue };
+        if let Some(group) = recorded.groups.at(tid, start_ns) {
+            launched.entry(group).or_default().push((start_ns, dispatch, row));
+        }
+    }
+    let mut of_kernels = nothing.of_kernels;
+    for (group, mut kernels) in launched {
+        kernels.sort_unstable();
+        let messages: Vec<Message> = recorded
+            .groups
+            .messages(group)
+            .iter()
+            .filter_map(|number| recorded.messages.get(*number as usize))
+            .copied()
+            .collect();
+        for (told, (_, _, row)) in shared_out(&messages, kernels.len()).into_iter().zip(kernels) {
+            if let Some(slot) = of_kernels.get_mut(row) {
+                *slot = told;
+            }
+        }
+    }
+    Ok(Messages { of_kernels, communicators: recorded.communicators })
+}
+
+/// Start and thread of a call.
+type Launch = (i64, Option<i64>);
+
+/// The innermost call with the correlation id of each kernel.
+fn launching(correlations: &Integers, regions: &DataFrame) -> Result<Vec<Option<Launch>>> {
+    let mut ids: Vec<i64> = correlations.iter().flatten().filter(|id| *id != 0).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(regions.column(name)?.i64()?));
+    let (starts, tids, valid) = (integers("start_ns")?, integers("tid")?, Truths::of(regions.column("valid")?.bool()?));
+    let mut calls: Vec<Option<Launch>> = vec![None; ids.len()];
+    // Ids rise from call to call, nearly.
+    let mut near = 0;
+    for (row, (id, valid)) in integers("correlation_id")?.iter().zip(valid.iter()).enumerate() {
+        let Some(id) = id.filter(|_| valid == Some(true)) else { continue };
+        near = gallop_near(near, ids.len(), |place| ids.get(place).is_some_and(|other| *other < id));
+        if ids.get(near) == Some(&id)
+            && let (Some(slot), Some(start_ns)) = (calls.get_mut(near), starts.get(row))
+        {
+            *slot = (*slot).max(Some((start_ns, tids.get(row))));
+        }
+    }
+    let call = |id: Option<i64>| calls.get(ids.binary_search(&id?).ok()?).copied().flatten();
+    Ok(correlations.iter().map(call).collect())
+}
+
+/// The calls of RCCL that count here, in the order of their starts.
+struct RcclCalls(Vec<RcclCall>);
+
+struct RcclCall {
+    start_ns: i64,
+    end_ns: i64,
+    tid: Option<i64>,
+    region: i64,
+    name: String,
+    duty: Duty,
+}
+
+impl RcclCalls {
+    fn of(regions: &DataFrame) -> Result<Self> {
+        let is_one = rows_named(regions.column("name")?, |name| duty(name).is_some())?;
+        let found = regions.filter(&(is_one & regions.column("valid")?.bool()?.clone()))?;
+        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(found.column(name)?.i64()?));
+        let (starts, ends, tids) = (integers("start_ns")?, integers("end_ns")?, integers("tid")?);
+        let ids = integers("region_id")?;
+        let names = found.column("name")?.cast(&DataType::String)?;
+        let mut calls = Vec::new();
+        for (row, name) in names.str()?.iter().enumerate() {
+            let Some((name, duty)) = name.and_then(|name| Some((name.to_owned(), duty(name)?))) else { continue };
+            if let (Some(start_ns), Some(end_ns), Some(region)) = (starts.get(row), ends.get(row), ids.get(row)) {
+                calls.push(RcclCall { start_ns, end_ns, tid: tids.get(row), region, name, duty });
+            }
+        }
+        calls.sort_by_key(|call| (call.start_ns, call.region));
+        Ok(Self(calls))
+    }
+
+    fn with_arguments(&self) -> Vec<i64> {
+        let telling = self.0.iter().filter(|call| matches!(call.duty, Duty::Moves | Duty::Creates));
+        let mut regions: Vec<i64> = telling.map(|call| call.region).collect();
+        regions.sort_unstable();
+        regions
+    }
+}
+
+/// Arguments of calls that something is told from, by region.
+struct Arguments(Vec<(i64, String, String)>);
+
+impl Arguments {
+    fn of(tables: &dyn OnDemandTables, regions: Vec<i64>) -> Result<Self> {
+        let hint = ScanHint { regions: Some(regions.clone()), ..ScanHint::default() };
+        let frame = tables
+            .rows("args", &["owner", "owner_id", "name", "value"], Some(&hint))?
+            .filter(col("owner").cast(DataType::String).eq(lit("region")))
+            .select([col("owner_id"), col("name"), col("value")])
+            .collect()?;
+        let frame = frame.filter(&rows_named(frame.column("name")?, is_telling)?)?;
+        let owners = Integers::of(frame.column("owner_id")?.i64()?);
+        let names = frame.column("name")?.cast(&DataType::String)?;
+        let texts = names.str()?.iter().zip(frame.column("value")?.str()?.iter());
+        let mut found = Vec::new();
+        for (owner, (name, value)) in owners.iter().zip(texts) {
+            let owner = owner.filter(|owner| regions.binary_search(owner).is_ok());
+            if let (Some(owner), Some(name), Some(value)) = (owner, name, value) {
+                found.push((owner, name.to_owned(), value.to_owned()));
+            }
+        }
+        found.sort_by_key(|(region, _, _)| *region);
+        Ok(Self(found))
+    }
+
+    fn get(&self, region: i64, name: &str) -> Option<&str> {
+        let first = self.0.partition_point(|(owner, _, _)| *owner < region);
+        let own = self.0.get(first..)?.iter().take_while(|(owner, _, _)| *owner == region);
+        own.into_iter().find(|(_, other, _)| other == name).map(|(_, _, value)| value.as_str())
+    }
+
+    /// A text that is no null pointer.
+    fn handle(&self, region: i64, name: &str) -> Option<&str> {
+        self.get(region, name)
+            .map(str::trim)
+            .filter(|text| number(text) != Some(0) && !["", "(null)", "nullptr"].contains(text))
+    }
+
+    fn any(&self, region: i64, names: &[String]) -> Option<&str> {
+        names.iter().find_map(|name| self.handle(region, name))
+    }
+}
+
+/// Messages, the groups in which they are handed over, and communicators.
+struct Recorded {
+    messages: Vec<Message>,
+    groups: Groups,
+    communicators: Vec<RecordedCommunicator>,
+}
+
+impl Recorded {
+    fn of(calls: &RcclCalls, arguments: &Arguments) -> Self {
+        let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+        let (mut messages, mut spans) = (Vec::new(), Vec::new());
+        for call in &calls.0 {
+            let kind = match call.duty {
+                Duty::Start => Kind::GroupStart,
+                Duty::End => Kind::GroupEnd,
+                Duty::Creates => continue,
+                Duty::Moves => {
+                    let communicator = arguments.handle(call.region, COMMUNICATOR).map(|handle| {
+                        let next = numbers.len() as u32;
+                        *numbers.entry(handle).or_insert(next)
+                    });
+                    let argument = |name: &str| arguments.get(call.region, name);
+                    let Some(message) = Message::of(&call.name, communicator, argument) else { continue };
+                    messages.push(message);
+                    Kind::Message(messages.len() as u32 - 1)
+                }
+            };
+            spans.push(Call { tid: call.tid, start_ns: call.start_ns, end_ns: call.end_ns, kind });
+        }
+        let communicators = communicators(calls, arguments, &numbers);
+        Self { messages, groups: Groups::of(spans), communicators }
+    }
+}
+
+/// What the calls that make communicators tell. Where these do not say which they made, all must have as many ranks.
+fn communicators(calls: &RcclCalls, arguments: &Arguments, numbers: &BTreeMap<&str, u32>) -> Vec<RecordedCommunicator> {
+    let mut found = vec![RecordedCommunicator::default(); numbers.len()];
+    let mut sizes: Vec<Option<i64>> = Vec::new();
+    let creations = calls.0.iter().filter(|call| matches!(call.duty, Duty::Creates));
+    for (call, creation) in creations.filter_map(|call| Some((call, creation_of(&call.name)?))) {
+        let made = Made::of(call.region, creation, arguments);
+        sizes.push(made.ranks);
+        let place = made.handle.and_then(|handle| numbers.get(handle));
+        if let Some(slot) = place.and_then(|number| found.get_mut(*number as usize)) {
+            *slot = RecordedCommunicator { ranks: made.ranks, id: made.id.map(str::to_owned) };
+        }
+    }
+    let common = match sizes.split_first() {
+        Some((first, rest)) if rest.iter().all(|size| size == first) => *first,
+        _ => None,
+    };
+    for communicator in &mut found {
+        communicator.ranks = communicator.ranks.or(common);
+    }
+    found
+}
+
+struct Made<'a> {
+    ranks: Option<i64>,
+    handle: Option<&'a str>,
+    id: Option<&'a str>,
+}
+
+impl<'a> Made<'a> {
+    fn of(region: i64, creation: &Creation, arguments: &'a Arguments) -> Self {
+        let is_address = |text: &str| text.starts_with("0x") && text.len() <= LONGEST_ADDRESS;
+        Self {
+            ranks: arguments.any(region, &creation.ranks).and_then(number).filter(|ranks| *ranks > 0),
+            handle: arguments.any(region, &creation.communicator),
+            id: arguments.any(region, &creation.id).filter(|text| !is_address(text)),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Communication kernels of all processes, matched.
+
+pub mod collective_kernels;
+pub mod collective_messages;
+pub mod communicators;
+pub mod exposed_communication;

@@ -1,0 +1,4 @@
+//! Iterations, and the parts of a run.
+
+pub mod iterations;
+pub mod run_parts;

@@ -1,0 +1,63 @@
+//! What is to be said of a dataset as a whole: that it holds a part of a trace, and files in its folder that are none of it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::dataset::{Manifest, part_path};
+use super::discover::is_unfinished;
+use super::naming::{is_archive, promise};
+use crate::schema::anomaly::{Anomaly, Severity};
+
+/// What is to be known of a dataset before its rows are.
+pub fn notes(directory: &Path, shown: &str, manifest: &Manifest) -> Vec<Anomaly> {
+    let note = |check_id, path: String, detail: String| Anomaly {
+        check_id,
+        severity: Severity::Warning,
+        table_name: "processes".to_owned(),
+        count: 1,
+        first_key: Some(path),
+        detail,
+    };
+    let selection = Some(&manifest.selection).filter(|selection| !selection.is_empty()).map(|selection| {
+        let detail = format!("the dataset holds what {} chose, not the whole trace", selection.join(" "));
+        note("selected_dataset", shown.to_owned(), detail)
+    });
+    let foreign = foreign_files(directory, manifest).into_iter().map(|path| {
+        let detail =
+            "lies in the folder of a dataset whose manifest does not list it, and is not read; move it elsewhere";
+        note("unlisted_file", path.display().to_string(), detail.to_owned())
+    });
+    selection.into_iter().chain(foreign).collect()
+}
+
+/// Files in the folder of a dataset that could be taken for parts of it or for traces, and are not listed; in order.
+fn foreign_files(directory: &Path, manifest: &Manifest) -> Vec<PathBuf> {
+    let parts = manifest.processes.iter().flat_map(|process| {
+        let part = |table: &String| directory.join(part_path(table, process.rank, process.process));
+        process.rows.keys().map(part)
+    });
+    let listed: BTreeSet<PathBuf> = parts.collect();
+    let mut foreign = files_below(directory);
+    foreign.retain(|path| !listed.contains(path) && is_of_traces(path));
+    foreign.sort();
+    foreign
+}
+
+/// Whether the name of a file is one of data: what programs keep beside it is none.
+fn is_of_traces(path: &Path) -> bool {
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    name.ends_with(".parquet") || promise(&name).is_some() || is_archive(&name)
+}
+
+/// All files below a folder, as far as it can be listed; links are not followed. There are as many folders as ranks of all tables.
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let entries: Vec<fs::DirEntry> = fs::read_dir(directory).into_iter().flatten().flatten().collect();
+    let found = entries.into_par_iter().filter(|entry| !is_unfinished(&entry.file_name())).map(|entry| {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder { files_below(&entry.path()) } else { vec![entry.path()] }
+    });
+    found.flatten().collect()
+}

@@ -1,0 +1,82 @@
+//! Captures that inputs have more than once: copies of a file, and the same process in several formats.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::load::Located;
+use super::{rocprofv3_csv, rocprofv3_json};
+use crate::schema::anomaly::{Anomaly, Severity};
+use crate::schema::facts::ProcessFacts;
+
+/// Format of rocpd databases in [`ProcessFacts`].
+const ROCPD: &str = "rocpd";
+
+/// Keeps the first of captures given twice, as when a file was copied.
+pub fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
+    let mut seen: BTreeSet<Capture> = BTreeSet::new();
+    found.retain(|candidate| {
+        let facts = &candidate.found.facts;
+        let repeated = capture(facts).is_some_and(|capture| !seen.insert(capture));
+        if repeated {
+            let detail = "the same capture was given more than once; it is read once";
+            notes.push(note_about("repeated_capture", Severity::Warning, facts, detail));
+        }
+        !repeated
+    });
+}
+
+/// Process id, start and machine of a process.
+type Run = (i64, Option<i64>, String);
+
+fn run(facts: &ProcessFacts) -> Run {
+    (facts.pid, facts.start_ns, facts.machine_key.clone())
+}
+
+/// What two files have in common that hold the same capture: format, run, and guid or else content.
+type Capture = (String, Run, Option<String>, String);
+
+fn capture(facts: &ProcessFacts) -> Option<Capture> {
+    let content = if facts.guid.is_some() { String::new() } else { facts.content_hash.clone() };
+    let known = facts.guid.is_some() || !content.is_empty();
+    known.then(|| (facts.format.clone(), run(facts), facts.guid.clone(), content))
+}
+
+/// Leaves out the JSON of a process whose rocpd database was given too, and the CSV of one that was given in either of
+/// those: rocprofv3 can write all of them side by side.
+pub fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
+    let facts_of = |formats: &[&str]| -> Vec<ProcessFacts> {
+        let facts = found.iter().map(|located| &located.found.facts);
+        facts.filter(|facts| formats.contains(&facts.format.as_str())).cloned().collect()
+    };
+    let databases: BTreeMap<Run, String> =
+        facts_of(&[ROCPD]).into_iter().map(|facts| (run(&facts), facts.format)).collect();
+    let csv = found.iter().any(|located| located.found.facts.format == rocprofv3_csv::FORMAT);
+    let known = if csv { facts_of(&[ROCPD, rocprofv3_json::FORMAT]) } else { Vec::new() };
+    found.retain(|candidate| {
+        let facts = &candidate.found.facts;
+        let other = if facts.format == rocprofv3_json::FORMAT && facts.pid >= 0 && facts.start_ns.is_some() {
+            databases.get(&run(facts))
+        } else if facts.format == rocprofv3_csv::FORMAT {
+            known.iter().find(|other| rocprofv3_csv::is_same_run(facts, other)).map(|other| &other.format)
+        } else {
+            None
+        };
+        if let Some(other) = other {
+            let format = if other == ROCPD { "a rocpd database" } else { "rocprofv3 JSON" };
+            let detail = format!("the same process was given as {format} too, which is read instead");
+            notes.push(note_about("repeated_format", Severity::Info, facts, &detail));
+        }
+        other.is_none()
+    });
+}
+
+/// An anomaly of a process as a whole.
+pub fn note_about(check_id: &'static str, severity: Severity, facts: &ProcessFacts, detail: &str) -> Anomaly {
+    Anomaly {
+        check_id,
+        severity,
+        table_name: "processes".to_owned(),
+        count: 1,
+        first_key: Some(facts.path.clone()),
+        detail: detail.to_owned(),
+    }
+}

@@ -1,0 +1,181 @@
+//! The canonical tables, declared once: readers, writers, documentation and tests all use this declaration.
+
+use crate::schema::tables::TABLES;
+
+/// Logical type of a canonical column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// 64-bit signed integer.
+    I64,
+    /// 64-bit float.
+    F64,
+    /// Text, mostly distinct values.
+    Str,
+    /// Truth value.
+    Bool,
+    /// Dictionary-encoded text with few distinct values.
+    Cat,
+}
+
+impl ColumnType {
+    /// The spelling used in the documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::I64 => "i64",
+            Self::F64 => "f64",
+            Self::Str => "str",
+            Self::Bool => "bool",
+            Self::Cat => "cat",
+        }
+    }
+}
+
+/// Unit of a column's values; it goes into the Parquet metadata and the documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// No unit: a name, a flag, a label.
+    None,
+    /// Nanoseconds on the source's clock, or of duration.
+    Nanoseconds,
+    /// Bytes.
+    Bytes,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// A number of things.
+    Count,
+    /// An identifier.
+    Id,
+    /// Megahertz.
+    Megahertz,
+    /// Bits.
+    Bits,
+    /// Work-items.
+    WorkItems,
+    /// Cycles of the shader clock.
+    Cycles,
+}
+
+impl Unit {
+    /// The spelling used in metadata and documentation; empty for [`Unit::None`].
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Nanoseconds => "ns",
+            Self::Bytes => "bytes",
+            Self::BytesPerSecond => "bytes/s",
+            Self::Count => "count",
+            Self::Id => "id",
+            Self::Megahertz => "MHz",
+            Self::Bits => "bits",
+            Self::WorkItems => "work-items",
+            Self::Cycles => "cycles",
+        }
+    }
+}
+
+/// One column of a canonical table.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Column name, snake_case.
+    pub name: &'static str,
+    /// Logical type.
+    pub column_type: ColumnType,
+    /// Whether values may be missing.
+    pub nullable: bool,
+    /// Unit of the values.
+    pub unit: Unit,
+    /// One line of documentation.
+    pub doc: &'static str,
+}
+
+impl Column {
+    const fn new(name: &'static str, column_type: ColumnType, unit: Unit, doc: &'static str) -> Self {
+        Self { name, column_type, nullable: false, unit, doc }
+    }
+
+    /// The same column with missing values allowed.
+    pub(super) const fn null(self) -> Self {
+        Self { nullable: true, ..self }
+    }
+}
+
+pub(super) const fn id(name: &'static str, doc: &'static str) -> Column {
+    Column::new(name, ColumnType::I64, Unit::Id, doc)
+}
+
+pub(super) const fn int(name: &'static str, unit: Unit, doc: &'static str) -> Column {
+    Column::new(name, ColumnType::I64, unit, doc)
+}
+
+pub(super) const fn float(name: &'static str, doc: &'static str) -> Column {
+    Column::new(name, ColumnType::F64, Unit::None, doc)
+}
+
+pub(super) const fn text(name: &'static str, doc: &'static str) -> Column {
+    Column::new(name, ColumnType::Str, Unit::None, doc)
+}
+
+pub(super) const fn cat(name: &'static str, doc: &'static str) -> Column {
+    Column::new(name, ColumnType::Cat, Unit::None, doc)
+}
+
+pub(super) const fn flag(name: &'static str, doc: &'static str) -> Column {
+    Column::new(name, ColumnType::Bool, Unit::None, doc)
+}
+
+/// Where the rows of a table come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Read from the inputs.
+    Source,
+    /// Computed from whole source tables, and kept in datasets.
+    Derived,
+    /// Computed from whole source tables when a query needs it; kept in datasets that are asked to.
+    OnDemand,
+}
+
+impl Origin {
+    /// Whether rows are computed from source tables.
+    pub const fn is_derived(self) -> bool {
+        matches!(self, Self::Derived | Self::OnDemand)
+    }
+}
+
+/// One canonical table.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Table name, snake_case, plural.
+    pub name: &'static str,
+    /// Columns that identify a row within a process; empty where there is no key.
+    pub key: &'static [&'static str],
+    /// Columns by which a dataset's files are sorted.
+    pub sort: &'static [&'static str],
+    /// Where the rows come from.
+    pub origin: Origin,
+    /// What a row is.
+    pub about: &'static str,
+    /// All columns in order; the first two are `process` and `rank`.
+    pub columns: &'static [Column],
+}
+
+impl Table {
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&'static Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The names of all columns in order.
+    pub fn column_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.columns.iter().map(|column| column.name)
+    }
+}
+
+/// All canonical tables in documentation order.
+pub fn tables() -> &'static [&'static Table] {
+    TABLES
+}
+
+/// The canonical table of that name.
+pub fn table(name: &str) -> Option<&'static Table> {
+    TABLES.iter().copied().find(|table| table.name == name)
+}
