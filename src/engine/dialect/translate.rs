@@ -21,7 +21,6 @@ use crate::engine::error::QueryError;
 use crate::engine::front_matter::ColumnUnit;
 use crate::engine::reasons::unreadable;
 use crate::engine::units::Meaning;
-use crate::schema;
 
 /// A statement that polars runs.
 pub struct Translated {
