@@ -49,6 +49,12 @@ fn whole_numbers_are_exact_or_refused() {
 }
 
 #[test]
+fn whole_quotients_are_cut_towards_zero() {
+    assert_eq!(rows("SELECT 7 // 2, 7 // -2, -7 // 2, -7 // -2, NULL // 2"), "3,-3,-3,3,\n");
+    assert_eq!(rows("SELECT 7 % 3, 7 % -3, -7 % 3, -7 % -3, mod(7, -3)"), "1,1,-1,-1,1\n");
+}
+
+#[test]
 fn substr_counts_from_both_ends() {
     let sql = "SELECT substr('hello', -2), substr('hello', 0, 2), substr('hello', -10, 7), substr('hello', 2, -1), \
                substring('hello' FROM -3 FOR 2), substr('hello', 0), substr('größe', 3, 2), substr('hello', NULL)";
@@ -157,6 +163,12 @@ fn values_have_columns() {
     assert_eq!(rows("SELECT sum(1), count(1), max(2), sum(n) FROM (VALUES (1), (2)) t(n)"), "2,2,2,3\n");
     assert_eq!(rows("SELECT * FROM (VALUES (1), (2.5), (NULL), (1 + 1)) t(n)"), "1\n2.5\n\"\"\n2\n");
     assert_eq!(records(&["sql", "SELECT * FROM (VALUES (1, 'a'))", TWO_NODES])[0]["col1"], "a");
+    // Numbers of 32 and of 64 bits in one column.
+    assert_eq!(
+        rows("SELECT s, n * 2 FROM (VALUES ('a', NULL), ('b', 2000000000), ('c', -4611686018427387904)) t(s, n)"),
+        "a,\nb,4000000000\nc,-9223372036854775808\n"
+    );
+    assert_eq!(rows("VALUES (1, 'a'), (521101429046792, 'b')"), "1,a\n521101429046792,b\n");
 }
 
 #[test]
@@ -244,6 +256,13 @@ const UNKNOWN: &[&str] = &[
     "SELECT kernel_name LIKE 'a' ESCAPE 'bc' FROM kernels",
     "SELECT regexp_matches(kernel_name, '(') FROM kernels",
     "SELECT foo(gpu) FROM kernels",
+    "SELECT COLUMNS('.*_ns') FROM kernels",
+    "SELECT kernel_name[1:5] FROM kernels",
+    "SELECT kernel_name GLOB 'a*' FROM kernels",
+    "SELECT gpu ** 2 FROM kernels",
+    "SELECT gpu, duration_ns - min(duration_ns) OVER () AS d, count(*) FROM kernels GROUP BY gpu",
+    "SELECT gpu, duration_ns FROM kernels GROUP BY gpu ORDER BY sum(duration_ns)",
+    "SELECT sum(gpu), regr_slope(gpu, rank) FROM kernels",
     "SELECT nosuch FROM kernels",
     "SELECT k.nosuch FROM kernels k",
     "SELECT z.gpu FROM kernels k",
@@ -314,6 +333,17 @@ fn messages_are_in_plain_words() {
         // A part of the statement is quoted as it is.
         let words: String = message.split('`').step_by(2).collect();
         assert!(!leaks.is_match(&words), "{sql}: {message}");
+    }
+    for (sql, words) in [
+        ("SELECT sum(gpu), regr_slope(gpu, rank) FROM kernels", "no function is named regr_slope"),
+        (
+            "SELECT gpu, duration_ns - min(duration_ns) OVER () FROM kernels GROUP BY gpu",
+            "duration_ns is neither grouped",
+        ),
+        ("SELECT kernel_name[1:5] FROM kernels", "substr(text, start, length)"),
+    ] {
+        let message = refusal(sql);
+        assert!(message.contains(words), "{sql}: {message}");
     }
 }
 

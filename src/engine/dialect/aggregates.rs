@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{Expr, GroupByExpr, Query, Select, Visit, Visitor};
 
-use super::functions::is_aggregate;
+use super::functions::{is_aggregate, is_known, name_of};
 use super::lowering::{is_aggregated, items};
 use super::parts::refused;
 use super::scope::{Found, Scope};
@@ -20,7 +20,7 @@ pub fn check_aggregates(select: &Select, scope: &Scope) -> Result<(), QueryError
         return Ok(());
     }
     for expr in items(select).chain(&select.having) {
-        let mut look = Aggregates { scope, lone: None, is_nested: false, aggregates: 0, queries: 0 };
+        let mut look = Aggregates { scope, lone: None, is_nested: false, aggregates: 0, unknown: 0, queries: 0 };
         let _ = Visit::visit(expr, &mut look);
         if look.is_nested {
             return Err(refused(format!(
@@ -42,6 +42,8 @@ struct Aggregates<'a> {
     lone: Option<String>,
     is_nested: bool,
     aggregates: usize,
+    /// Functions around the present expression that may be aggregates, and are refused later.
+    unknown: usize,
     queries: usize,
 }
 
@@ -68,19 +70,25 @@ impl Visitor for Aggregates<'_> {
                 self.aggregates += 1;
                 return ControlFlow::Continue(());
             }
+            Expr::Function(function) if !is_known(&name_of(function)) => {
+                self.unknown += 1;
+                return ControlFlow::Continue(());
+            }
             Expr::Identifier(name) => std::slice::from_ref(name),
             Expr::CompoundIdentifier(parts) => parts.as_slice(),
             _ => return ControlFlow::Continue(()),
         };
-        if self.aggregates == 0 && matches!(self.scope.find(parts), Found::Column(..)) {
+        if self.aggregates + self.unknown == 0 && matches!(self.scope.find(parts), Found::Column(..)) {
             self.lone.get_or_insert_with(|| expr.to_string());
         }
         ControlFlow::Continue(())
     }
 
     fn post_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        if self.queries == 0 && matches!(expr, Expr::Function(function) if is_aggregate(function)) {
-            self.aggregates -= 1;
+        match expr {
+            Expr::Function(function) if self.queries == 0 && is_aggregate(function) => self.aggregates -= 1,
+            Expr::Function(function) if self.queries == 0 && !is_known(&name_of(function)) => self.unknown -= 1,
+            _ => {}
         }
         ControlFlow::Continue(())
     }

@@ -66,6 +66,13 @@ pub fn calls() -> &'static [Call] {
     &FILE.function
 }
 
+/// Whether a function is there by a name, as it is or as another.
+pub fn is_known(name: &str) -> bool {
+    let is_call = |call: &Call| call.call.split_once('(').is_some_and(|(known, _)| known == name);
+    let is_other = |rewrite: &Rewrite| rewrite.name == name;
+    AGGREGATES.contains(&name) || FILE.function.iter().any(is_call) || FILE.rewrite.iter().any(is_other)
+}
+
 /// Functions that compute one value of many rows.
 const AGGREGATES: &[&str] = &[
     "any_value",
@@ -156,10 +163,7 @@ pub fn literal_number(digits: &str) -> Option<Expr> {
 pub fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
     match expr {
         Expr::BinaryOp { left, op: BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide, right } => {
-            Ok(filled(
-                "CASE WHEN {0} < 0 THEN -DIV(-({0}), {1}) ELSE DIV({0}, {1}) END",
-                &[left.as_ref().clone(), right.as_ref().clone()],
-            ))
+            Ok(filled(QUOTIENT, &[left.as_ref().clone(), right.as_ref().clone()]))
         }
         Expr::BinaryOp { left, op: BinaryOperator::Modulo, right } => {
             Ok(filled(REMAINDER, &[left.as_ref().clone(), right.as_ref().clone()]))
@@ -214,8 +218,11 @@ pub fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
     }
 }
 
+/// A whole quotient is cut off towards zero; polars takes the whole number below.
+const QUOTIENT: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN DIV(ABS({0}), ABS({1})) ELSE -DIV(ABS({0}), ABS({1})) END";
+
 /// What is left of a division has the sign of what was divided; in polars it has that of the divisor.
-const REMAINDER: &str = "CASE WHEN {0} < 0 THEN -MOD(-({0}), {1}) ELSE MOD({0}, {1}) END";
+const REMAINDER: &str = "CASE WHEN {0} < 0 THEN -MOD(-({0}), ABS({1})) ELSE MOD({0}, ABS({1})) END";
 
 /// A power is a float, whatever it is of.
 const POWER: &str = "POWER(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))";

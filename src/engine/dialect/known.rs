@@ -352,11 +352,12 @@ fn of_expr(expr: &Expr) -> Known {
         }
         Expr::Collate { .. } => lacking("COLLATE", "compare lower(text)"),
         Expr::Overlay { .. } => lacking("OVERLAY", "put || between parts that substr gives"),
-        Expr::Array(_)
-        | Expr::Struct { .. }
-        | Expr::Dictionary(_)
-        | Expr::Map(_)
-        | Expr::CompoundFieldAccess { .. } => lacking(format!("list or structure {}", quoted(expr)), DUCKDB),
+        Expr::CompoundFieldAccess { .. } => {
+            lacking(format!("subscript {}", quoted(expr)), "substr(text, start, length) is a part of a text")
+        }
+        Expr::Array(_) | Expr::Struct { .. } | Expr::Dictionary(_) | Expr::Map(_) => {
+            lacking(format!("list or structure {}", quoted(expr)), DUCKDB)
+        }
         other => lacking(quoted(other), DUCKDB),
     }
 }

@@ -72,7 +72,32 @@ pub fn is_aggregated(select: &Select) -> bool {
 }
 
 /// A SELECT that groups, and orders by aggregates or has windows over groups: groups in a subquery, and the rest over it.
-pub fn split_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Option<Select> {
+///
+/// # Errors
+/// When a column is not grouped by.
+pub fn split_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Result<Option<Select>, QueryError> {
+    let outer = over_groups(select, order);
+    let name = outer.as_ref().and_then(|outer| items(outer).find_map(ungrouped));
+    name.map_or(Ok(outer), |name| {
+        Err(refused(format!(
+            "{name} is neither grouped by nor in an aggregate; add it to GROUP BY, or compute windows of rows in a subquery"
+        )))
+    })
+}
+
+/// A name in an expression over groups that none of them has.
+fn ungrouped(expr: &Expr) -> Option<String> {
+    let mut found = None;
+    let mut look = |expr: &mut Expr| match expr {
+        Expr::Identifier(word) if word.value.starts_with("key_") || word.value.starts_with("sum_") => {}
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => found = found.take().or(Some(expr.to_string())),
+        _ => {}
+    };
+    let _ = expr.clone().visit(&mut Each::new(&mut look));
+    found
+}
+
+fn over_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Option<Select> {
     let mut orders = match order.map(|order| &mut order.kind) {
         Some(OrderByKind::Expressions(orders)) => orders.iter_mut().map(|order| &mut order.expr).collect(),
         _ => Vec::new(),

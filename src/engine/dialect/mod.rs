@@ -6,6 +6,7 @@ mod functions;
 mod items;
 mod keywords;
 mod known;
+mod listed;
 mod lowering;
 mod names;
 mod parts;

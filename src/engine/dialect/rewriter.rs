@@ -242,7 +242,7 @@ fn check_constant(expr: &Expr) -> Result<(), QueryError> {
 }
 
 /// The whole number that an expression of literals is.
-fn constant(expr: &Expr) -> Option<i128> {
+pub fn constant(expr: &Expr) -> Option<i128> {
     match expr {
         Expr::Nested(inner) => constant(inner),
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => constant(expr)?.checked_neg(),

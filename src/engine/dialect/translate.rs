@@ -3,7 +3,7 @@
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
     Cte, Expr, Function, GroupByExpr, Ident, NamedWindowExpr, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr,
-    SetOperator, Statement, TableAlias, TableFactor, Value, Values, VisitMut, WindowType,
+    SetOperator, Statement, TableAlias, TableFactor, VisitMut, WindowType,
 };
 use sqlparser::dialect::{Dialect, DuckDbDialect, GenericDialect};
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
@@ -12,15 +12,14 @@ use super::aggregates::check_aggregates;
 use super::from::Sources;
 use super::items::{aliases_of, expand_stars, name_columns, name_items, order_by_name, resolve_aliases};
 use super::known::check;
+use super::listed::values_apart;
 use super::lowering::{distinct_on, query_of, split_groups, split_qualify, table};
 use super::parts::{Columns, Each, all_of, derived, named, refused, renamed, with};
 use super::scope::{Column, Relation, Scope, same};
-use super::types::Number;
 use super::window_calls::WindowCall;
 use crate::engine::error::QueryError;
 use crate::engine::front_matter::ColumnUnit;
 use crate::engine::reasons::unreadable;
-use crate::engine::units::Meaning;
 
 /// A statement that polars runs.
 pub struct Translated {
@@ -192,7 +191,7 @@ impl Translator<'_, '_> {
                 };
                 Ok(Some(left.into_iter().zip(right).map(united).collect()))
             }
-            SetExpr::Values(values) => self.values_of(values).map(Some),
+            SetExpr::Values(_) => self.listed(body).map(Some),
             _ => Ok(None),
         }
     }
@@ -205,33 +204,6 @@ impl Translator<'_, '_> {
         {
             std::mem::swap(query.body.as_mut(), side);
             *side = SetExpr::Query(Box::new(query));
-        }
-        Ok(columns)
-    }
-
-    fn values_of(&mut self, values: &mut Values) -> Result<Vec<Column>, QueryError> {
-        let scope = Scope::default();
-        let width = values.rows.first().map_or(0, |row| row.content.len());
-        let mut columns: Vec<Column> = Vec::new();
-        for at in 0..width {
-            let given = values.rows.iter().filter_map(|row| row.content.get(at));
-            let number = Number::of_all(given, &scope);
-            columns.push(Column { name: format!("col{at}"), meaning: Meaning::Open, number });
-        }
-        for row in &mut values.rows {
-            for (value, column) in row.content.iter_mut().zip(&columns) {
-                // polars takes literals alone, and makes the values of a column what the first of them is.
-                if !is_literal(value) {
-                    let mut query =
-                        query_of(&format!("SELECT {value}")).ok_or_else(|| refused("VALUES takes values"))?;
-                    *value = self.value(&mut query, &scope)?;
-                } else {
-                    self.rewrite(value, &scope)?;
-                }
-                if matches!(column.number, Number::Decimal | Number::Float) {
-                    with_points(value);
-                }
-            }
         }
         Ok(columns)
     }
@@ -253,7 +225,7 @@ impl Translator<'_, '_> {
         }
         let outer = match split_qualify(select, &scope)? {
             Some(outer) => Some(outer),
-            None => split_groups(select, order.as_deref_mut()),
+            None => split_groups(select, order.as_deref_mut())?,
         };
         let Some(outer) = outer else {
             self.rewrite_all(select, order, &scope)?;
@@ -362,39 +334,4 @@ impl Translator<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// Whether an expression is a literal, with a sign or without.
-fn is_literal(expr: &Expr) -> bool {
-    match expr {
-        Expr::UnaryOp { expr, .. } => matches!(**expr, Expr::Value(_)),
-        other => matches!(other, Expr::Value(_)),
-    }
-}
-
-/// Makes whole numbers of an expression floats.
-fn with_points(expr: &mut Expr) {
-    let mut point = |expr: &mut Expr| {
-        if let Expr::Value(value) = expr
-            && let Value::Number(digits, _) = &mut value.value
-            && !digits.contains('.')
-        {
-            digits.push_str(".0");
-        }
-    };
-    let _ = expr.visit(&mut Each::new(&mut point));
-}
-
-/// Puts rows of values into a subquery, so that names of columns can be given to them.
-fn values_apart(cte: &mut Cte) {
-    let whole = query_of("SELECT * FROM (SELECT 1) AS listed");
-    let Some(mut whole) = whole else { return };
-    if let SetExpr::Select(select) = whole.body.as_mut()
-        && let Some(from) = select.from.first_mut()
-        && let TableFactor::Derived { subquery, alias: Some(alias), .. } = &mut from.relation
-    {
-        std::mem::swap(subquery, &mut cte.query);
-        alias.columns = std::mem::take(&mut cte.alias.columns);
-    }
-    *cte.query = whole;
 }
