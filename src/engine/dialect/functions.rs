@@ -162,6 +162,10 @@ pub fn literal_number(digits: &str) -> Option<Expr> {
 /// When polars has nothing for it.
 pub fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
     match expr {
+        // polars gives up on some.
+        Expr::BinaryOp { left, op, right } if is_arithmetic(op) && (is_null(left) || is_null(right)) => {
+            Ok(expression("CAST(NULL AS BIGINT)"))
+        }
         Expr::BinaryOp { left, op: BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide, right } => {
             Ok(filled(QUOTIENT, &[left.as_ref().clone(), right.as_ref().clone()]))
         }
@@ -218,11 +222,23 @@ pub fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
     }
 }
 
+fn is_arithmetic(op: &BinaryOperator) -> bool {
+    use BinaryOperator as Op;
+    matches!(
+        op,
+        Op::Plus | Op::Minus | Op::Multiply | Op::Divide | Op::Modulo | Op::DuckIntegerDivide | Op::MyIntegerDivide
+    )
+}
+
+fn is_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if value.value == Value::Null)
+}
+
 /// A whole quotient is cut off towards zero; polars takes the whole number below.
-const QUOTIENT: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN DIV(ABS({0}), ABS({1})) ELSE -DIV(ABS({0}), ABS({1})) END";
+const QUOTIENT: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN DIV({0}, {1}) ELSE -DIV(-({0}), {1}) END";
 
 /// What is left of a division has the sign of what was divided; in polars it has that of the divisor.
-const REMAINDER: &str = "CASE WHEN {0} < 0 THEN -MOD(-({0}), ABS({1})) ELSE MOD({0}, ABS({1})) END";
+const REMAINDER: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN MOD({0}, {1}) ELSE -MOD(-({0}), {1}) END";
 
 /// A power is a float, whatever it is of.
 const POWER: &str = "POWER(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))";

@@ -200,6 +200,9 @@ fn of_select(select: &Select) -> Known {
     if select.projection.is_empty() && select.flavor == SelectFlavor::Standard {
         return Err(refused("SELECT names no column; write * for all"));
     }
+    if select.from.is_empty() && select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_))) {
+        return Err(refused("* has no table to take columns from; add FROM"));
+    }
     let (GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers)) = &select.group_by;
     if !modifiers.is_empty() {
         return groupings("WITH ROLLUP, CUBE or TOTALS");

@@ -12,7 +12,7 @@ use super::aggregates::check_aggregates;
 use super::from::Sources;
 use super::items::{aliases_of, expand_stars, name_columns, name_items, order_by_name, resolve_aliases};
 use super::known::check;
-use super::listed::values_apart;
+use super::listed::{one_row, values_apart};
 use super::lowering::{distinct_on, query_of, split_groups, split_qualify, table};
 use super::parts::{Columns, Each, all_of, derived, named, refused, renamed, with};
 use super::scope::{Column, Relation, Scope, same};
@@ -210,6 +210,10 @@ impl Translator<'_, '_> {
 
     fn select(&mut self, select: &mut Select, mut order: Option<&mut OrderBy>) -> Result<Columns, QueryError> {
         let Sources { scope, conditions } = self.from(&mut select.from)?;
+        if select.from.is_empty() {
+            // polars computes what two columns share over no row then, and knows no WHERE.
+            select.from.extend(one_row());
+        }
         select.selection = all_of(select.selection.take().into_iter().chain(conditions).collect());
         self.name_windows(select, order.as_deref_mut())?;
         expand_stars(select, &scope)?;
