@@ -52,6 +52,7 @@ fn whole_numbers_are_exact_or_refused() {
 fn whole_quotients_are_cut_towards_zero() {
     assert_eq!(rows("SELECT 7 // 2, 7 // -2, -7 // 2, -7 // -2, NULL // 2"), "3,-3,-3,3,\n");
     assert_eq!(rows("SELECT 7 % 3, 7 % -3, -7 % 3, -7 % -3, mod(7, -3)"), "1,1,-1,-1,1\n");
+    assert_eq!(rows("SELECT 7.5 // 2, 7e0 // 2"), "3.75,3.5\n");
 }
 
 #[test]

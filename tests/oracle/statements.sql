@@ -243,7 +243,7 @@ SELECT 7 // 2 WHERE false;
 WITH v AS (VALUES (1, 2.5), (NULL, 3)) SELECT * FROM v ORDER BY ALL;
 SELECT rank, word FROM processes JOIN (VALUES (0, 'zero'), (1, 'one'), (NULL, 'none')) v(rank, word) USING (rank) ORDER BY rank;
 SELECT a, b, a // b, a % b, mod(a, b) FROM (VALUES (7), (-7), (6), (0), (NULL)) x(a), (VALUES (2), (-2), (3), (-3)) y(b) ORDER BY a, b;
-SELECT 7 // -2, -7 // -2, 7 % -3, -7 % -3, 7.5 // 2, duration_ns // -1000, -duration_ns % 7, duration_ns % -7 FROM kernels ORDER BY process, dispatch_id;
+SELECT 7 // -2, -7 // -2, 7 % -3, -7 % -3, 7.5 // 2, duration_ns * 0.5 // 4, CAST(7 // 2 AS INT), duration_ns // -1000, -duration_ns % 7, duration_ns % -7 FROM kernels ORDER BY process, dispatch_id;
 SELECT n FROM ((SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 2) EXCEPT SELECT 2) UNION ALL SELECT 3 ORDER BY n;
 SELECT 1 AS n UNION (SELECT 2 EXCEPT SELECT 3) ORDER BY n;
 (SELECT gpu FROM kernels EXCEPT SELECT 0) UNION (SELECT gpu FROM kernels INTERSECT SELECT 1) ORDER BY gpu;

@@ -219,6 +219,10 @@ fn has_nothing_to_round(expr: &Expr) -> bool {
     }
 }
 
+fn is_whole_division(op: &BinaryOperator) -> bool {
+    matches!(op, BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide)
+}
+
 /// Makes a condition of a number, which polars would take bit by bit.
 fn as_truth(expr: &mut Expr, scope: &Scope) {
     if Number::of(expr, scope) == Number::Open {
@@ -318,6 +322,13 @@ impl VisitorMut for Rewriter<'_, '_, '_> {
         }
         match expr {
             Expr::Cast { expr: inner, .. } => self.casts.push(Number::of(inner, self.scope)),
+            Expr::BinaryOp { left, op, right } if is_whole_division(op) => {
+                // Of others than whole numbers it is a division as any other.
+                let number = Number::of(left, self.scope).with(Number::of(right, self.scope));
+                if matches!(number, Number::Decimal | Number::Float) {
+                    *op = BinaryOperator::Divide;
+                }
+            }
             Expr::BinaryOp { left, op: BinaryOperator::And | BinaryOperator::Or, right } => {
                 as_truth(left, self.scope);
                 as_truth(right, self.scope);

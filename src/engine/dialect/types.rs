@@ -152,9 +152,12 @@ impl Number {
             Expr::Identifier(name) => scope.number(std::slice::from_ref(name)),
             Expr::CompoundIdentifier(parts) => scope.number(parts),
             Expr::BinaryOp { left, op, right } => match op {
-                BinaryOperator::Plus | BinaryOperator::Minus | BinaryOperator::Multiply | BinaryOperator::Modulo => {
-                    Self::of(left, scope).with(Self::of(right, scope))
-                }
+                BinaryOperator::Plus
+                | BinaryOperator::Minus
+                | BinaryOperator::Multiply
+                | BinaryOperator::Modulo
+                | BinaryOperator::DuckIntegerDivide
+                | BinaryOperator::MyIntegerDivide => Self::of(left, scope).with(Self::of(right, scope)),
                 BinaryOperator::Divide => Float,
                 _ => Open,
             },
