@@ -31,12 +31,14 @@ struct File {
 static FILE: LazyLock<File> =
     LazyLock::new(|| toml::from_str(include_str!("../../share/sql/reasons.toml")).unwrap_or_default());
 
-/// The phrases, and what only messages for programmers have in them.
-static PHRASES: LazyLock<(Vec<(Regex, &'static str)>, Vec<Regex>)> = LazyLock::new(|| {
-    let phrases =
-        FILE.phrase.iter().filter_map(|phrase| Some((Regex::new(&phrase.pattern).ok()?, phrase.becomes.as_str())));
-    (phrases.collect(), FILE.leak.iter().filter_map(|leak| Regex::new(leak).ok()).collect())
+static PHRASES: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
+    let phrases = FILE.phrase.iter();
+    phrases.filter_map(|phrase| Some((Regex::new(&phrase.pattern).ok()?, phrase.becomes.as_str()))).collect()
 });
+
+/// What only messages for programmers have in them.
+static LEAKS: LazyLock<Vec<Regex>> =
+    LazyLock::new(|| FILE.leak.iter().filter_map(|leak| Regex::new(leak).ok()).collect());
 
 /// The reason in a message of the engine, without the plan that stands below it.
 pub fn reason_of(message: &str) -> String {
@@ -44,11 +46,10 @@ pub fn reason_of(message: &str) -> String {
     if let Some(name) = first.strip_prefix("unsupported function '").and_then(|rest| rest.strip_suffix('\'')) {
         return no_function(name);
     }
-    let (phrases, leaks) = &*PHRASES;
-    if let Some((pattern, becomes)) = phrases.iter().find(|(pattern, _)| pattern.is_match(first)) {
+    if let Some((pattern, becomes)) = PHRASES.iter().find(|(pattern, _)| pattern.is_match(first)) {
         return pattern.replace(first, |found: &Captures<'_>| filled(becomes, found)).into_owned();
     }
-    if leaks.iter().any(|leak| leak.is_match(first)) {
+    if LEAKS.iter().any(|leak| leak.is_match(first)) {
         return "polars cannot do a part of it; run it in DuckDB over a dataset of `wavesieve convert`".to_owned();
     }
     first.to_owned()

@@ -154,7 +154,9 @@ mod tests {
         assert!(refused.contains("9223372036854775807 - -1 overflows") && refused.contains("DOUBLE"), "{refused}");
         let least = column(&[Some(i64::MIN)]);
         assert!(
-            computed(Operation::Absolute, &[least.clone()], &[]).unwrap_err().contains("abs(-9223372036854775808)")
+            computed(Operation::Absolute, std::slice::from_ref(&least), &[])
+                .unwrap_err()
+                .contains("abs(-9223372036854775808)")
         );
         assert!(computed(Operation::Subtract, &[column(&[Some(0)]), least], &[]).unwrap_err().contains("-(-92233"));
     }
