@@ -108,7 +108,7 @@ fn statement(arguments: &SqlArguments) -> Result<(String, InputArguments), Failu
 /// place of that option.
 pub fn with_file(words: &[OsString], error: &clap::Error) -> Option<Vec<OsString>> {
     let Some(ContextValue::String(file)) = error.get(ContextKind::InvalidValue) else { return None };
-    if !file.ends_with(".sql") || !Path::new(file).is_file() {
+    if !file.ends_with(".sql") {
         return None;
     }
     let mut others = Vec::new();

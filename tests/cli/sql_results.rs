@@ -412,4 +412,6 @@ fn a_file_may_stand_after_the_option_of_formats() {
     let both = run(&["sql", "SELECT 1", "-f", path, TWO_NODES]);
     assert!(both.code == 2 && both.stderr.contains("a statement is given beside the file"), "{}", both.stderr);
     assert_eq!(run(&["table", "kernel_summary", "-f", path, TWO_NODES]).code, 2);
+    let missing = run(&["sql", "-f", "missing.sql", TWO_NODES]);
+    assert!(missing.code == 2 && missing.stderr.contains("the statement from missing.sql"), "{}", missing.stderr);
 }
