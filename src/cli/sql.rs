@@ -26,7 +26,6 @@ use crate::schema;
   wavesieve sql \"SELECT * FROM regions WHERE domain = 'hip' LIMIT 10\" traces/ -f csv
 
   wavesieve sql gaps.sql traces/
-  wavesieve sql -f gaps.sql traces/
   wavesieve sql 'DESCRIBE kernels'
 
 The tables and their columns: wavesieve schema
