@@ -1,5 +1,6 @@
 //! The program: builds the command line, runs the verb, turns failures into messages and exit codes.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -51,14 +52,23 @@ fn run() -> Result<u8, Failure> {
     if let Some(several) = tables::command(&registry, arguments()) {
         command = command.mut_subcommand("table", |table| table.subcommand(several));
     }
+    let mut words: Vec<OsString> = std::env::args_os().collect();
     // Help is given whatever the settings are.
-    let matches = match command.clone().try_get_matches() {
+    let matches = match command.clone().try_get_matches_from(&words) {
         Ok(matches) => matches,
-        Err(error) => return Ok(show(error, &command)),
+        Err(error) => {
+            let other = sql::with_file(&words, &error);
+            let Some(matches) = other.as_ref().and_then(|words| command.clone().try_get_matches_from(words).ok())
+            else {
+                return Ok(show(error, &command));
+            };
+            words = other.unwrap_or(words);
+            matches
+        }
     };
     let settings = settings?;
     settings.check(&command)?;
-    let matches = match settings.apply(command.clone(), &selected(&matches)).try_get_matches() {
+    let matches = match settings.apply(command.clone(), &selected(&matches)).try_get_matches_from(&words) {
         Ok(matches) => matches,
         Err(error) => return Ok(show(error, &command)),
     };

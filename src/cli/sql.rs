@@ -1,10 +1,12 @@
 //! `sql QUERY INPUT…`: any statement over the canonical tables.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::error::{ContextKind, ContextValue};
 
 use super::alignment::AlignmentArguments;
 use super::answer::check_output;
@@ -32,7 +34,7 @@ pub struct SqlArguments {
     /// One SELECT statement, a file that ends in .sql, - for standard input, or SHOW TABLES or DESCRIBE TABLE
     #[arg(value_name = "QUERY", required_unless_present = "file")]
     query: Option<String>,
-    /// Read the statement from this file, - for standard input
+    /// Read the statement from this file, - for standard input; -f FILE does too if FILE ends in .sql
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -89,6 +91,9 @@ pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Fai
 /// The statement, and the inputs: the first of these stands in the place of a query that a file has.
 fn statement(arguments: &SqlArguments) -> Result<(String, InputArguments), Failure> {
     match (&arguments.file, &arguments.query) {
+        (Some(file), Some(first)) if is_query(first) && !Path::new(first).exists() => {
+            Err(Failure::Usage(format!("a statement is given beside the file {}; give one of them", file.display())))
+        }
         (Some(file), Some(first)) => Ok((text_of(file)?, arguments.input.with_more(&[PathBuf::from(first)]))),
         (Some(file), None) => Ok((text_of(file)?, arguments.input.clone())),
         (None, Some(query)) if query == "-" || is_file(query) => {
@@ -96,6 +101,29 @@ fn statement(arguments: &SqlArguments) -> Result<(String, InputArguments), Failu
         }
         (None, query) => Ok((query.clone().unwrap_or_default(), arguments.input.clone())),
     }
+}
+
+/// The words of a command line that names the file of a statement where it could name a format, as in `-f gaps.sql`, with `--file` in the
+/// place of that option.
+pub fn with_file(words: &[OsString], error: &clap::Error) -> Option<Vec<OsString>> {
+    let Some(ContextValue::String(file)) = error.get(ContextKind::InvalidValue) else { return None };
+    if !file.ends_with(".sql") {
+        return None;
+    }
+    let mut others = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        let joined = ["--format=", "-f=", "-f"].iter().find_map(|option| text.strip_prefix(option));
+        if ["-f", "--format"].contains(&text.as_ref()) && words.as_slice().first().is_some_and(|next| *next == **file) {
+            words.next();
+        } else if joined != Some(file) {
+            others.push(word.clone());
+            continue;
+        }
+        others.push(format!("--file={file}").into());
+    }
+    Some(others)
 }
 
 /// Whether a query is the name of a file: no statement is one word with a point in it.

@@ -79,7 +79,7 @@ pub enum QueryError {
         reason: String,
     },
     /// The statement cannot be run.
-    #[error("cannot run the statement: {reason}; see the tables and columns with `wavesieve schema`")]
+    #[error("cannot run the statement: {reason}{}", advice(.reason))]
     Sql {
         /// What the query engine says.
         reason: String,
@@ -103,6 +103,11 @@ pub enum QueryError {
 
 fn suggestion(closest: Option<&str>) -> String {
     closest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
+}
+
+/// What to do about a reason that does not say so itself.
+fn advice(reason: &str) -> &'static str {
+    if reason.contains("; ") { "" } else { "; see the tables and columns with `wavesieve schema`" }
 }
 
 fn choices(dimensions: &[String]) -> String {

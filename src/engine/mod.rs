@@ -28,6 +28,8 @@ pub(crate) mod properties;
 #[cfg(feature = "tables")]
 mod query_rows;
 #[cfg(feature = "tables")]
+mod reasons;
+#[cfg(feature = "tables")]
 mod registry;
 #[cfg(feature = "tables")]
 mod render;

@@ -16,12 +16,13 @@ use sqlparser::ast::Expr as Literal;
 
 use super::dialect::{Functions, WindowCall, expression, plain, translate};
 use super::error::QueryError;
-use super::exact::with_exact_sums;
+use super::exact::{with_exact_sums, with_stable_rows};
 use super::front_matter::{ColumnUnit, OutputColumn};
 use super::groups::without_groupings;
 use super::mentions::{mentioned, mentions};
 use super::numbers::{NUMBERS, numbers};
 use super::panics;
+use super::reasons::reason_of;
 use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
 use super::several::{Several, Statement, Told};
@@ -72,6 +73,7 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
         columns: options.columns.as_deref(),
         with_sums: !query.declaration.sums.is_empty(),
         in_steps: false,
+        is_stable: false,
         windows: &[],
     };
     let answer = run_statement(trace, &render(query, options)?, &way)?;
@@ -113,7 +115,7 @@ pub struct Asked<'a> {
 impl Asked<'_> {
     fn way(&self) -> Way<'_> {
         let columns = self.options.columns.as_deref();
-        Way { engine: Engine::InMemory, columns, with_sums: false, in_steps: true, windows: &[] }
+        Way { columns, ..Way::IN_STEPS }
     }
 }
 
@@ -214,7 +216,7 @@ pub fn run_sql(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
 fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
     unambiguous(sql)?;
     let mut scalar = |sql: &str, windows: &[WindowCall]| scalar(&run_windows(trace, sql, windows)?);
-    let Some(translated) = translate(sql, &mut scalar)? else { return run_windows(trace, sql, &[]) };
+    let translated = translate(sql, &mut scalar)?;
     let mut answer = run_windows(trace, &translated.sql, &translated.windows)?;
     if let Some(units) = translated.units.filter(|units| units.len() == answer.columns.len()) {
         for (column, unit) in answer.columns.iter_mut().zip(units) {
@@ -225,7 +227,7 @@ fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
 }
 
 fn run_windows(trace: &Trace, sql: &str, windows: &[WindowCall]) -> Result<Answer, QueryError> {
-    let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: true, windows };
+    let way = Way { is_stable: true, windows, ..Way::IN_STEPS };
     run_statement(trace, sql, &way)
 }
 
@@ -267,8 +269,22 @@ struct Way<'a> {
     with_sums: bool,
     /// Whether common table expressions are worked out one after the other.
     in_steps: bool,
+    /// Whether rows keep an order that the statement leaves open.
+    is_stable: bool,
     /// What the functions of ordered windows compute.
     windows: &'a [WindowCall],
+}
+
+impl Way<'_> {
+    /// In memory, step by step.
+    const IN_STEPS: Self = Self {
+        engine: Engine::InMemory,
+        columns: None,
+        with_sums: false,
+        in_steps: true,
+        is_stable: false,
+        windows: &[],
+    };
 }
 
 fn unambiguous(sql: &str) -> Result<(), QueryError> {
@@ -298,7 +314,7 @@ fn may_be_damage(error: &QueryError, sql: &str) -> bool {
             let empty = |table: &&schema::Table| {
                 (table.name.to_owned(), empty_frame(&table.columns.iter().collect::<Vec<_>>()).lazy())
             };
-            let way = Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: false, windows: &[] };
+            let way = Way { in_steps: false, ..Way::IN_STEPS };
             executed(tables.map(empty).collect(), sql, &way, &nothing).is_ok()
         }
         _ => false,
@@ -338,7 +354,7 @@ pub fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> PolarsResul
                 }
                 Ok(None)
             };
-            steps.plan(&mut context, |plan| collected(plan, Engine::InMemory), take).map(drop)?;
+            steps.plan(&mut context, |plan| collected(plan, &Way::IN_STEPS), take).map(drop)?;
             Ok(taken.into_inner())
         })
     };
@@ -402,7 +418,7 @@ fn execute_in(
                 let after = |step: &str, rows: &DataFrame| {
                     after(step, rows).map_err(|error| PolarsError::ComputeError(error.to_string().into()))
                 };
-                steps.plan(&mut context, |plan| collected(plan, way.engine), after)?
+                steps.plan(&mut context, |plan| collected(plan, way), after)?
             }
             None => context.execute(sql)?,
         };
@@ -411,14 +427,14 @@ fn execute_in(
         }
         // polars counts the rows of a union in a type that only a wider build has, and gives up in one way or the other;
         // without this optimisation it does not.
-        match collected(plan.clone(), way.engine) {
+        match collected(plan.clone(), way) {
             Err(error) if error.to_string().contains("UInt128") => {
-                collected(plan.with_projection_pushdown(false), Engine::InMemory)
+                collected(plan.with_projection_pushdown(false), &Way { engine: Engine::InMemory, ..*way })
             }
             // What is computed once for several columns may come out as one row of many.
             Err(error) if error.to_string().contains("__POLARS_CSER") => {
                 let others = plan.get_current_optimizations().difference(OptFlags::COMM_SUBEXPR_ELIM);
-                collected(plan.with_optimizations(others), way.engine)
+                collected(plan.with_optimizations(others), way)
             }
             collected => collected,
         }
@@ -437,10 +453,15 @@ fn context(frames: &Frames, sql: &str, windows: &[WindowCall]) -> PolarsResult<S
     Ok(context)
 }
 
-fn collected(plan: LazyFrame, engine: Engine) -> PolarsResult<DataFrame> {
+fn collected(plan: LazyFrame, way: &Way<'_>) -> PolarsResult<DataFrame> {
     caught(|| {
-        if engine != Engine::Streaming {
-            return plan._collect_post_opt(|root, plans, expressions, _| with_exact_sums(root, plans, expressions));
+        if way.engine != Engine::Streaming {
+            return plan._collect_post_opt(|root, plans, expressions, _| {
+                if way.is_stable {
+                    with_stable_rows(root, plans, expressions);
+                }
+                with_exact_sums(root, plans, expressions)
+            });
         }
         let mut plan = plan.with_streaming(true).to_alp_optimized()?;
         with_exact_sums(plan.lp_top, &mut plan.lp_arena, &mut plan.expr_arena)?;
@@ -456,7 +477,7 @@ fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> PolarsResult<T> {
 }
 
 fn wants_text(message: &str) -> bool {
-    message.contains("got `cat`") || message.contains("got: cat")
+    ["got `cat`", "got: cat", "categorical"].iter().any(|words| message.contains(words))
 }
 
 /// The tables with the texts that their dictionaries stand for.
@@ -468,11 +489,6 @@ fn with_texts(frames: Frames) -> PolarsResult<Frames> {
         Ok(frame.with_columns(texts))
     };
     frames.into_iter().map(|(name, frame)| Ok((name, with_texts(frame)?))).collect()
-}
-
-/// The reason without the query plan that the engine adds below it.
-fn reason_of(message: &str) -> String {
-    message.lines().next().unwrap_or_default().trim_end_matches('.').to_owned()
 }
 
 /// Widens numbers and takes the sign from zeros, so that every way out sees the same values.
@@ -538,8 +554,7 @@ mod tests {
                         assert!(rest.steps.iter().any(|(name, _)| name == step), "{} has no {step}", query.name);
                     }
                     let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
-                    let way =
-                        Way { engine: Engine::InMemory, columns: None, with_sums: false, in_steps: true, windows: &[] };
+                    let way = Way::IN_STEPS;
                     let told = answer(several.frames_of(rest), &rest.sql, &way, &after).unwrap().with_texts().unwrap();
                     let alone = run_statement(&trace, sql, &way).unwrap().with_texts().unwrap();
                     assert!(told.frame.equals_missing(&alone.frame), "{} of {fixture}", query.name);

@@ -41,7 +41,7 @@ fn the_panic_hook_of_the_program_stays() {
                 begin.wait();
                 for _ in 0..ROUNDS {
                     let error = run_sql(&trace, "SELECT GREATEST() FROM kernels").err().unwrap().to_string();
-                    assert!(error.contains("the engine gave up on it: "), "{error}");
+                    assert!(error.contains("the engine gave up on it; "), "{error}");
                 }
             };
             thread::Builder::new().name("embedding-query".to_owned()).spawn_scoped(scope, query).unwrap();

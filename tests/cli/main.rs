@@ -63,6 +63,7 @@ mod scan;
 mod secrets;
 mod settings;
 mod sql;
+mod sql_results;
 mod steady;
 mod strange_traces;
 mod tables;

@@ -114,3 +114,151 @@ SELECT COUNT(1), SUM(1), MAX(3), MIN(4), AVG(2) FROM kernels WHERE gpu = 99;
 SELECT dispatch_id, process, SUM(1) OVER (PARTITION BY rank), SUM(2) OVER () FROM kernels ORDER BY process, dispatch_id;
 SELECT contains(kernel_name, '.'), contains(kernel_name, '('), strpos(kernel_name, '('), instr(kernel_name, '.'), COUNT(*) FROM kernels GROUP BY ALL ORDER BY ALL;
 SELECT log(duration_ns) FROM kernels ORDER BY 1;
+
+-- Whole numbers are exact or refused.
+SELECT max(start_ns) * 1000, -max(start_ns), max(start_ns) + max(end_ns), abs(min(start_ns) - max(end_ns)) FROM kernels;
+-- refused: 9223372036854775807 + 1 overflows
+SELECT 9223372036854775807 + 1;
+-- refused: overflows 64-bit integers; cast an operand to DOUBLE
+SELECT start_ns * start_ns FROM kernels;
+-- refused: overflows 64-bit integers; cast an operand to DOUBLE
+SELECT start_ns FROM kernels WHERE start_ns * start_ns > 5;
+-- refused: -9223372036854775807 - 2 overflows
+SELECT -9223372036854775807 - 2 - gpu FROM kernels;
+-- refused: overflows 64-bit integers; cast an operand to DOUBLE
+SELECT -(-9223372036854775807 - 1 + gpu * 0) FROM kernels;
+-- refused: abs(-9223372036854775808) overflows
+SELECT abs(-9223372036854775807 - 1 + gpu * 0) FROM kernels;
+-- refused: overflows 64-bit integers; cast an operand to DOUBLE
+SELECT sum(end_ns) * 1000000000 FROM kernels GROUP BY rank;
+SELECT CASE WHEN duration_ns < 100000 THEN duration_ns * duration_ns ELSE 0 END AS squared, CASE WHEN start_ns < 1000 THEN start_ns * start_ns * start_ns ELSE -1 END FROM kernels ORDER BY process, dispatch_id;
+SELECT -9223372036854775808, -9223372036854775808 + 1, 9223372036854775807 - 1, -5 - -7;
+SELECT count(graph_exec_id) - count(*), length(category) - 50, strpos(kernel_name, '_') - 100 FROM kernels GROUP BY ALL ORDER BY ALL;
+SELECT a - b, -a FROM (SELECT count(graph_exec_id) AS a, count(*) AS b FROM kernels);
+WITH c AS (SELECT rank, count(*) AS n, count(*) FILTER (WHERE gpu = 0) AS zero FROM kernels GROUP BY rank) SELECT rank, zero - n FROM c ORDER BY rank;
+SELECT power(10, 30), pow(2, 3), 2 ^ 70, power(gpu, 2) FROM kernels ORDER BY process, dispatch_id LIMIT 3;
+SELECT round(start_ns), round(start_ns, -3), round(duration_ns, 2), round(2.5), round(-2.5), round(1250, -2) FROM kernels ORDER BY process, dispatch_id LIMIT 5;
+
+-- Casts round as DuckDB does: decimals away from zero, floats to the even number.
+SELECT CAST(2.5 AS INT), CAST(3.5 AS INT), CAST(-2.5 AS INT), CAST(0.5 AS BIGINT), 1.5::INT, CAST(2.5e0 AS INT), CAST(-1.5e0 AS BIGINT), CAST(5 / 2 AS INT), CAST(7 / 2 AS INT);
+SELECT CAST(duration_ns * 0.5 AS BIGINT), CAST(duration_ns / 2 AS BIGINT), CAST(duration_ns * 0.5e0 AS BIGINT), CAST(-duration_ns * 0.5 AS BIGINT) FROM kernels ORDER BY process, dispatch_id;
+SELECT CAST(x AS INT) FROM (SELECT 2.5 AS x UNION ALL SELECT 3.5 UNION ALL SELECT 1) ORDER BY 1;
+WITH t AS (SELECT gpu + 0.5 AS x, gpu + 0.5e0 AS y FROM kernels) SELECT DISTINCT CAST(x AS INT), CAST(y AS INT), CAST(x + 1 AS INT) FROM t ORDER BY 1, 2;
+SELECT CAST(sum(n) AS INT), CAST(avg(n) AS INT), CAST(median(n) AS INT), CAST(max(n) AS INT) FROM (VALUES (0.5), (1.0), (2.5)) t(n);
+SELECT CAST(coalesce(NULL, 2.5) AS INT), CAST(abs(-2.5) AS INT), CAST(CASE WHEN true THEN 2.5 ELSE 1 END AS INT), CAST(CASE WHEN true THEN 2.5 ELSE 1e0 END AS INT), CAST(greatest(2.5, 1) AS INT), CAST(nullif(2.5, 1) AS INT);
+SELECT CAST('2.5' AS INT), CAST(' 12 ' AS BIGINT), CAST('-2.5' AS INT), CAST('1e3' AS BIGINT), CAST(true AS INT), CAST(NULL AS INT);
+SELECT TRY_CAST(category AS INT), TRY_CAST(1e19 AS BIGINT), TRY_CAST('2.5' AS INT), TRY_CAST(3000000000 AS INT), TRY_CAST('' AS INT), TRY_CAST(300 AS TINYINT), TRY_CAST(-1 AS UBIGINT) FROM kernels;
+SELECT CAST(duration_ns / 3 AS BIGINT) FROM kernels WHERE false;
+-- refused: is out of range for INTEGER
+SELECT CAST(3e9 AS INT);
+-- refused: is out of range for BIGINT
+SELECT CAST(1e19 AS BIGINT);
+-- refused: is out of range for INTEGER
+SELECT CAST(start_ns AS INT) FROM kernels;
+-- refused: 'abc' cannot be cast to INTEGER
+SELECT CAST('abc' AS INT);
+-- refused: type HUGEINT
+SELECT CAST(duration_ns AS HUGEINT) FROM kernels;
+-- refused: type DECIMAL(10,2)
+SELECT CAST(duration_ns AS DECIMAL(10, 2)) FROM kernels;
+
+-- Parts of texts.
+SELECT substr('hello', 0), substr('hello', -2), substr('hello', -2, 1), substr('hello', 0, 2), substr('hello', -10, 7), substr('hello', 2, -1), substr('hello', -3, -2), substr('hello', 10), substr('hello', 3, 0), substring('hello' FROM -3 FOR 2), substring('hello' FOR 2);
+SELECT a, b, substr('kernel', a, b), substr('kernel', a) FROM (VALUES (-9), (-6), (-5), (-1), (0), (1), (2), (6), (7), (9), (NULL)) s(a), (VALUES (-9), (-2), (-1), (0), (1), (3), (9), (NULL)) l(b) ORDER BY a, b;
+SELECT DISTINCT substr(kernel_name, -4), substr(kernel_name, gpu), substring(kernel_name, length(kernel_name) - 3, 2) FROM kernels ORDER BY 1, 2, 3;
+SELECT substr(NULL, 1), substr('a', NULL), substr(category, 2) FROM kernels WHERE gpu = 99;
+SELECT DISTINCT position('_' IN kernel_name), position('(' IN kernel_name), position('.' IN category) FROM kernels ORDER BY 1, 2, 3;
+SELECT DISTINCT category SIMILAR TO 'g.*', category NOT SIMILAR TO 'g', category ~ 'ge', category !~ 'gemm', category LIKE 'g!_%' ESCAPE '!', category ILIKE 'GE!%' ESCAPE '!', 'a_b' LIKE 'a!_b' ESCAPE '!' FROM kernels ORDER BY ALL;
+
+-- Missing keys never match.
+WITH a(k, l) AS (VALUES (1, 'p'), (2, 'q'), (NULL, 'r')), b(k, m) AS (VALUES (1, 'P'), (1, 'PP'), (NULL, 'R'), (3, 'S')) SELECT * FROM a NATURAL JOIN b ORDER BY ALL;
+WITH a(k, l) AS (VALUES (1, 'p'), (2, 'q'), (NULL, 'r')), b(k, m) AS (VALUES (1, 'P'), (1, 'PP'), (NULL, 'R'), (3, 'S')) SELECT * FROM a NATURAL LEFT JOIN b ORDER BY ALL;
+WITH a(k, l) AS (VALUES (1, 'p'), (2, 'q'), (NULL, 'r')), b(k, m) AS (VALUES (1, 'P'), (1, 'PP'), (NULL, 'R'), (3, 'S')) SELECT * FROM a NATURAL RIGHT JOIN b ORDER BY ALL;
+WITH a(k, l) AS (VALUES (1, 'p'), (2, 'q'), (NULL, 'r')), b(k, m) AS (VALUES (1, 'P'), (1, 'PP'), (NULL, 'R'), (3, 'S')) SELECT * FROM a NATURAL FULL JOIN b ORDER BY ALL;
+WITH a(k, l) AS (VALUES (1, 'p'), (2, 'q'), (NULL, 'r')), b(k, m) AS (VALUES (1, 'P'), (1, 'PP'), (NULL, 'R'), (3, 'S')) SELECT k, a.k AS l, b.k AS r FROM a FULL JOIN b USING (k) ORDER BY ALL;
+WITH a(k) AS (VALUES (1), (NULL)), b(k) AS (VALUES (1), (3)) SELECT k, count(*) FROM a FULL JOIN b USING (k) GROUP BY k ORDER BY k;
+SELECT count(*), count(stream_id) FROM kernels NATURAL JOIN memory_copies;
+SELECT * FROM queues NATURAL JOIN processes ORDER BY process, queue_id LIMIT 3;
+-- refused: have no column in common
+SELECT * FROM kernels NATURAL JOIN (SELECT 5 AS zz);
+SELECT count(*) FROM kernels a JOIN kernels b ON a.graph_exec_id = b.graph_exec_id;
+
+-- DISTINCT ON takes the first row of each key in the order of the query.
+SELECT DISTINCT ON (rank) rank, kernel_name, duration_ns FROM kernels ORDER BY duration_ns DESC, dispatch_id, process;
+SELECT DISTINCT ON (gpu, category) dispatch_id, duration_ns AS d FROM kernels ORDER BY d, dispatch_id, process;
+SELECT DISTINCT ON (k) category AS k, duration_ns FROM kernels ORDER BY 2 DESC, start_ns, dispatch_id, process LIMIT 2;
+SELECT DISTINCT ON (gpu % 2) * FROM kernels ORDER BY start_ns DESC, dispatch_id, process;
+SELECT DISTINCT ON (rank) rank FROM kernels ORDER BY rank DESC;
+SELECT DISTINCT ON (x) x, z FROM (VALUES (1, 10, 'a'), (1, 5, 'b'), (2, 7, 'c'), (NULL, 1, 'e'), (NULL, 0, 'f')) v(x, y, z) ORDER BY y;
+-- refused: DISTINCT ON over a join
+SELECT DISTINCT ON (k.rank) k.rank FROM kernels k JOIN processes p USING (process);
+-- refused: DISTINCT ON over groups
+SELECT DISTINCT ON (rank) rank, count(*) FROM kernels GROUP BY rank, gpu;
+SELECT * FROM kernels QUALIFY row_number() OVER (PARTITION BY rank ORDER BY duration_ns DESC, dispatch_id, process) = 1 ORDER BY rank;
+
+-- SEMI and ANTI JOIN give the left side.
+SELECT * FROM processes p SEMI JOIN memory_copies c ON c.process = p.process ORDER BY process;
+SELECT * FROM processes ANTI JOIN memory_copies USING (process) ORDER BY process;
+SELECT p.*, rank FROM processes p ANTI JOIN memory_copies c ON c.process = p.process ORDER BY p.process;
+SELECT count(*), sum(duration_ns) FROM kernels SEMI JOIN regions ON kernels.correlation_id = regions.correlation_id AND kernels.process = regions.process WHERE gpu = 0;
+WITH a(k, l) AS (VALUES (1, 'p'), (2, 'q'), (NULL, 'r')), b(k, m) AS (VALUES (1, 'P'), (1, 'PP'), (NULL, 'R')) SELECT * FROM a ANTI JOIN b ON a.k = b.k ORDER BY k;
+WITH a(k, l) AS (VALUES (1, 'p'), (2, 'q'), (NULL, 'r')), b(k, m) AS (VALUES (1, 'P'), (1, 'PP'), (NULL, 'R')) SELECT * FROM a NATURAL SEMI JOIN b;
+-- refused: by equal columns alone
+SELECT * FROM kernels k SEMI JOIN regions r ON k.start_ns > r.start_ns;
+
+-- Conditions of joins.
+SELECT count(*) FROM kernels k JOIN regions r ON (r.process = k.process AND r.correlation_id = k.correlation_id);
+SELECT count(*) FROM kernels k JOIN processes p ON k.process = p.process AND k.gpu = 0 AND p.rank IS NOT NULL;
+SELECT count(*) FROM kernels k JOIN kernels o ON k.process = o.process AND k.start_ns BETWEEN o.start_ns AND o.end_ns WHERE k.gpu <> o.gpu;
+SELECT count(*) FROM processes p JOIN kernels k ON p.process = k.process OR p.rank = k.gpu;
+SELECT count(*) FROM processes a JOIN processes b ON true;
+SELECT a.process, b.process FROM processes a JOIN processes b ON a.process < b.process AND (a.rank = 0 OR b.rank = 1) ORDER BY ALL;
+
+-- Subqueries.
+SELECT exists(SELECT 1 FROM kernels WHERE gpu = 0) AS a, exists(SELECT 1 FROM kernels WHERE gpu = 99) AS b, NOT EXISTS (SELECT 1 FROM kernels) AS c;
+SELECT rank, CASE WHEN EXISTS (SELECT 1 FROM memory_copies) THEN 1 ELSE 0 END FROM processes WHERE exists(SELECT 1 FROM kernels) OR rank = 5 ORDER BY rank;
+SELECT count(*) FROM kernels WHERE duration_ns IN (SELECT CAST(duration_ns / 1 AS BIGINT) FROM kernels WHERE gpu = 0);
+SELECT count(*) FROM regions r WHERE NOT (EXISTS (SELECT 1 FROM kernels)) OR (r.domain = 'hip');
+SELECT count(*) FROM regions r WHERE (NOT EXISTS (SELECT 1 FROM kernels k WHERE k.process = r.process AND k.correlation_id = r.correlation_id)) AND (r.process = 0);
+-- refused: use SEMI JOIN
+SELECT process, exists(SELECT 1 FROM kernels k WHERE k.process = p.process) FROM processes p;
+-- refused: polars has IN (SELECT …) in WHERE alone
+SELECT gpu IN (SELECT gpu FROM memory_copies) FROM kernels;
+SELECT * FROM (WITH t AS (SELECT rank, CAST(avg(duration_ns) AS BIGINT) AS mean FROM kernels GROUP BY rank) SELECT mean, rank FROM t) ORDER BY rank;
+WITH Totals AS (SELECT rank, round(avg(duration_ns) / 1000, 1) AS us FROM kernels GROUP BY rank) SELECT us FROM Totals t ORDER BY t.rank;
+SELECT sum(duration_ns) FROM kernels HAVING sum(duration_ns) > 1;
+SELECT max(gpu) - min(gpu) AS spread FROM kernels HAVING count(*) < 1;
+
+-- Values and set operations.
+SELECT sum(1), count(1), max(2), sum(n) FROM (VALUES (1), (2)) t(n);
+SELECT n, sum(1) OVER () FROM (VALUES (1), (2)) t(n) ORDER BY n;
+SELECT * FROM (VALUES (1, 'a'), (2, 'b')) ORDER BY 1;
+SELECT * FROM (VALUES (1), (2.5), (NULL)) t(n) ORDER BY n;
+SELECT * FROM (VALUES (-1), (1 + 1)) t(n) ORDER BY n;
+SELECT s, n, n * 2 AS twice FROM (VALUES ('a', NULL), ('b', 3), ('c', -4611686018427387904)) t(s, n) ORDER BY s;
+SELECT n - 1, n // 2 FROM (VALUES (5), (521101429046792), (-9223372036854775807)) t(n) ORDER BY n;
+SELECT split_part('a,b', ',', 2), split_part('a,b', ',', 1), split_part('a,b', ',', 0);
+SELECT count(*), sum(2), 7 // 2 WHERE true;
+SELECT 7 // 2 WHERE false;
+WITH v AS (VALUES (1, 2.5), (NULL, 3)) SELECT * FROM v ORDER BY ALL;
+SELECT rank, word FROM processes JOIN (VALUES (0, 'zero'), (1, 'one'), (NULL, 'none')) v(rank, word) USING (rank) ORDER BY rank;
+SELECT a, b, a // b, a % b, mod(a, b) FROM (VALUES (7), (-7), (6), (0), (NULL)) x(a), (VALUES (2), (-2), (3), (-3)) y(b) ORDER BY a, b;
+SELECT 7 // -2, -7 // -2, 7 % -3, -7 % -3, 7.5 // 2, duration_ns * 0.5 // 4, CAST(7 // 2 AS INT), duration_ns // -1000, -duration_ns % 7, duration_ns % -7 FROM kernels ORDER BY process, dispatch_id;
+SELECT n FROM ((SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 2) EXCEPT SELECT 2) UNION ALL SELECT 3 ORDER BY n;
+SELECT 1 AS n UNION (SELECT 2 EXCEPT SELECT 3) ORDER BY n;
+(SELECT gpu FROM kernels EXCEPT SELECT 0) UNION (SELECT gpu FROM kernels INTERSECT SELECT 1) ORDER BY gpu;
+SELECT valid IS TRUE, valid IS NOT TRUE, x IS NOT FALSE, x IS UNKNOWN FROM (SELECT valid, nullif(valid, true) AS x FROM kernels) GROUP BY ALL ORDER BY ALL;
+SELECT gpu AND valid, gpu OR gpu, NOT gpu, CASE WHEN gpu THEN 1 END FROM kernels WHERE gpu OR valid ORDER BY process, dispatch_id;
+SELECT min(DISTINCT gpu), max(DISTINCT category), count(DISTINCT category) FROM kernels WHERE gpu;
+SELECT DISTINCT trim(category, 'gm'), trim(both 'g' FROM category), ltrim(category, 'g'), rtrim(category, 'm') FROM kernels ORDER BY ALL;
+SELECT DISTINCT left(category, -1), right(category, -2), split_part(kernel_name, '_', -1), split_part(kernel_name, '_', 99), concat(category, NULL, gpu) FROM kernels ORDER BY ALL;
+SELECT processes.*, rank, 1 FROM processes ORDER BY process;
+SELECT count(*) FROM kernels WHERE CAST(kernel_name AS VARCHAR) > 'a' AND TRY_CAST(kernel_name AS DOUBLE) IS NULL;
+-- refused: group by it
+SELECT gpu, sum(gpu) FROM kernels;
+-- refused: group by it
+SELECT max(gpu) - rank FROM kernels;
+-- refused: aggregate of an aggregate
+SELECT max(sum(gpu)) FROM kernels;
+-- refused: of distinct values
+SELECT sum(DISTINCT gpu) FROM kernels;

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArguments, Ident, Value, VisitMut,
+    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
+    FunctionArguments, Ident, UnaryOperator, Value, VisitMut,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
@@ -66,6 +66,13 @@ pub fn calls() -> &'static [Call] {
     &FILE.function
 }
 
+/// Whether a function is there by a name, as it is or as another.
+pub fn is_known(name: &str) -> bool {
+    let is_call = |call: &Call| call.call.split_once('(').is_some_and(|(known, _)| known == name);
+    let is_other = |rewrite: &Rewrite| rewrite.name == name;
+    AGGREGATES.contains(&name) || FILE.function.iter().any(is_call) || FILE.rewrite.iter().any(is_other)
+}
+
 /// Functions that compute one value of many rows.
 const AGGREGATES: &[&str] = &[
     "any_value",
@@ -78,6 +85,7 @@ const AGGREGATES: &[&str] = &[
     "bool_and",
     "bool_or",
     "corr",
+    "covar",
     "count",
     "count_if",
     "countif",
@@ -100,12 +108,15 @@ const AGGREGATES: &[&str] = &[
     "quantile",
     "quantile_cont",
     "quantile_disc",
+    "stdev",
+    "stdev_samp",
     "stddev",
     "stddev_pop",
     "stddev_samp",
     "string_agg",
     "sum",
     "total",
+    "var",
     "var_pop",
     "var_samp",
     "variance",
@@ -151,46 +162,128 @@ pub fn literal_number(digits: &str) -> Option<Expr> {
 /// When polars has nothing for it.
 pub fn rewritten(expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
     match expr {
+        // polars gives up on some.
+        Expr::BinaryOp { left, op, right } if is_arithmetic(op) && (is_null(left) || is_null(right)) => {
+            Ok(expression("CAST(NULL AS BIGINT)"))
+        }
         Expr::BinaryOp { left, op: BinaryOperator::DuckIntegerDivide | BinaryOperator::MyIntegerDivide, right } => {
-            Ok(filled(
-                "CASE WHEN {0} < 0 THEN -DIV(-({0}), {1}) ELSE DIV({0}, {1}) END",
-                &[left.as_ref().clone(), right.as_ref().clone()],
-            ))
+            Ok(filled(QUOTIENT, &[left.as_ref().clone(), right.as_ref().clone()]))
         }
         Expr::BinaryOp { left, op: BinaryOperator::Modulo, right } => {
             Ok(filled(REMAINDER, &[left.as_ref().clone(), right.as_ref().clone()]))
         }
-        Expr::Cast { expr: inner, data_type, kind: CastKind::Cast | CastKind::DoubleColon, .. }
-            if is_whole(data_type) && !is_made_whole(inner) =>
-        {
-            Ok(Some(call_of("to_whole", vec![inner.as_ref().clone()])))
-        }
         Expr::BinaryOp { left, op: BinaryOperator::BitwiseXor | BinaryOperator::PGExp, right } => {
-            Ok(Some(call_of("power", vec![left.as_ref().clone(), right.as_ref().clone()])))
+            Ok(filled(POWER, &[left.as_ref().clone(), right.as_ref().clone()]))
+        }
+        Expr::BinaryOp { left, op: BinaryOperator::PGRegexMatch, right } => {
+            Ok(Some(matched("regexp_matches", left, right.as_ref().clone(), false)))
+        }
+        Expr::BinaryOp { left, op: BinaryOperator::PGRegexNotMatch, right } => {
+            Ok(Some(matched("regexp_matches", left, right.as_ref().clone(), true)))
+        }
+        Expr::SimilarTo { negated, expr, pattern, .. } => {
+            Ok(Some(matched("regexp_full_match", expr, pattern.as_ref().clone(), *negated)))
+        }
+        Expr::Like { negated, expr, pattern, escape_char: Some(escape), .. } => {
+            like(expr, pattern, &escape.value, *negated, "(?s)")
+        }
+        Expr::ILike { negated, expr, pattern, escape_char: Some(escape), .. } => {
+            like(expr, pattern, &escape.value, *negated, "(?is)")
+        }
+        Expr::Substring { expr, substring_from, substring_for, .. } => {
+            let start = substring_from.as_deref().cloned().or_else(|| expression("1"));
+            let parts = [Some(expr.as_ref().clone()), start, substring_for.as_deref().cloned()];
+            Ok(Some(call_of("part_of_text", parts.into_iter().flatten().collect())))
+        }
+        Expr::Position { expr, r#in } => {
+            let mut call = call_of("strpos", vec![r#in.as_ref().clone(), expr.as_ref().clone()]);
+            let other = rewritten(&mut call)?;
+            Ok(Some(other.unwrap_or(call)))
+        }
+        Expr::Trim { trim_what, trim_characters, .. } => {
+            if let Some([characters]) = trim_characters.as_deref() {
+                *trim_what = Some(Box::new(characters.clone()));
+                *trim_characters = None;
+            }
+            Ok(None)
+        }
+        Expr::IsTrue(inner) => Ok(filled("{0} IS NOT DISTINCT FROM TRUE", &[inner.as_ref().clone()])),
+        Expr::IsFalse(inner) => Ok(filled("{0} IS NOT DISTINCT FROM FALSE", &[inner.as_ref().clone()])),
+        Expr::IsNotTrue(inner) => Ok(filled("{0} IS DISTINCT FROM TRUE", &[inner.as_ref().clone()])),
+        Expr::IsNotFalse(inner) => Ok(filled("{0} IS DISTINCT FROM FALSE", &[inner.as_ref().clone()])),
+        Expr::IsUnknown(inner) => Ok(filled("{0} IS NULL", &[inner.as_ref().clone()])),
+        Expr::IsNotUnknown(inner) => Ok(filled("{0} IS NOT NULL", &[inner.as_ref().clone()])),
+        // The digits alone are beyond 64 bits.
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr: inner } if is_least(inner) => {
+            Ok(expression("(-9223372036854775807 - 1)"))
         }
         Expr::Function(function) => of_function(function),
         _ => Ok(None),
     }
 }
 
-/// What is left of a division has the sign of what was divided; in polars it has that of the divisor.
-const REMAINDER: &str = "CASE WHEN {0} < 0 THEN -MOD(-({0}), {1}) ELSE MOD({0}, {1}) END";
-
-fn is_whole(data_type: &DataType) -> bool {
-    matches!(data_type, DataType::BigInt(None) | DataType::Int(None) | DataType::Integer(None))
+fn is_arithmetic(op: &BinaryOperator) -> bool {
+    use BinaryOperator as Op;
+    matches!(
+        op,
+        Op::Plus | Op::Minus | Op::Multiply | Op::Divide | Op::Modulo | Op::DuckIntegerDivide | Op::MyIntegerDivide
+    )
 }
 
-/// Whether a value is whole whatever it is made of, so that a cast has nothing to round.
-fn is_made_whole(expr: &Expr) -> bool {
-    match expr {
-        Expr::Nested(inner) => is_made_whole(inner),
-        Expr::Floor { .. } | Expr::Ceil { .. } | Expr::Value(_) | Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
-            true
+fn is_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if value.value == Value::Null)
+}
+
+/// A whole quotient is cut off towards zero; polars takes the whole number below.
+const QUOTIENT: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN DIV({0}, {1}) ELSE -DIV(-({0}), {1}) END";
+
+/// What is left of a division has the sign of what was divided; in polars it has that of the divisor.
+const REMAINDER: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN MOD({0}, {1}) ELSE -MOD(-({0}), {1}) END";
+
+/// A power is a float, whatever it is of.
+const POWER: &str = "POWER(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))";
+
+/// Whether an expression is the size of the least number of 64 bits.
+pub fn is_least(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if matches!(&value.value, Value::Number(digits, _) if digits == "9223372036854775808"))
+}
+
+/// Whether a text matches a regular expression.
+fn matched(name: &str, text: &Expr, pattern: Expr, negated: bool) -> Expr {
+    let call = call_of(name, vec![text.clone(), pattern]);
+    if negated { Expr::UnaryOp { op: UnaryOperator::Not, expr: Box::new(call) } } else { call }
+}
+
+/// LIKE with a character that takes the meaning from the one after it.
+fn like(text: &Expr, pattern: &Expr, escape: &Value, negated: bool, options: &str) -> Result<Option<Expr>, QueryError> {
+    let wrong =
+        || refused("LIKE … ESCAPE takes a pattern and one character as texts of the statement; write them there");
+    let (Some(pattern), Some(escape)) = (text_of(pattern), escape.clone().into_string()) else { return Err(wrong()) };
+    let mut characters = escape.chars();
+    let (Some(escape), None) = (characters.next(), characters.next()) else { return Err(wrong()) };
+    let mut regex = options.to_owned();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            _ if letter == escape => regex += &regex::escape(&letters.next().ok_or_else(wrong)?.to_string()),
+            '%' => regex += ".*",
+            '_' => regex.push('.'),
+            _ => regex += &regex::escape(&letter.to_string()),
         }
-        Expr::Function(function) => ["count", "sum", "length", "round"].contains(&name_of(function).as_str()),
-        _ => false,
+    }
+    let regex = Expr::Value(Value::SingleQuotedString(regex).into());
+    Ok(Some(matched("regexp_full_match", text, regex, negated)))
+}
+
+fn text_of(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Value(value) => value.value.clone().into_string(),
+        _ => None,
     }
 }
+
+/// Functions that polars computes in a type without numbers below zero, where differences of them wrap around.
+const COUNTS: &[&str] = &["count", "length", "strpos", "row_number", "rank", "dense_rank"];
 
 fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
     let name = name_of(function);
@@ -211,10 +304,16 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
             }
         }
     }
+    // The least of different values is the least of all.
+    if matches!(name.as_str(), "min" | "max")
+        && let FunctionArguments::List(list) = &mut function.args
+    {
+        list.duplicate_treatment = None;
+    }
     if FINDS_TEXT.contains(&name.as_str()) {
         escape(function);
     }
-    let Some(rewrite) = FILE.rewrite.iter().find(|rewrite| rewrite.name == name) else { return Ok(None) };
+    let Some(rewrite) = FILE.rewrite.iter().find(|rewrite| rewrite.name == name) else { return Ok(counted(function)) };
     if let Some(instead) = &rewrite.instead {
         return Err(refused(format!(
             "polars has no {name}; {instead}, or run the statement in DuckDB over a dataset of `wavesieve convert`"
@@ -222,7 +321,7 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
     }
     if let Some(renamed) = &rewrite.renamed {
         function.name.0 = vec![sqlparser::ast::ObjectNamePart::Identifier(Ident::new(renamed))];
-        return Ok(None);
+        return Ok(counted(function));
     }
     let Some(becomes) = &rewrite.becomes else { return Ok(None) };
     if function.over.is_some() {
@@ -247,6 +346,18 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
         return Err(refused(format!("{name} takes {wanted} arguments here, not {}; change the call", given.len())));
     }
     Ok(filled(becomes, &given))
+}
+
+/// A count as a number that may be below zero once it is computed with.
+fn counted(function: &Function) -> Option<Expr> {
+    if !COUNTS.contains(&name_of(function).as_str()) {
+        return None;
+    }
+    let mut cast = expression("CAST(1 AS BIGINT)")?;
+    if let Expr::Cast { expr, .. } = &mut cast {
+        **expr = Expr::Function(function.clone());
+    }
+    Some(cast)
 }
 
 /// Functions whose second argument is a text, which polars takes for a regular expression.
@@ -312,7 +423,7 @@ fn is_constant(expr: &Expr) -> bool {
                 | Expr::QualifiedWildcard(..)
         );
     };
-    let _ = expr.clone().visit(&mut Each(&mut look));
+    let _ = expr.clone().visit(&mut Each::new(&mut look));
     is_constant
 }
 
@@ -332,7 +443,7 @@ fn filled(template: &str, given: &[Expr]) -> Option<Expr> {
             };
         }
     };
-    let _ = whole.visit(&mut Each(&mut place));
+    let _ = whole.visit(&mut Each::new(&mut place));
     Some(whole)
 }
 

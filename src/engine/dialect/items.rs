@@ -3,20 +3,62 @@
 use std::collections::BTreeSet;
 
 use sqlparser::ast::{
-    Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, VisitMut, WildcardAdditionalOptions,
+    Distinct, Expr, Ident, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, VisitMut,
+    WildcardAdditionalOptions,
 };
 
 use super::names::name_of;
-use super::parts::{Columns, Each, last_word};
+use super::parts::{Columns, Each, last_word, refused};
 use super::scope::{Column, Found, Relation, Scope, same};
+use super::types::Number;
+use crate::engine::error::QueryError;
 use crate::engine::front_matter::ColumnUnit;
 use crate::engine::units::{Meaning, meaning};
 
-/// Puts columns in the place of `*` where several relations may have some of the same name.
-pub fn expand_stars(select: &mut Select, scope: &Scope) {
-    let is_plain = |options: &WildcardAdditionalOptions| options.to_string().is_empty();
-    if !scope.is_known() || scope.relations.len() < 2 {
+/// Gives the columns of a query the names that stand after the name of its table, as in `t(a, b)`.
+pub fn name_columns(query: &mut Query, alias: &mut TableAlias) {
+    let Some(items) = first_items(&mut query.body) else { return };
+    let is_one = |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. });
+    if items.len() < alias.columns.len() || !items.iter().all(is_one) {
         return;
+    }
+    for (item, column) in items.iter_mut().zip(std::mem::take(&mut alias.columns)) {
+        if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+            *item = SelectItem::ExprWithAlias { expr: expr.clone(), alias: column.name };
+        }
+    }
+}
+
+/// The items of the first SELECT of a query, whose names are those of its columns.
+fn first_items(body: &mut SetExpr) -> Option<&mut Vec<SelectItem>> {
+    match body {
+        SetExpr::Select(select) => Some(&mut select.projection),
+        SetExpr::Query(query) => first_items(&mut query.body),
+        SetExpr::SetOperation { left, .. } => first_items(left),
+        _ => None,
+    }
+}
+
+/// Puts columns in the place of `*` where it stands for others than polars gives: several relations may have some of the same name, and
+/// what is filtered after windows has those of the windows too.
+///
+/// # Errors
+/// When they are not known.
+pub fn expand_stars(select: &mut Select, scope: &Scope) -> Result<(), QueryError> {
+    let is_plain = |options: &WildcardAdditionalOptions| options.to_string().is_empty();
+    let is_split = select.qualify.is_some() || matches!(&select.distinct, Some(Distinct::On(_)));
+    let is_joined = scope.relations.len() > 1;
+    if !is_joined && !is_split && select.projection.len() < 2 {
+        return Ok(());
+    }
+    let is_changed = |item: &SelectItem| matches!(item, SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) if !is_plain(options));
+    if let Some(item) = select.projection.iter().find(|item| is_changed(item)).filter(|_| is_joined || is_split) {
+        return Err(refused(format!(
+            "polars has no {item} over a join or beside QUALIFY or DISTINCT ON; name the columns"
+        )));
+    }
+    if !scope.is_known() {
+        return Ok(());
     }
     let mut items = Vec::new();
     for item in std::mem::take(&mut select.projection) {
@@ -40,12 +82,18 @@ pub fn expand_stars(select: &mut Select, scope: &Scope) {
                 if is_star && relation.hidden.contains(&column.name) {
                     continue;
                 }
+                let name = Ident::with_quote('"', &column.name);
+                if let Some(merged) = scope.merged(&name).filter(|_| is_star) {
+                    items.push(SelectItem::ExprWithAlias { expr: merged.clone(), alias: name });
+                    continue;
+                }
                 let parts = [&relation.name, &column.name].map(|word| Ident::with_quote('"', word));
                 items.push(SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts.to_vec())));
             }
         }
     }
     select.projection = items;
+    Ok(())
 }
 
 /// Gives every column the name that DuckDB gives it, and a number where another has that name.
@@ -90,14 +138,15 @@ pub fn name_items(select: &mut Select, scope: &Scope) -> Columns {
         let name = unused(&mut taken, wanted);
         let meant = meaning(&expr, &|parts| scope.meaning(parts));
         let unit = meant.unit(given.as_ref().unwrap_or(&own), is_given);
-        let is_bare = matches!(&expr, Expr::Identifier(word) if word.value == name);
+        let is_bare = matches!(&expr, Expr::Identifier(word) if word.value == name && scope.merged(word).is_none());
+        let number = Number::of(&expr, scope);
         if given.as_ref() != Some(&name) && !is_bare {
             *item = SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', &name) };
         }
         if let Some(columns) = &mut columns {
             let meaning =
                 if meant == Meaning::Open && unit == ColumnUnit::Text { Meaning::Open } else { Meaning::In(unit) };
-            columns.push(Column { name, meaning });
+            columns.push(Column { name, meaning, number });
         }
     }
     columns
@@ -126,7 +175,7 @@ pub fn resolve_aliases(select: &mut Select, scope: &Scope, aliases: &[(Ident, Ex
                 *expr = Expr::Nested(Box::new(meant.clone()));
             }
         };
-        let _ = expr.visit(&mut Each(&mut replace));
+        let _ = expr.visit(&mut Each::new(&mut replace));
     };
     let mut seen: Vec<(Ident, Expr)> = Vec::new();
     for item in &mut select.projection {

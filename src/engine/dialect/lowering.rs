@@ -3,15 +3,15 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    Expr, GroupByExpr, Ident, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableAlias,
-    TableFactor, TableWithJoins, Value, VisitMut, VisitorMut,
+    Distinct, Expr, Function, GroupByExpr, Ident, OrderBy, OrderByExpr, OrderByKind, Query, Select, SelectItem,
+    SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value, VisitMut, VisitorMut, WindowType,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
 
-use super::functions::is_aggregate;
+use super::functions::{expression, is_aggregate};
 use super::parts::{Each, refused};
-use super::scope::{Scope, same};
+use super::scope::{Found, Scope, same};
 use crate::engine::error::QueryError;
 
 /// Whether an expression has an aggregate that is none over a window, or a function over one.
@@ -22,7 +22,7 @@ fn has(expr: &Expr, over: bool) -> bool {
             found |= if over { function.over.is_some() } else { is_aggregate(function) };
         }
     };
-    let _ = expr.clone().visit(&mut Each(&mut look));
+    let _ = expr.clone().visit(&mut Each::new(&mut look));
     found
 }
 
@@ -32,11 +32,12 @@ fn aggregates_windows(expr: &Expr) -> bool {
     let mut look = |expr: &mut Expr| {
         found |= matches!(expr, Expr::Function(function) if is_aggregate(function)) && has(expr, true);
     };
-    let _ = expr.clone().visit(&mut Each(&mut look));
+    let _ = expr.clone().visit(&mut Each::new(&mut look));
     found
 }
 
-fn items(select: &Select) -> impl Iterator<Item = &Expr> {
+/// The expressions that a SELECT gives.
+pub fn items(select: &Select) -> impl Iterator<Item = &Expr> {
     select.projection.iter().filter_map(|item| match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
         _ => None,
@@ -71,12 +72,40 @@ pub fn is_aggregated(select: &Select) -> bool {
 }
 
 /// A SELECT that groups, and orders by aggregates or has windows over groups: groups in a subquery, and the rest over it.
-pub fn split_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Option<Select> {
+///
+/// # Errors
+/// When a column is not grouped by.
+pub fn split_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Result<Option<Select>, QueryError> {
+    let outer = over_groups(select, order);
+    let name = outer.as_ref().and_then(|outer| items(outer).find_map(ungrouped));
+    name.map_or(Ok(outer), |name| {
+        Err(refused(format!(
+            "{name} is neither grouped by nor in an aggregate; add it to GROUP BY, or compute windows of rows in a subquery"
+        )))
+    })
+}
+
+/// A name in an expression over groups that none of them has.
+fn ungrouped(expr: &Expr) -> Option<String> {
+    let mut found = None;
+    let mut look = |expr: &mut Expr| match expr {
+        Expr::Identifier(word) if word.value.starts_with("key_") || word.value.starts_with("sum_") => {}
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) => found = found.take().or(Some(expr.to_string())),
+        _ => {}
+    };
+    let _ = expr.clone().visit(&mut Each::new(&mut look));
+    found
+}
+
+fn over_groups(select: &mut Select, order: Option<&mut OrderBy>) -> Option<Select> {
     let mut orders = match order.map(|order| &mut order.kind) {
         Some(OrderByKind::Expressions(orders)) => orders.iter_mut().map(|order| &mut order.expr).collect(),
         _ => Vec::new(),
     };
-    let wants = items(select).any(|item| has(item, true)) || orders.iter().any(|order| has(order, false));
+    // polars has no HAVING without GROUP BY.
+    let is_one_group = select.having.is_some() && keys(select).is_empty();
+    let wants =
+        is_one_group || items(select).any(|item| has(item, true)) || orders.iter().any(|order| has(order, false));
     if !wants || !is_aggregated(select) {
         return None;
     }
@@ -175,6 +204,60 @@ impl VisitorMut for Outermost<'_> {
     }
 }
 
+/// A SELECT with DISTINCT ON as one that takes the first row of each key, in the order of the query.
+///
+/// # Errors
+/// When polars has nothing for it.
+pub fn distinct_on(
+    select: &mut Select,
+    order: Option<&OrderBy>,
+    aliases: &[(Ident, Expr)],
+    scope: &Scope,
+) -> Result<(), QueryError> {
+    let Some(Distinct::On(keys)) = &select.distinct else { return Ok(()) };
+    if scope.relations.len() != 1 {
+        return Err(refused("polars has no DISTINCT ON over a join; put the join into a subquery"));
+    }
+    if is_aggregated(select) {
+        return Err(refused("polars has no DISTINCT ON over groups; put the groups into a subquery"));
+    }
+    let orders = match order.map(|order| &order.kind) {
+        Some(OrderByKind::All(_)) => {
+            return Err(refused("polars has no DISTINCT ON with ORDER BY ALL; name the columns"));
+        }
+        Some(OrderByKind::Expressions(orders)) => orders.clone(),
+        None => Vec::new(),
+    };
+    let named = |word: &Ident| aliases.iter().find(|(alias, _)| same(word, &alias.value)).map(|(_, expr)| expr.clone());
+    let meant = |expr: &Expr, is_name_first: bool| match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Number(place, _) => {
+                let place = place.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
+                place.and_then(|place| items(select).nth(place)).cloned()
+            }
+            _ => None,
+        },
+        Expr::Identifier(word) if is_name_first || scope.find(std::slice::from_ref(word)) == Found::Nothing => {
+            named(word)
+        }
+        _ => None,
+    };
+    let wrong = || refused("polars has no DISTINCT ON of that form; filter by row_number() in a subquery");
+    let mut condition = expression("row_number() OVER (PARTITION BY 1 ORDER BY 1) = 1").ok_or_else(wrong)?;
+    let Expr::BinaryOp { left, .. } = &mut condition else { return Err(wrong()) };
+    let Expr::Function(Function { over: Some(WindowType::WindowSpec(spec)), .. }) = left.as_mut() else {
+        return Err(wrong());
+    };
+    spec.partition_by = keys.iter().map(|key| meant(key, false).unwrap_or_else(|| key.clone())).collect();
+    spec.order_by = orders
+        .into_iter()
+        .map(|order| OrderByExpr { expr: meant(&order.expr, true).unwrap_or_else(|| order.expr.clone()), ..order })
+        .collect();
+    select.distinct = None;
+    select.qualify = Some(condition);
+    Ok(())
+}
+
 /// A SELECT with QUALIFY: its windows in a subquery, which is filtered after.
 pub fn split_qualify(select: &mut Select, scope: &Scope) -> Result<Option<Select>, QueryError> {
     let Some(mut condition) = select.qualify.take() else { return Ok(None) };
@@ -197,8 +280,8 @@ pub fn split_qualify(select: &mut Select, scope: &Scope) -> Result<Option<Select
         }
     };
     let mut outer = select.clone();
-    let _ = condition.visit(&mut Each(&mut take));
-    let _ = outer.projection.visit(&mut Each(&mut take));
+    let _ = condition.visit(&mut Each::new(&mut take));
+    let _ = outer.projection.visit(&mut Each::new(&mut take));
     inner.from = std::mem::take(&mut outer.from);
     inner.selection = outer.selection.take();
     outer.selection = Some(condition);

@@ -1,14 +1,21 @@
 //! Statements as people write them, in the SQL of DuckDB: brought into the form that polars understands, or refused with a reason.
 
+mod aggregates;
+mod from;
 mod functions;
 mod items;
 mod keywords;
+mod known;
+mod listed;
 mod lowering;
 mod names;
 mod parts;
 mod regexps;
+mod rewriter;
 mod scope;
 mod translate;
+mod types;
+mod values;
 mod window_calls;
 mod window_rows;
 

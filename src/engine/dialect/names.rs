@@ -37,6 +37,10 @@ fn written(expr: &Expr) -> String {
             flatten(right, op, &mut parts);
             format!("({})", parts.join(&format!(" {op} ")))
         }
+        Expr::BinaryOp { left, op: op @ (BinaryOperator::PGRegexMatch | BinaryOperator::PGRegexNotMatch), right } => {
+            let is_negated = *op == BinaryOperator::PGRegexNotMatch;
+            negation(format!("regexp_matches({}, {})", written(left), written(right)), is_negated)
+        }
         Expr::BinaryOp { left, op, right } => {
             let op = if *op == BinaryOperator::NotEq { "!=".to_owned() } else { op.to_string() };
             format!("({} {op} {})", written(left), written(right))
@@ -55,8 +59,19 @@ fn written(expr: &Expr) -> String {
         Expr::Between { expr, negated, low, high } => {
             negation(format!("({} BETWEEN {} AND {})", written(expr), written(low), written(high)), *negated)
         }
+        Expr::Like { negated, expr, pattern, escape_char: Some(escape), .. } => {
+            negation(format!("like_escape({}, {}, {escape})", written(expr), written(pattern)), *negated)
+        }
+        Expr::ILike { negated, expr, pattern, escape_char: Some(escape), .. } => {
+            negation(format!("ilike_escape({}, {}, {escape})", written(expr), written(pattern)), *negated)
+        }
         Expr::Like { negated, expr, pattern, .. } => pattern_match(expr, pattern, *negated, ""),
         Expr::ILike { negated, expr, pattern, .. } => pattern_match(expr, pattern, *negated, "*"),
+        Expr::SimilarTo { negated, expr, pattern, .. } => {
+            negation(format!("regexp_full_match({}, {})", written(expr), written(pattern)), *negated)
+        }
+        Expr::IsUnknown(inner) => format!("({} IS NULL)", written(inner)),
+        Expr::IsNotUnknown(inner) => format!("({} IS NOT NULL)", written(inner)),
         Expr::Case { operand, conditions, else_result, .. } => {
             let mut text = "CASE ".to_owned();
             for branch in conditions {
@@ -77,11 +92,14 @@ fn written(expr: &Expr) -> String {
         Expr::Floor { expr, .. } => format!("floor({})", written(expr)),
         Expr::Substring { expr, substring_from, substring_for, shorthand, .. } => {
             let name = if *shorthand { "substr" } else { "\"substring\"" };
-            let parts = [Some(expr), substring_from.as_ref(), substring_for.as_ref()];
-            format!("{name}({})", all(parts.into_iter().flatten().map(AsRef::as_ref)))
+            let start = substring_from.as_ref().map_or("1".to_owned(), |start| written(start));
+            let length = substring_for.as_ref().map(|length| written(length));
+            let parts = [Some(written(expr)), Some(start), length];
+            format!("{name}({})", parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
         }
-        Expr::Trim { expr, trim_what, .. } => {
-            format!("\"trim\"({})", all([Some(expr), trim_what.as_ref()].into_iter().flatten().map(AsRef::as_ref)))
+        Expr::Trim { expr, trim_what, trim_characters, .. } => {
+            let what = trim_what.as_deref().or(trim_characters.as_ref().and_then(|characters| characters.first()));
+            format!("\"trim\"({})", all([Some(expr.as_ref()), what].into_iter().flatten()))
         }
         Expr::Position { expr, r#in } => format!("\"position\"({}, {})", written(r#in), written(expr)),
         Expr::Exists { subquery, negated } => negation(format!("EXISTS({subquery})"), *negated),

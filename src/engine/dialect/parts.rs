@@ -8,6 +8,7 @@ use sqlparser::ast::{
     TableAlias, TableFactor, VisitorMut, With,
 };
 
+use super::keywords::quoted;
 use super::scope::{Column, Relation};
 use crate::engine::error::QueryError;
 
@@ -18,14 +19,43 @@ pub fn refused(reason: impl Into<String>) -> QueryError {
     QueryError::Dialect { reason: reason.into() }
 }
 
-/// Visits each expression that is not in a subquery.
-pub struct Each<'a>(pub &'a mut dyn FnMut(&mut Expr));
+/// Visits each expression, after the parts of it.
+pub struct Each<'a> {
+    each: &'a mut dyn FnMut(&mut Expr),
+    /// Whether expressions in subqueries are visited too.
+    is_deep: bool,
+    queries: usize,
+}
+
+impl<'a> Each<'a> {
+    /// Each expression that is not in a subquery.
+    pub fn new(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
+        Self { each, is_deep: false, queries: 0 }
+    }
+
+    /// Those in subqueries too.
+    pub fn deep(each: &'a mut dyn FnMut(&mut Expr)) -> Self {
+        Self { each, is_deep: true, queries: 0 }
+    }
+}
 
 impl VisitorMut for Each<'_> {
     type Break = ();
 
+    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.queries += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.queries -= 1;
+        ControlFlow::Continue(())
+    }
+
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        (self.0)(expr);
+        if self.is_deep || self.queries == 0 {
+            (self.each)(expr);
+        }
         ControlFlow::Continue(())
     }
 }
@@ -41,6 +71,32 @@ pub fn is_of_columns(condition: &Expr) -> bool {
     }
 }
 
+/// The conditions that must all be true for one to be; BETWEEN is two of them.
+pub fn conjuncts(condition: Expr) -> Vec<Expr> {
+    match condition {
+        Expr::Nested(inner) if !matches!(*inner, Expr::BinaryOp { op: BinaryOperator::Or, .. }) => conjuncts(*inner),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            let mut parts = conjuncts(*left);
+            parts.extend(conjuncts(*right));
+            parts
+        }
+        Expr::Between { expr, negated: false, low, high } => {
+            [(BinaryOperator::GtEq, low), (BinaryOperator::LtEq, high)]
+                .map(|(op, right)| Expr::BinaryOp { left: expr.clone(), op, right })
+                .to_vec()
+        }
+        other => vec![other],
+    }
+}
+
+/// One condition of several.
+pub fn all_of(conditions: Vec<Expr>) -> Option<Expr> {
+    let is_choice = |condition: &Expr| matches!(condition, Expr::BinaryOp { op: BinaryOperator::Or, .. });
+    let apart = |condition| if is_choice(&condition) { Expr::Nested(Box::new(condition)) } else { condition };
+    let and = |left, right| Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::And, right: Box::new(right) };
+    conditions.into_iter().map(apart).reduce(and)
+}
+
 /// The query that a SELECT reads alone.
 pub fn derived(select: &mut Select) -> Option<&mut Query> {
     match select.from.first_mut().map(|table| &mut table.relation) {
@@ -54,7 +110,9 @@ pub fn with(cte_tables: Vec<Cte>) -> With {
 }
 
 pub fn named(name: &str) -> TableAlias {
-    TableAlias { explicit: true, name: Ident::new(name), columns: Vec::new(), at: None }
+    let needs_quotes = quoted(name) != name;
+    let name = if needs_quotes { Ident::with_quote('"', name) } else { Ident::new(name) };
+    TableAlias { explicit: true, name, columns: Vec::new(), at: None }
 }
 
 pub fn unknown(name: &str) -> Relation {

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use polars::prelude::{
-    BaseColumnUdf, BooleanChunked, Column, DataType, Field, Float64Chunked, IntoColumn, IntoSeries, NewChunkedArray,
-    PlSmallStr, PolarsError, PolarsResult, Scalar, Schema, SortOptions, StringChunked, UserDefinedFunction,
+    BaseColumnUdf, BooleanChunked, Column, DataType, Field, IntoColumn, IntoSeries, NewChunkedArray, PlSmallStr,
+    PolarsError, PolarsResult, Scalar, Schema, SortOptions, StringChunked, UserDefinedFunction,
 };
 use polars::sql::{FunctionOptions, FunctionRegistry};
 use regex::{Regex, RegexBuilder};
 
+use super::values::{part_of_text, round, to_whole, try_to_whole};
 use super::window_calls::WindowCall;
 
 /// The functions of a statement: those of its windows, and those that polars lacks.
@@ -29,20 +30,48 @@ impl Functions {
 
 type Compute = fn(&[Column]) -> PolarsResult<Column>;
 
-/// A function of rows, or of groups, and the type of what it gives: that of its first column where there is none.
-fn own(name: &str) -> Option<(Compute, Option<DataType>, FunctionOptions)> {
+/// The type of what a function gives.
+#[derive(Clone)]
+enum Gives {
+    This(DataType),
+    /// That of its first column.
+    First,
+    /// Whole numbers of these, floats of others.
+    Number,
+}
+
+impl Gives {
+    fn of(&self, first: Option<&DataType>) -> DataType {
+        match self {
+            Self::This(data_type) => data_type.clone(),
+            Self::First => first.map_or(DataType::String, plain),
+            Self::Number if first.is_some_and(DataType::is_integer) => DataType::Int64,
+            Self::Number => DataType::Float64,
+        }
+    }
+}
+
+/// A function of rows, or of groups, and the type of what it gives.
+fn own(name: &str) -> Option<(Compute, Gives, FunctionOptions)> {
     let elementwise = FunctionOptions::elementwise();
     Some(match name {
-        "regexp_replace" => (replace, Some(DataType::String), elementwise),
-        "regexp_extract" => (extract, Some(DataType::String), elementwise),
-        "regexp_matches" => (matches_anywhere, Some(DataType::Boolean), elementwise),
-        "regexp_full_match" => (matches_whole, Some(DataType::Boolean), elementwise),
-        "to_whole" => (to_whole, Some(DataType::Int64), elementwise),
-        "round_half_away" => (round, Some(DataType::Float64), elementwise),
-        "value_of_greatest" => (value_of_greatest, None, FunctionOptions::aggregation()),
-        "value_of_least" => (value_of_least, None, FunctionOptions::aggregation()),
+        "regexp_replace" => (replace, Gives::This(DataType::String), elementwise),
+        "regexp_extract" => (extract, Gives::This(DataType::String), elementwise),
+        "regexp_matches" => (matches_anywhere, Gives::This(DataType::Boolean), elementwise),
+        "regexp_full_match" => (matches_whole, Gives::This(DataType::Boolean), elementwise),
+        "to_whole" => (to_whole, Gives::This(DataType::Int64), elementwise),
+        "try_to_whole" => (try_to_whole, Gives::This(DataType::Int64), elementwise),
+        "part_of_text" => (part_of_text, Gives::This(DataType::String), elementwise),
+        "round_half_away" => (round, Gives::Number, elementwise),
+        "value_of_greatest" => (value_of_greatest, Gives::First, FunctionOptions::aggregation()),
+        "value_of_least" => (value_of_least, Gives::First, FunctionOptions::aggregation()),
         _ => return None,
     })
+}
+
+/// Whether a function is one of these, which polars knows in the steps of a statement alone.
+pub fn is_own(name: &str) -> bool {
+    own(name).is_some() || name.strip_prefix("window_").is_some_and(|number| number.parse::<usize>().is_ok())
 }
 
 impl FunctionRegistry for Functions {
@@ -59,13 +88,12 @@ impl FunctionRegistry for Functions {
             function.options = FunctionOptions::groupwise();
             return Ok(Some(function));
         }
-        let Some((compute, data_type, options)) = own(name) else { return Ok(None) };
+        let Some((compute, gives, options)) = own(name) else { return Ok(None) };
         let compute = move |columns: &mut [Column]| compute(columns);
         let field = move |_: &Schema, fields: &[Field]| {
             let first = fields.first();
             let name = first.map_or(PlSmallStr::from_static("value"), |field| field.name().clone());
-            let own = first.map_or(DataType::String, |field| plain(field.dtype()));
-            Ok(Field::new(name, data_type.clone().unwrap_or(own)))
+            Ok(Field::new(name, gives.of(first.map(|field| field.dtype()))))
         };
         let mut function = UserDefinedFunction::new(PlSmallStr::from(name), BaseColumnUdf::new(compute, field));
         function.options = options;
@@ -85,17 +113,19 @@ pub fn plain(data_type: &DataType) -> DataType {
     }
 }
 
-fn wrong(reason: impl Into<String>) -> PolarsError {
+/// An error of a function.
+pub fn wrong(reason: impl Into<String>) -> PolarsError {
     PolarsError::ComputeError(reason.into().into())
 }
 
-fn texts(columns: &[Column], at: usize) -> PolarsResult<StringChunked> {
+/// An argument as texts.
+pub fn texts(columns: &[Column], at: usize) -> PolarsResult<StringChunked> {
     let column = columns.get(at).ok_or_else(|| wrong("a function lacks an argument"))?;
     Ok(column.cast(&DataType::String)?.str()?.clone())
 }
 
 /// An argument that is the same for all rows.
-fn word(columns: &[Column], at: usize) -> PolarsResult<Option<String>> {
+pub fn word(columns: &[Column], at: usize) -> PolarsResult<Option<String>> {
     if at >= columns.len() {
         return Ok(None);
     }
@@ -104,15 +134,19 @@ fn word(columns: &[Column], at: usize) -> PolarsResult<Option<String>> {
 
 /// A pattern, with the options of DuckDB.
 fn pattern(columns: &[Column], options: usize, is_whole: bool) -> PolarsResult<Regex> {
-    let text = word(columns, 1)?.ok_or_else(|| wrong("a regular expression is missing"))?;
+    let given = word(columns, 1)?.ok_or_else(|| wrong("a regular expression is missing"))?;
     let options = word(columns, options)?.unwrap_or_default();
-    let text = if is_whole { format!("^(?:{text})$") } else { text };
+    let text = if is_whole { format!("^(?:{given})$") } else { given.clone() };
     let built = RegexBuilder::new(&text)
         .case_insensitive(options.contains('i'))
         .dot_matches_new_line(options.contains('s'))
         .multi_line(options.contains(['m', 'n', 'p']))
         .build();
-    built.map_err(|error| wrong(format!("{text} is no regular expression: {}", error.to_string().replace('\n', " "))))
+    built.map_err(|error| {
+        let error = error.to_string();
+        let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        wrong(format!("{given} is no regular expression: {reason}; correct it, or use contains for a text as it is"))
+    })
 }
 
 fn replace(columns: &[Column]) -> PolarsResult<Column> {
@@ -151,34 +185,6 @@ fn matches_anywhere(columns: &[Column]) -> PolarsResult<Column> {
 
 fn matches_whole(columns: &[Column]) -> PolarsResult<Column> {
     matched(columns, true)
-}
-
-/// Rounds halves away from zero, as SQL does; polars rounds them to even.
-fn round(columns: &[Column]) -> PolarsResult<Column> {
-    let column = columns.first().ok_or_else(|| wrong("round lacks an argument"))?;
-    let values = column.cast(&DataType::Float64)?;
-    let digits = word(columns, 1)?.and_then(|digits| digits.parse::<i32>().ok()).unwrap_or(0).clamp(-300, 300);
-    let scale = 10_f64.powi(digits);
-    let rounded = values.f64()?.iter().map(|value| {
-        value.map(|value| {
-            let rounded = (value * scale).round() / scale;
-            if rounded.is_finite() { rounded } else { value }
-        })
-    });
-    let rounded = Float64Chunked::from_iter_options(column.name().clone(), rounded);
-    Ok(rounded.into_series().into_column())
-}
-
-/// A whole number; halves go to the even one, where polars cuts what is behind the point.
-fn to_whole(columns: &[Column]) -> PolarsResult<Column> {
-    let column = columns.first().ok_or_else(|| wrong("a cast lacks its value"))?;
-    if !column.dtype().is_float() {
-        return column.cast(&plain(column.dtype()))?.strict_cast(&DataType::Int64);
-    }
-    let values = column.cast(&DataType::Float64)?;
-    let rounded = values.f64()?.iter().map(|value| value.map(f64::round_ties_even));
-    let rounded = Float64Chunked::from_iter_options(column.name().clone(), rounded);
-    rounded.into_series().into_column().strict_cast(&DataType::Int64)
 }
 
 fn value_of_greatest(columns: &[Column]) -> PolarsResult<Column> {

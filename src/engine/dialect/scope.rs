@@ -2,6 +2,7 @@
 
 use sqlparser::ast::{Expr, Ident};
 
+use super::types::Number;
 use crate::engine::units::Meaning;
 use crate::schema;
 use crate::schema::Table;
@@ -11,6 +12,7 @@ use crate::schema::Table;
 pub struct Column {
     pub name: String,
     pub meaning: Meaning,
+    pub number: Number,
 }
 
 /// A table, common table expression or subquery in a FROM clause.
@@ -24,10 +26,20 @@ pub struct Relation {
     pub hidden: Vec<String>,
 }
 
+impl Relation {
+    /// Whether `*` has a column of it by that name.
+    pub fn shows(&self, name: &str) -> bool {
+        let is_hidden = self.hidden.iter().any(|hidden| hidden.eq_ignore_ascii_case(name));
+        !is_hidden && self.columns.iter().flatten().any(|column| column.name.eq_ignore_ascii_case(name))
+    }
+}
+
 /// The relations that a SELECT reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     pub relations: Vec<Relation>,
+    /// Columns of a join by USING whose left side may be missing, and what they are.
+    pub merged: Vec<(String, Expr)>,
 }
 
 /// What a name means in a scope.
@@ -58,6 +70,11 @@ impl Scope {
         })
     }
 
+    /// What a name without a table means where a join has it once for both sides.
+    pub fn merged(&self, name: &Ident) -> Option<&Expr> {
+        self.merged.iter().find(|(merged, _)| same(name, merged)).map(|(_, expr)| expr)
+    }
+
     /// What an identifier means; names without quotes are the same in any case.
     pub fn find(&self, parts: &[Ident]) -> Found<'_> {
         let (qualifier, name) = match parts {
@@ -84,6 +101,14 @@ impl Scope {
             _ => Meaning::Open,
         }
     }
+
+    /// What the numbers of an identifier are.
+    pub fn number(&self, parts: &[Ident]) -> Number {
+        match self.find(parts) {
+            Found::Column(_, column) => column.number,
+            _ => Number::Open,
+        }
+    }
 }
 
 /// Whether an identifier names what has that name.
@@ -93,6 +118,10 @@ pub fn same(word: &Ident, name: &str) -> bool {
 
 /// The columns of a canonical table.
 pub fn columns_of(table: &Table) -> Vec<Column> {
-    let column = |column: &schema::Column| Column { name: column.name.to_owned(), meaning: Meaning::of_column(column) };
+    let column = |column: &schema::Column| Column {
+        name: column.name.to_owned(),
+        meaning: Meaning::of_column(column),
+        number: Number::of_column(column.column_type),
+    };
     table.columns.iter().map(column).collect()
 }

@@ -1,27 +1,25 @@
 //! A statement in the SQL of DuckDB as one that polars runs, with the names and units of its columns.
 
-use std::ops::ControlFlow;
-
 use sqlparser::ast::helpers::attached_token::AttachedToken;
 use sqlparser::ast::{
-    Cte, Expr, Function, GroupByExpr, Ident, JoinConstraint, JoinOperator, NamedWindowExpr, ObjectName, OrderBy,
-    OrderByKind, Query, Select, SelectItem, SetExpr, Statement, TableAlias, TableFactor, TableWithJoins, Value,
-    VisitMut, VisitorMut, WindowType,
+    Cte, Expr, Function, GroupByExpr, Ident, NamedWindowExpr, OrderBy, OrderByKind, Query, Select, SelectItem, SetExpr,
+    SetOperator, Statement, TableAlias, TableFactor, VisitMut, WindowType,
 };
-use sqlparser::dialect::{DuckDbDialect, GenericDialect};
-use sqlparser::parser::{Parser, ParserError};
+use sqlparser::dialect::{Dialect, DuckDbDialect, GenericDialect};
+use sqlparser::parser::{Parser, ParserError, ParserOptions};
 
-use super::functions::{is_of_rows, literal_number, rewritten, spread};
-use super::items::{aliases_of, expand_stars, name_items, order_by_name, resolve_aliases};
-use super::lowering::{split_groups, split_qualify};
-use super::parts::{
-    Columns, Each, constraint_of, derived, is_of_columns, last_word, named, refused, renamed, unknown, with,
-};
-use super::scope::{Column, Found, Relation, Scope, columns_of, same};
+use super::aggregates::check_aggregates;
+use super::from::Sources;
+use super::items::{aliases_of, expand_stars, name_columns, name_items, order_by_name, resolve_aliases};
+use super::known::check;
+use super::listed::{one_row, values_apart};
+use super::lowering::{distinct_on, query_of, split_groups, split_qualify, table};
+use super::parts::{Columns, Each, all_of, derived, named, refused, renamed, with};
+use super::scope::{Column, Relation, Scope, same};
 use super::window_calls::WindowCall;
 use crate::engine::error::QueryError;
 use crate::engine::front_matter::ColumnUnit;
-use crate::schema;
+use crate::engine::reasons::unreadable;
 
 /// A statement that polars runs.
 pub struct Translated {
@@ -35,71 +33,94 @@ pub struct Translated {
 /// Gives the only value of a statement as a literal.
 pub type Scalar<'a> = dyn FnMut(&str, &[WindowCall]) -> Result<Expr, QueryError> + 'a;
 
-/// Translates a statement; `None` where it cannot be parsed, which the engine then explains.
+/// Translates a statement.
 ///
 /// # Errors
-/// When polars has nothing for a part of it, or a subquery in the place of a value cannot be run.
-pub fn translate(sql: &str, scalar: &mut Scalar<'_>) -> Result<Option<Translated>, QueryError> {
-    let Some(mut query) = parsed(sql) else { return Ok(None) };
-    let mut translator = Translator {
-        ctes: Vec::new(),
-        windows: Vec::new(),
-        scalar,
-        outer: Vec::new(),
-        subqueries: 0,
-        steps: Vec::new(),
-        depth: 0,
-        nested: 0,
-    };
+/// When it is no SELECT, polars has nothing for a part of it, or a subquery in the place of a value cannot be run.
+pub fn translate(sql: &str, scalar: &mut Scalar<'_>) -> Result<Translated, QueryError> {
+    let mut query = parsed(sql)?;
+    check(&query)?;
+    let mut translator = Translator::new(scalar);
     let columns = translator.query(&mut query)?;
-    query.with = Some(std::mem::take(&mut translator.steps)).filter(|steps| !steps.is_empty()).map(with);
+    query.with = Some(translator.steps).filter(|steps| !steps.is_empty()).map(with);
     let units = columns.map(|columns| columns.iter().map(|column| column.meaning.unit(&column.name, true)).collect());
-    Ok(Some(Translated { sql: query.to_string(), windows: translator.windows, units }))
+    Ok(Translated { sql: query.to_string(), windows: translator.windows, units })
 }
 
-fn parsed(sql: &str) -> Option<Query> {
-    let parse = |result: Result<Vec<Statement>, ParserError>| match <[Statement; 1]>::try_from(result.ok()?) {
-        Ok([Statement::Query(query)]) => Some(*query),
-        _ => None,
+fn parsed(sql: &str) -> Result<Query, QueryError> {
+    let statements = |dialect: &dyn Dialect| -> Result<Vec<Statement>, ParserError> {
+        let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
+        Parser::new(dialect).with_options(options).try_with_sql(sql)?.parse_statements()
     };
     // The second knows `//`, which the first takes for two divisions.
-    parse(Parser::parse_sql(&GenericDialect {}, sql)).or_else(|| parse(Parser::parse_sql(&DuckDbDialect {}, sql)))
+    let read = statements(&GenericDialect {});
+    let read = read.or_else(|error| statements(&DuckDbDialect {}).map_err(|_| unreadable(sql, &error)))?;
+    match <[Statement; 1]>::try_from(read) {
+        Ok([Statement::Query(query)]) => Ok(*query),
+        Ok(_) => Err(refused("it is no SELECT statement; begin with SELECT or WITH")),
+        Err(statements) => Err(refused(format!("these are {} statements; run one at a time", statements.len()))),
+    }
 }
 
-struct Translator<'a, 'b> {
-    /// The common table expressions seen so far, translated.
-    ctes: Vec<(Cte, Columns)>,
-    windows: Vec<WindowCall>,
-    scalar: &'a mut Scalar<'b>,
+/// A common table expression, or a subquery in FROM, that is a step of the statement.
+#[derive(Clone)]
+pub struct NamedStep {
+    /// The name by which the statement reads it.
+    pub name: String,
+    /// The name of the step.
+    pub step: Ident,
+    /// Its columns.
+    pub columns: Columns,
+}
+
+/// Brings a statement into the form of polars, part by part.
+pub struct Translator<'a, 'b> {
+    /// The steps that the present query can read by a name.
+    pub steps_by_name: Vec<NamedStep>,
+    /// What the functions of ordered windows compute.
+    pub windows: Vec<WindowCall>,
+    /// Gives the value of a subquery.
+    pub scalar: &'a mut Scalar<'b>,
     /// What the queries around the present one see.
-    outer: Vec<Scope>,
+    pub outer: Vec<Scope>,
     /// Subqueries in FROM so far.
-    subqueries: usize,
+    pub subqueries: usize,
     /// What the statement reads, each after what it reads itself. polars knows the functions of windows here, and in no subquery.
-    steps: Vec<Cte>,
+    pub steps: Vec<Cte>,
     depth: usize,
-    /// Queries around the present one that have expressions which only they see.
-    nested: usize,
+}
+
+impl<'a, 'b> Translator<'a, 'b> {
+    /// Before any part of a statement.
+    pub fn new(scalar: &'a mut Scalar<'b>) -> Self {
+        Self {
+            steps_by_name: Vec::new(),
+            windows: Vec::new(),
+            scalar,
+            outer: Vec::new(),
+            subqueries: 0,
+            steps: Vec::new(),
+            depth: 0,
+        }
+    }
 }
 
 impl Translator<'_, '_> {
-    fn query(&mut self, query: &mut Query) -> Result<Columns, QueryError> {
-        let known = self.ctes.len();
+    /// Brings a query into the form of polars, without its common table expressions, which become steps.
+    ///
+    /// # Errors
+    /// When polars has nothing for a part of it.
+    pub fn query(&mut self, query: &mut Query) -> Result<Columns, QueryError> {
+        let known = self.steps_by_name.len();
         self.depth += 1;
-        let is_nested = self.depth > 1 && query.with.is_some();
-        self.nested += usize::from(is_nested);
-        if let Some(with) = &mut query.with {
+        if let Some(with) = query.with.take() {
             if with.recursive {
                 return Err(refused(
                     "polars has no WITH RECURSIVE; DuckDB has it, over a dataset of `wavesieve convert`",
                 ));
             }
-            for cte in &mut with.cte_tables {
-                let columns = self.query(&mut cte.query)?;
-                if self.depth == 1 {
-                    self.steps.push(cte.clone());
-                }
-                self.ctes.push((cte.clone(), renamed(columns, &cte.alias)));
+            for cte in with.cte_tables {
+                self.expression(cte)?;
             }
         }
         let columns = self.body(&mut query.body, query.order_by.as_mut())?;
@@ -113,36 +134,94 @@ impl Translator<'_, '_> {
                 order.options.nulls_first = order.options.nulls_first.or(Some(false));
             }
         }
-        self.ctes.truncate(known);
-        self.nested -= usize::from(is_nested);
+        self.steps_by_name.truncate(known);
         self.depth -= 1;
         Ok(columns)
+    }
+
+    /// Makes a common table expression a step.
+    fn expression(&mut self, mut cte: Cte) -> Result<(), QueryError> {
+        if matches!(cte.query.body.as_ref(), SetExpr::Values(_)) {
+            values_apart(&mut cte);
+        }
+        name_columns(&mut cte.query, &mut cte.alias);
+        let columns = renamed(self.query(&mut cte.query)?, &cte.alias);
+        let name = cte.alias.name.value;
+        let is_bare = name.chars().all(|letter| matches!(letter, 'a'..='z' | '0'..='9' | '_'));
+        let is_taken = self.steps.iter().any(|step| step.alias.name.value == name);
+        let step = if self.depth == 1 && is_bare && !is_taken { name.clone() } else { self.unused_name() };
+        let step = Ident::new(step);
+        let alias = TableAlias { name: step.clone(), ..cte.alias };
+        self.steps.push(Cte { alias, materialized: None, ..cte });
+        self.steps_by_name.push(NamedStep { name, step, columns });
+        Ok(())
+    }
+
+    fn unused_name(&self) -> String {
+        let is_taken = |name: &String| self.steps.iter().any(|step| step.alias.name.value == *name);
+        let names = (self.steps.len()..).map(|number| format!("step_{number}"));
+        names.into_iter().find(|name| !is_taken(name)).unwrap_or_default()
+    }
+
+    /// Makes a query a step, and gives its name.
+    pub fn add_step(&mut self, query: Query) -> String {
+        let name = self.unused_name();
+        self.steps.push(Cte {
+            alias: TableAlias { explicit: false, ..named(&name) },
+            query: Box::new(query),
+            from: None,
+            materialized: None,
+            closing_paren_token: AttachedToken::empty(),
+        });
+        name
     }
 
     fn body(&mut self, body: &mut SetExpr, order: Option<&mut OrderBy>) -> Result<Columns, QueryError> {
         match body {
             SetExpr::Select(select) => self.select(select, order),
             SetExpr::Query(query) => self.query(query),
-            SetExpr::SetOperation { left, right, .. } => {
-                let (left, right) = (self.body(left, None)?, self.body(right, None)?);
+            SetExpr::SetOperation { op, left, right, .. } => {
+                let op = *op;
+                let (left, right) = (self.side(left, op)?, self.side(right, op)?);
                 let (Some(left), Some(right)) = (left, right) else { return Ok(None) };
                 let united = |(one, other): (Column, Column)| Column {
                     name: one.name,
                     meaning: one.meaning.united(other.meaning),
+                    number: one.number.with(other.number),
                 };
                 Ok(Some(left.into_iter().zip(right).map(united).collect()))
             }
+            SetExpr::Values(_) => self.listed(body).map(Some),
             _ => Ok(None),
         }
     }
 
+    /// One side of a set operation; polars takes an operation in another for one of the same kind, unless it is a query of its own.
+    fn side(&mut self, side: &mut SetExpr, around: SetOperator) -> Result<Columns, QueryError> {
+        let columns = self.body(side, None)?;
+        if matches!(side, SetExpr::SetOperation { op, .. } if *op != around)
+            && let Some(mut query) = query_of("SELECT 1")
+        {
+            std::mem::swap(query.body.as_mut(), side);
+            *side = SetExpr::Query(Box::new(query));
+        }
+        Ok(columns)
+    }
+
     fn select(&mut self, select: &mut Select, mut order: Option<&mut OrderBy>) -> Result<Columns, QueryError> {
-        let scope = self.from(&mut select.from)?;
+        let Sources { scope, conditions } = self.from(&mut select.from)?;
+        if select.from.is_empty() {
+            // polars computes what two columns share over no row then, and knows no WHERE.
+            select.from.extend(one_row());
+        }
+        select.selection = all_of(select.selection.take().into_iter().chain(conditions).collect());
         self.name_windows(select, order.as_deref_mut())?;
-        expand_stars(select, &scope);
+        expand_stars(select, &scope)?;
         let columns = name_items(select, &scope);
         let aliases = aliases_of(select);
         resolve_aliases(select, &scope, &aliases);
+        distinct_on(select, order.as_deref(), &aliases, &scope)?;
+        check_aggregates(select, &scope)?;
         if let Some(OrderBy { kind: OrderByKind::Expressions(orders), .. }) = order.as_deref_mut() {
             for order in orders {
                 order_by_name(&mut order.expr, &aliases, &scope);
@@ -150,7 +229,7 @@ impl Translator<'_, '_> {
         }
         let outer = match split_qualify(select, &scope)? {
             Some(outer) => Some(outer),
-            None => split_groups(select, order.as_deref_mut()),
+            None => split_groups(select, order.as_deref_mut())?,
         };
         let Some(outer) = outer else {
             self.rewrite_all(select, order, &scope)?;
@@ -159,12 +238,12 @@ impl Translator<'_, '_> {
         *select = outer;
         // What it reads now is a query of ours.
         let Some(inner) = derived(select) else { return Ok(columns) };
-        self.query(inner)?;
+        let given = self.query(inner)?;
         if let Some(table) = select.from.first_mut() {
-            self.step(&mut table.relation);
+            self.step(&mut table.relation, &given);
         }
-        let inner = Scope { relations: vec![unknown("")] };
-        self.rewrite_all(select, order, &inner)?;
+        let inner = Relation { name: String::new(), columns: given, hidden: Vec::new() };
+        self.rewrite_all(select, order, &Scope { relations: vec![inner], merged: Vec::new() })?;
         Ok(columns)
     }
 
@@ -179,7 +258,10 @@ impl Translator<'_, '_> {
                 self.rewrite(expr, scope)?;
             }
         }
-        for expr in select.selection.iter_mut().chain(&mut select.having).chain(&mut select.qualify) {
+        if let Some(condition) = select.selection.take() {
+            select.selection = self.rewrite_condition(condition, scope)?;
+        }
+        for expr in select.having.iter_mut().chain(&mut select.qualify) {
             self.rewrite(expr, scope)?;
         }
         if let GroupByExpr::Expressions(keys, _) = &mut select.group_by {
@@ -188,123 +270,47 @@ impl Translator<'_, '_> {
             }
         }
         if let Some(OrderBy { kind: OrderByKind::Expressions(orders), .. }) = order {
+            let is_item = |word: &Ident| {
+                let named = select.projection.iter().filter_map(|item| match item {
+                    SelectItem::ExprWithAlias { alias, .. } => Some(alias),
+                    _ => None,
+                });
+                named.into_iter().any(|alias| same(word, &alias.value))
+            };
             for order in orders {
-                self.rewrite(&mut order.expr, scope)?;
+                // What an item is is computed once.
+                if !matches!(&order.expr, Expr::Identifier(word) if is_item(word)) {
+                    self.rewrite(&mut order.expr, scope)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn from(&mut self, from: &mut [TableWithJoins]) -> Result<Scope, QueryError> {
-        let mut scope = Scope::default();
-        for table in from {
-            let relation = self.relation(&mut table.relation)?;
-            scope.relations.push(relation);
-            for join in &mut table.joins {
-                let mut relation = self.relation(&mut join.relation)?;
-                let is_outer = matches!(
-                    join.join_operator,
-                    JoinOperator::Left(_)
-                        | JoinOperator::LeftOuter(_)
-                        | JoinOperator::Right(_)
-                        | JoinOperator::RightOuter(_)
-                        | JoinOperator::FullOuter(_)
-                );
-                let constraint = constraint_of(&mut join.join_operator);
-                if let Some(JoinConstraint::On(condition)) = &constraint
-                    && is_outer
-                    && !is_of_columns(condition)
-                {
-                    // polars would leave out rows that have no partner.
-                    return Err(refused(
-                        "polars joins outer rows by equal columns alone; put other conditions into a subquery, as in JOIN (SELECT … WHERE …)",
-                    ));
-                }
-                if let Some(JoinConstraint::Using(names)) = &constraint {
-                    relation.hidden = names.iter().filter_map(last_word).collect();
-                }
-                scope.relations.push(relation);
-                if let Some(JoinConstraint::On(condition)) = constraint {
-                    let seen = scope.clone();
-                    self.rewrite(condition, &seen)?;
-                }
-            }
-        }
-        Ok(scope)
-    }
-
-    fn relation(&mut self, factor: &mut TableFactor) -> Result<Relation, QueryError> {
-        match factor {
-            TableFactor::Table { name, alias, args: None, .. } => {
-                let Some(word) = last_word(name) else { return Ok(unknown("")) };
-                let shown = alias.as_ref().map_or(word.clone(), |alias| alias.name.value.clone());
-                let cte = self.ctes.iter().rev().find(|(cte, _)| same(&cte.alias.name, &word));
-                if let Some((cte, columns)) = cte {
-                    *name = ObjectName::from(vec![cte.alias.name.clone()]);
-                    let columns = alias.as_ref().map_or(columns.clone(), |alias| renamed(columns.clone(), alias));
-                    return Ok(Relation { name: shown, columns, hidden: Vec::new() });
-                }
-                let Some(table) = schema::table(&word.to_lowercase()) else { return Ok(unknown(&shown)) };
-                if table.name != word {
-                    *name = ObjectName::from(vec![Ident::new(table.name)]);
-                }
-                let columns = Some(columns_of(table));
-                let columns = alias.as_ref().map_or(columns.clone(), |alias| renamed(columns.clone(), alias));
-                Ok(Relation { name: shown, columns, hidden: Vec::new() })
-            }
-            TableFactor::Derived { subquery, alias, lateral, .. } => {
-                if *lateral {
-                    return Err(refused("polars has no LATERAL subquery; join a grouped subquery"));
-                }
-                let columns = self.query(subquery)?;
-                self.subqueries += 1;
-                let number = self.subqueries;
-                // polars wants a name for each.
-                let alias = alias.get_or_insert_with(|| named(&format!("subquery_{number}")));
-                let columns = renamed(columns, alias);
-                let relation = Relation { name: alias.name.value.clone(), columns, hidden: Vec::new() };
-                self.step(factor);
-                Ok(relation)
-            }
-            TableFactor::NestedJoin { table_with_joins, .. } => {
-                let scope = self.from(std::slice::from_mut(table_with_joins))?;
-                scope.relations.into_iter().next().ok_or_else(|| refused("a join in parentheses joins nothing"))
-            }
-            _ => Ok(unknown("")),
-        }
-    }
-
     /// Makes what is united a step of the statement.
     fn set_apart(&mut self, query: &mut Query) {
-        let whole = super::lowering::query_of("SELECT * FROM (SELECT 1) AS united");
+        let whole = query_of("SELECT * FROM (SELECT 1) AS united");
         let Some(SetExpr::Select(mut select)) = whole.map(|whole| *whole.body) else { return };
         let Some(from) = select.from.first_mut() else { return };
         if let TableFactor::Derived { subquery, .. } = &mut from.relation {
             std::mem::swap(&mut subquery.body, &mut query.body);
         }
-        self.step(&mut from.relation);
+        self.step(&mut from.relation, &None);
         *query.body = SetExpr::Select(select);
     }
 
-    /// Makes a subquery in FROM a step of the statement.
-    fn step(&mut self, factor: &mut TableFactor) {
+    /// Makes a subquery in FROM, which has these columns, a step of the statement.
+    pub fn step(&mut self, factor: &mut TableFactor, columns: &Columns) {
         let TableFactor::Derived { subquery, alias: Some(alias), .. } = &*factor else { return };
-        let is_select = !matches!(subquery.body.as_ref(), SetExpr::Values(_));
-        if self.nested > 0 || !alias.columns.is_empty() || !is_select {
+        if !alias.columns.is_empty() || matches!(subquery.body.as_ref(), SetExpr::Values(_)) {
             return;
         }
-        let name = format!("step_{}", self.steps.len());
-        let Some(mut table) = super::lowering::table(&name) else { return };
+        let name = self.add_step(subquery.as_ref().clone());
+        let Some(mut table) = table(&name) else { return };
         if let TableFactor::Table { alias: given, .. } = &mut table {
             *given = Some(alias.clone());
         }
-        self.steps.push(Cte {
-            alias: TableAlias { explicit: false, ..named(&name) },
-            query: subquery.clone(),
-            from: None,
-            materialized: None,
-            closing_paren_token: AttachedToken::empty(),
-        });
+        self.steps_by_name.push(NamedStep { step: Ident::new(&name), name, columns: columns.clone() });
         *factor = table;
     }
 
@@ -326,155 +332,10 @@ impl Translator<'_, '_> {
                 *over = Some(WindowType::WindowSpec(spec));
             }
         };
-        let _ = select.visit(&mut Each(&mut place));
+        let _ = select.visit(&mut Each::new(&mut place));
         if let Some(order) = order {
-            let _ = order.visit(&mut Each(&mut place));
+            let _ = order.visit(&mut Each::new(&mut place));
         }
         Ok(())
-    }
-
-    /// Brings an expression into the form of polars.
-    fn rewrite(&mut self, expr: &mut Expr, scope: &Scope) -> Result<(), QueryError> {
-        let mut visitor = Rewriter { translator: self, scope, depth: 0 };
-        match expr.visit(&mut visitor) {
-            ControlFlow::Break(error) => Err(error),
-            ControlFlow::Continue(()) => Ok(()),
-        }
-    }
-
-    fn subquery(&mut self, query: &mut Query, scope: &Scope) -> Result<Columns, QueryError> {
-        self.outer.push(scope.clone());
-        let columns = self.query(query);
-        self.outer.pop();
-        columns
-    }
-
-    /// The value of a subquery that stands for one.
-    fn value(&mut self, query: &mut Query, scope: &Scope) -> Result<Expr, QueryError> {
-        if let Some(word) = outside(query, scope, self) {
-            return Err(refused(format!(
-                "the subquery that stands for a value depends on {word} of the row outside, which polars cannot do; join a grouped subquery"
-            )));
-        }
-        self.subquery(query, scope)?;
-        let mut query = query.clone();
-        let is_step = |cte: &Cte| self.steps.iter().any(|step| step.alias.name == cte.alias.name);
-        let others = self.ctes.iter().map(|(cte, _)| cte).filter(|cte| !is_step(cte)).cloned();
-        let ctes = self.steps.iter().cloned().chain(others);
-        let own = query.with.take().map(|with| with.cte_tables).unwrap_or_default();
-        let cte_tables: Vec<Cte> = ctes.chain(own).collect();
-        if !cte_tables.is_empty() {
-            query.with = Some(with(cte_tables));
-        }
-        (self.scalar)(&query.to_string(), &self.windows)
-    }
-}
-
-/// A name in a subquery that only the query around it knows.
-fn outside(query: &Query, scope: &Scope, translator: &mut Translator<'_, '_>) -> Option<String> {
-    let SetExpr::Select(select) = query.body.as_ref() else { return None };
-    let mut from = select.from.clone();
-    let mut none = |_: &str, _: &[WindowCall]| Err(refused("a subquery in FROM that depends on a value"));
-    let mut inner = Translator {
-        ctes: translator.ctes.clone(),
-        windows: Vec::new(),
-        scalar: &mut none,
-        outer: Vec::new(),
-        subqueries: 0,
-        steps: Vec::new(),
-        depth: 0,
-        nested: 0,
-    };
-    let own = inner.from(&mut from).ok()?;
-    let mut found = None;
-    let mut look = |expr: &mut Expr| {
-        let parts = match expr {
-            Expr::Identifier(name) => std::slice::from_ref(name),
-            Expr::CompoundIdentifier(parts) => parts.as_slice(),
-            _ => return,
-        };
-        if own.find(parts) == Found::Nothing && matches!(scope.find(parts), Found::Column(..)) {
-            found = Some(expr.to_string());
-        }
-    };
-    let _ = select.clone().visit(&mut Each(&mut look));
-    found
-}
-
-struct Rewriter<'t, 'a, 'b> {
-    translator: &'t mut Translator<'a, 'b>,
-    scope: &'t Scope,
-    depth: usize,
-}
-
-impl VisitorMut for Rewriter<'_, '_, '_> {
-    type Break = QueryError;
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<QueryError> {
-        self.depth += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<QueryError> {
-        self.depth -= 1;
-        ControlFlow::Continue(())
-    }
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<QueryError> {
-        if self.depth > 0 {
-            return ControlFlow::Continue(());
-        }
-        match self.rewritten(expr) {
-            Ok(Some(other)) => *expr = other,
-            Ok(None) => {}
-            Err(error) => return ControlFlow::Break(error),
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-impl Rewriter<'_, '_, '_> {
-    fn rewritten(&mut self, expr: &mut Expr) -> Result<Option<Expr>, QueryError> {
-        if let Expr::Function(function) = expr
-            && is_of_rows(function)
-            && !self.scope.relations.is_empty()
-        {
-            spread(function, self.scope.any_column())?;
-        }
-        match expr {
-            Expr::Identifier(name) => {
-                if let Found::Column(_, column) = self.scope.find(std::slice::from_ref(name)) {
-                    name.value.clone_from(&column.name);
-                }
-                Ok(None)
-            }
-            Expr::CompoundIdentifier(parts) => {
-                if let Found::Column(relation, column) = self.scope.find(parts)
-                    && let [qualifier, name] = parts.as_mut_slice()
-                {
-                    qualifier.value.clone_from(&relation.name);
-                    name.value.clone_from(&column.name);
-                }
-                Ok(None)
-            }
-            Expr::Value(value) => match &value.value {
-                Value::Number(digits, _) => Ok(literal_number(digits)),
-                _ => Ok(None),
-            },
-            Expr::Subquery(query) => self.translator.value(query, self.scope).map(Some),
-            Expr::InSubquery { subquery, .. } | Expr::Exists { subquery, .. } => {
-                self.translator.subquery(subquery, self.scope)?;
-                Ok(None)
-            }
-            Expr::Function(function) if function.over.is_some() => match WindowCall::of(function)? {
-                Some((call, arguments)) => {
-                    let name = format!("window_{}", self.translator.windows.len());
-                    self.translator.windows.push(call);
-                    Ok(Some(super::functions::call_of(&name, arguments)))
-                }
-                None => rewritten(expr),
-            },
-            _ => rewritten(expr),
-        }
     }
 }

@@ -160,8 +160,9 @@ impl WindowCall {
 fn compute_of(name: &str, given: &[&Expr]) -> Result<Compute, QueryError> {
     let whole = |at: usize, otherwise: Option<i64>| match given.get(at) {
         None => otherwise.ok_or_else(|| refused(format!("{name} lacks an argument; add it"))),
-        Some(expr) => whole_number(expr)
-            .ok_or_else(|| refused(format!("{name} takes a whole number that stands in the statement"))),
+        Some(expr) => whole_number(expr).ok_or_else(|| {
+            refused(format!("{name} takes a whole number that stands in the statement; write it there"))
+        }),
     };
     Ok(match name {
         "row_number" => Compute::RowNumber,

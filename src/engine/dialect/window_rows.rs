@@ -108,11 +108,11 @@ impl WindowCall {
             return Ok(Vec::new());
         }
         let [order] = self.order.as_slice() else {
-            return Err(wrong("a frame of values takes one column to order by"));
+            return Err(wrong("a frame of values takes one column to order by; write ROWS in the place of RANGE"));
         };
         let column = frame.column(&format!("column_{}", self.arguments + self.partition))?;
         if !column.dtype().is_primitive_numeric() {
-            return Err(wrong("a frame of values takes a number to order by"));
+            return Err(wrong("a frame of values takes a number to order by; write ROWS in the place of RANGE"));
         }
         // Times are too large for a float; only distances within a partition matter.
         let least = column.cast(&DataType::Int64)?.i64()?.iter().flatten().min().unwrap_or(0);
@@ -247,7 +247,7 @@ impl WindowCall {
     fn summed(&self, sorted: &Sorted, frames: &[Range<usize>], data_type: &DataType) -> PolarsResult<Column> {
         let values = sorted.values.as_ref().ok_or_else(|| wrong("sum and avg take a column"))?;
         if !values.dtype().is_primitive_numeric() && *values.dtype() != DataType::Boolean {
-            return Err(wrong("sum and avg take numbers"));
+            return Err(wrong("sum and avg take numbers; cast the column"));
         }
         let is_mean = self.compute == Compute::Avg;
         let mut counts = vec![0_i64];

@@ -9,6 +9,7 @@ use polars::prelude::{
 use polars_plan::dsl::{AnonymousColumnsUdf, ColumnsUdf};
 
 use super::floats::{mean, ratio, sum, variance};
+use super::integers::Operation;
 
 /// High halves of integers are multiples of it, low ones are below it: of fewer than 2^31 halves no sum is beyond 64 bits.
 pub const HALF: i64 = 1 << 32;
@@ -22,6 +23,9 @@ pub enum Function {
     Mean,
     /// Of two numbers, which are floats then: the quotient.
     Quotient,
+    /// Of one or two whole numbers, and the conditions of the branches that this is in: the result, of a type. It counts where each
+    /// condition is as it is here.
+    Whole(Operation, DataType, Vec<bool>),
     /// Of floats: their sum.
     FloatSum,
     /// Of floats: their mean.
@@ -40,6 +44,7 @@ impl Function {
 
     fn of(&self, columns: &[Column]) -> PolarsResult<Column> {
         match (self, columns) {
+            (Self::Whole(operation, data_type, taken), _) => operation.compute(columns, taken, data_type),
             (Self::Sum(data_type), [high, low]) => {
                 let is_beyond = || {
                     let name = high.name();
@@ -84,7 +89,7 @@ impl Function {
             Self::FloatMean => mean(values),
             Self::Variance(degrees) => variance(values, *degrees),
             Self::Deviation(degrees) => variance(values, *degrees).map(f64::sqrt),
-            Self::Sum(_) | Self::Mean | Self::Quotient => None,
+            Self::Sum(_) | Self::Mean | Self::Quotient | Self::Whole(..) => None,
         };
         Ok(Float64Chunked::from_iter_options(column.name().clone(), std::iter::once(value)).into_column())
     }
@@ -113,7 +118,7 @@ impl AnonymousColumnsUdf for Function {
     fn get_field(&self, _: &Schema, fields: &[Field]) -> PolarsResult<Field> {
         let name = fields.first().map_or(PlSmallStr::EMPTY, |field| field.name().clone());
         let data_type = match self {
-            Self::Sum(data_type) => data_type.clone(),
+            Self::Sum(data_type) | Self::Whole(_, data_type, _) => data_type.clone(),
             _ => DataType::Float64,
         };
         Ok(Field::new(name, data_type))

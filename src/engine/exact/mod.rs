@@ -1,7 +1,11 @@
-//! Sums, means and divisions that do not depend on the order in which threads add, in place of those of polars.
+//! Sums, means, divisions and whole numbers as mathematics has them, in place of those of polars, whose results depend on the order in
+//! which threads add, or wrap around; and rows in an order that does not depend on threads either.
 
 mod floats;
 mod functions;
+mod integers;
 mod plan;
+mod rows;
 
 pub use plan::with_exact_sums;
+pub use rows::with_stable_rows;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use polars::chunked_array::cast::CastOptions;
-use polars::prelude::{DataType, PlSmallStr, PolarsResult, Scalar, Schema};
+use polars::prelude::{DataType, PlSmallStr, PolarsResult, Scalar, Schema, SchemaRef};
 use polars_plan::dsl::{Operator, new_column_udf};
 use polars_plan::plans::expr_ir::ExprIR;
 use polars_plan::plans::{AExpr, AExprBuilder, IR, IRAggExpr, IRFunctionExpr, ToFieldContext};
@@ -11,9 +11,10 @@ use polars_plan::prelude::{Arena, FunctionOptions, Node};
 use polars_plan::utils::aexpr_to_leaf_names;
 
 use super::functions::{Function, HALF};
+use super::integers::Operation;
 
-/// Makes the sums, means, deviations and divisions of an optimized plan exact. Polars adds floats in the order in which its threads
-/// come to them, wraps integers around, adds the integers of a mean as floats, and multiplies with the rounded inverse of a divisor.
+/// Makes the sums, means, deviations, divisions and whole numbers of an optimized plan exact. Polars adds floats in the order in which its
+/// threads come to them, wraps integers around, adds the integers of a mean as floats, and multiplies with the rounded inverse of a divisor.
 ///
 /// # Errors
 /// When a column has no type.
@@ -24,19 +25,15 @@ pub fn with_exact_sums(root: Node, plans: &mut Arena<IR>, expressions: &mut Aren
         if !seen.insert(node.0) {
             continue;
         }
-        let plan = plans.get(node);
-        let inputs: Vec<Node> = plan.inputs().collect();
-        open.extend(&inputs);
-        let has_values = matches!(
-            plan,
-            IR::Select { .. } | IR::HStack { .. } | IR::GroupBy { .. } | IR::Filter { .. } | IR::Sort { .. }
-        );
-        let ([input], true) = (inputs.as_slice(), has_values) else { continue };
-        let schema = plans.get(*input).schema(plans).into_owned();
+        open.extend(plans.get(node).inputs());
         let mut own: Vec<ExprIR> = Vec::new();
         plans.get(node).copy_exprs(&mut own);
-        let mut exact = Exact { schema: &schema, expressions };
-        let exact: Vec<Node> = own.iter().map(|own| exact.of(own.node())).collect::<PolarsResult<_>>()?;
+        let schemas = schemas_of(node, plans);
+        let mut exact: Vec<Node> = Vec::new();
+        for (own, schema) in own.iter().zip(schemas) {
+            let mut of_schema = Exact { schema: &schema, expressions, branches: Vec::new() };
+            exact.push(of_schema.of(own.node())?);
+        }
         for (own, exact) in plans.get_mut(node).exprs_mut().zip(exact) {
             if own.node() != exact {
                 own.set_node(exact);
@@ -46,10 +43,31 @@ pub fn with_exact_sums(root: Node, plans: &mut Arena<IR>, expressions: &mut Aren
     Ok(())
 }
 
+/// The columns that each expression of a part of a plan sees.
+fn schemas_of(node: Node, plans: &Arena<IR>) -> Vec<SchemaRef> {
+    let of = |node: Node| plans.get(node).schema(plans).into_owned();
+    let plan = plans.get(node);
+    match plan {
+        IR::Join { input_left, input_right, left_on, right_on, schema, .. } => {
+            let left = vec![of(*input_left); left_on.len()];
+            let right = vec![of(*input_right); right_on.len()];
+            // A condition on the rows that are joined comes last.
+            [left, right, vec![schema.clone()]].concat()
+        }
+        IR::Scan { file_info, .. } => vec![file_info.schema.clone()],
+        _ => match plan.inputs().collect::<Vec<_>>().as_slice() {
+            [input] => vec![of(*input); plan.exprs().count()],
+            _ => Vec::new(),
+        },
+    }
+}
+
 /// Rewrites expressions over the columns of a schema.
 struct Exact<'a> {
     schema: &'a Schema,
     expressions: &'a mut Arena<AExpr>,
+    /// The conditions of the branches around the present expression, and whether it is what they choose.
+    branches: Vec<(Node, bool)>,
 }
 
 impl Exact<'_> {
@@ -61,7 +79,10 @@ impl Exact<'_> {
         // In this order they are replaced.
         expression.inputs_rev(&mut inputs);
         inputs.reverse();
-        let exact: Vec<Node> = inputs.iter().map(|input| self.of(*input)).collect::<PolarsResult<_>>()?;
+        let exact = match &expression {
+            AExpr::Ternary { predicate, truthy, falsy } => self.of_choice(*predicate, *truthy, *falsy)?,
+            _ => inputs.iter().map(|input| self.of(*input)).collect::<PolarsResult<_>>()?,
+        };
         let [first, ..] = exact.as_slice() else { return Ok(node) };
         let of_first = self.type_of(*first)?;
         let is_integer = of_first.is_integer() && !matches!(of_first, DataType::UInt64);
@@ -95,6 +116,12 @@ impl Exact<'_> {
             AExpr::BinaryExpr { op: Operator::TrueDivide, .. } if data_type == DataType::Float64 => {
                 Some(self.function(Function::Quotient, &exact))
             }
+            AExpr::BinaryExpr { op, .. } if data_type.is_integer() => {
+                Operation::of(*op).map(|operation| self.whole(operation, data_type, &exact))
+            }
+            AExpr::Function { function: IRFunctionExpr::Abs, .. } if data_type.is_integer() => {
+                Some(self.whole(Operation::Absolute, data_type, &exact))
+            }
             _ => None,
         };
         if let Some(replaced) = replaced {
@@ -104,6 +131,24 @@ impl Exact<'_> {
             return Ok(node);
         }
         Ok(self.expressions.add(expression.replace_inputs(&exact)))
+    }
+
+    /// Both branches of a choice and its condition, in this order.
+    fn of_choice(&mut self, condition: Node, taken: Node, otherwise: Node) -> PolarsResult<Vec<Node>> {
+        let condition = self.of(condition)?;
+        let mut branch = |node, is_taken| {
+            self.branches.push((condition, is_taken));
+            let exact = self.of(node);
+            self.branches.pop();
+            exact
+        };
+        Ok(vec![branch(taken, true)?, branch(otherwise, false)?, condition])
+    }
+
+    /// An operation with whole numbers that is refused where its result is none of the type.
+    fn whole(&mut self, operation: Operation, data_type: DataType, numbers: &[Node]) -> Node {
+        let (conditions, taken): (Vec<Node>, Vec<bool>) = self.branches.iter().copied().unzip();
+        self.function(Function::Whole(operation, data_type, taken), &[numbers, &conditions].concat())
     }
 
     fn type_of(&self, node: Node) -> PolarsResult<DataType> {
