@@ -47,7 +47,7 @@ mod tests {
             directory.path().to_owned(),
             rpd,
             fixture("merged/merged.db"),
-            fixture("two_nodes_json/node0/4100_results.json"),
+            fixture("two_nodes_json/node0/4100_results.json.gz"),
             fixture("thread_trace/4100_kernel_trace.csv"),
             fixture("profile/pmc_perf.csv"),
             fixture("thread_trace/stats_ui_output_agent_4_dispatch_3.csv"),

@@ -23,7 +23,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::launching::API_CALLS, needs, Build::Family(&call_times::FAMILY))
 };
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut needs = gpu_segments::needs();
     for (table, mut columns) in region_self_times::needs() {

@@ -18,7 +18,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::idling::PROFILER_PAUSES, needs, Build::Alone(build))
 };
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     vec![
         ("kernels", vec!["end_ns", "gpu", "start_ns", "valid"]),

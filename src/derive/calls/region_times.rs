@@ -18,7 +18,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 /// Columns that are those of `regions`, read only where they are wanted.
 const HANDED_ON: &[&str] = &["domain", "category"];
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut needs = region_self_times::needs();
     needs.iter_mut().for_each(|(_, columns)| columns.extend(HANDED_ON.iter().copied()));

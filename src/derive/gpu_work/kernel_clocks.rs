@@ -33,7 +33,6 @@ const OF_DISPATCH: [&str; 10] = [
 /// What is sampled of a GPU: one series for each track and name.
 type Series = BTreeMap<Quantity, BTreeMap<(String, String), Vec<(i64, f64)>>>;
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut kernels = OF_DISPATCH.to_vec();
     kernels.extend(["end_ns", "valid"]);

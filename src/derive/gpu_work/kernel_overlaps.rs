@@ -20,7 +20,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::idling::KERNEL_OVERLAPS, needs, Build::Alone(build))
 };
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     vec![("kernels", vec!["category", "gpu", "start_ns", "end_ns", "valid"])]
 }

@@ -15,7 +15,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::instructions::ATT_WAITS, needs, Build::Alone(build))
 };
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let columns = vec![
         "code_object_id",

@@ -27,7 +27,6 @@ const LAUNCH: [&str; 8] =
 const OF_KERNEL: [&str; 3] = ["kernel_name", "short_name", "category"];
 const FIRST: &str = "first_dispatch_id";
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut columns = LAUNCH.to_vec();
     columns.extend(OF_KERNEL);

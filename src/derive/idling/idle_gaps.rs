@@ -27,7 +27,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::idling::IDLE_GAPS, needs, Build::Alone(build))
 };
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let of_both = ["correlation_id", "end_ns", "gpu", "start_ns", "tid", "valid"];
     let mut regions: Vec<&str> = [host_threads::REGIONS, CALL_COLUMNS].concat();

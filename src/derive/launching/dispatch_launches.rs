@@ -38,7 +38,6 @@ const TAKEN: [&str; 10] = [
 /// Those of them that nothing else depends on: without one the table is built without it.
 const HANDED_ON: &[&str] = &["kernel_id", "kernel_name", "short_name", "category", "device", "tid"];
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let kernels = [&TAKEN[..], &["correlation_id", "start_ns", "end_ns", "valid"]].concat();
     let copies = vec!["gpu", "peer_gpu", "start_ns", "end_ns", "valid"];

@@ -62,7 +62,6 @@ const OF_FOLLOWERS: [[(&str, &str); 5]; FOLLOWERS] = [
     ],
 ];
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     vec![("kernels", [&TAKEN[..], &["valid"]].concat())]
 }

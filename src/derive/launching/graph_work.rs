@@ -24,7 +24,6 @@ const GRAPH_LAUNCH: &str = "graphlaunch";
 const KNOWN_BY: [&str; 2] = ["graph_exec_id", "same work"];
 const KINDS: [&str; 2] = ["kernel", "copy"];
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let common = ["gpu", "correlation_id", "graph_exec_id", "start_ns", "end_ns", "valid"];
     let kernels = [&["dispatch_id", "kernel_id", "kernel_name", "graph_node_id"][..], &common].concat();

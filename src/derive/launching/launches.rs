@@ -19,7 +19,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 /// What can be launched: kind, table and its key.
 const TARGETS: [(&str, &str, &str); 2] = [("kernel", "kernels", "dispatch_id"), ("copy", "memory_copies", "copy_id")];
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut needs: Needs = TARGETS
         .iter()

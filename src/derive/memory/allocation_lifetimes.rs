@@ -32,7 +32,6 @@ const API_NAME: &str = "api_name";
 /// What calls are told by.
 const CALLS: [&str; 7] = ["region_id", "domain", "name", "correlation_id", "start_ns", "end_ns", "valid"];
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut columns = OF_OPERATION.to_vec();
     columns.extend(["operation", "level", "gpu", "start_ns", "end_ns", "duration_ns", "valid"]);

@@ -16,7 +16,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::memory::MEMORY_LIVE, needs, Build::Alone(build))
 };
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let columns = vec!["alloc_id", "operation", "level", "gpu", "address", "bytes", "start_ns", "end_ns", "valid"];
     vec![("memory_allocations", columns)]

@@ -27,7 +27,6 @@ const KINDS: [&str; 8] = ["kernel", "copy", "api", "host", "launch_latency", "qu
 /// Words for how it was reached.
 const EDGES: [&str; 7] = ["stream", "event", "inferred", "launch", "wait", "thread", "start"];
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut needs = path_graph::needs();
     for (table, columns) in needs.iter_mut() {

@@ -20,7 +20,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 const TAKEN: [&str; 9] =
     ["dispatch_id", "kernel_id", "kernel_name", "short_name", "category", "gpu", "device", "queue_id", "stream_id"];
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut needs = path_graph::needs();
     for (_, columns) in needs.iter_mut().filter(|(table, _)| *table == "kernels") {

@@ -25,7 +25,6 @@ const MOST: usize = 16;
 /// Number of what is no kernel.
 const NO_NAME: u32 = u32::MAX;
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut needs = path_graph::needs();
     for (_, columns) in needs.iter_mut().filter(|(table, _)| *table == "kernels") {

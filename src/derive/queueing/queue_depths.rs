@@ -24,7 +24,6 @@ const DURATION: &str = "duration_ns";
 /// GPU and queue; the stream where no queue is known.
 type Queue = (Option<i64>, Option<i64>, Option<i64>);
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let kernels = vec!["gpu", "queue_id", "stream_id", "correlation_id", "start_ns", "end_ns", "valid"];
     vec![("kernels", kernels), ("regions", calls_without_threads()), ("marks", MARK_COLUMNS.to_vec())]

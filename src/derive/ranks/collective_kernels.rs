@@ -55,7 +55,6 @@ const HANDED_ON: &[&str] = &["kernel_id", "short_name", "device"];
 /// How much of a kernel nothing else hides; it depends on all kernels.
 const EXPOSED: &str = "exposed_ns";
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut columns = OF_KERNEL.to_vec();
     columns.extend(["valid", "correlation_id"]);

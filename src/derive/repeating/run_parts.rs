@@ -26,7 +26,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 /// Repetitions are found on the way.
 pub(crate) static FAMILY: Family = Family { build };
 
-/// The source columns that parts are built from.
 fn needs() -> Needs {
     let mut needs = iterations::needs();
     needs.push(("memory_copies", vec!["gpu", "start_ns", "end_ns", "valid"]));

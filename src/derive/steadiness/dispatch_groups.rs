@@ -20,7 +20,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 /// Columns that are those of the first dispatch.
 const OF_FIRST: [&str; 7] = ["kernel_id", "kernel_name", "short_name", "category", "gpu", "device", "dispatch_id"];
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut columns = OF_FIRST.to_vec();
     columns.extend(SHAPE);

@@ -48,7 +48,6 @@ struct Slow {
     z: f64,
 }
 
-/// The source columns that it is built from.
 fn needs() -> Needs {
     let mut columns = OF_DISPATCH.to_vec();
     columns.extend(SHAPE);
