@@ -8,7 +8,7 @@ use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening,
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
 use super::filters::{explain_unmatched, note_untouched};
 use super::{answer, messages};
-use crate::derive::health::DAMAGED_INPUT;
+use crate::derive::health::{ANOMALIES, DAMAGED_INPUT};
 use crate::engine::{QueryOptions, Registry, run_query};
 
 /// List trace anomalies; exit with 4 on errors
@@ -38,7 +38,7 @@ pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArgum
     check_output(&arguments.input, &arguments.output)?;
     let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
     messages::describe(&trace, global);
-    note_untouched(&trace, ["anomalies"].into_iter(), global);
+    note_untouched(&trace, [ANOMALIES].into_iter(), global);
     // Of what nobody reads, such as stored rows of a dataset or the arguments of calls, nobody would notice that it is damaged.
     trace.finds_damaged_content();
     let result = run_query(&trace, registry.get("trace_health")?, &QueryOptions::default())?;

@@ -15,6 +15,7 @@ use super::help::{flag, query_notes};
 use super::plot::{Pictures, with_plot_options};
 use super::source_text::{SourceArguments, with_source_option};
 use super::{answer, messages, tables};
+use crate::derive::WhyEmpty;
 use crate::engine::{
     Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query, shown,
 };
@@ -189,21 +190,21 @@ pub fn explain_emptiness(
     let reason = if is_source && !filled.contains(&source) {
         format!("{source} is empty; this trace has {}; `wavesieve check` says how to collect more", filled.join(", "))
     } else if subject.origin == schema::Origin::OnDemand {
-        let well = EMPTY_WHERE_ALL_IS_WELL.contains(&subject.name) && has_rows(trace, "gpu_segments", "gpu")?;
+        let why = derive::declaration(subject.name).map_or(WhyEmpty::Unexplained, |declared| declared.why_empty);
+        let well = why == WhyEmpty::AllIsWell && has_rows(trace, "gpu_segments", "gpu")?;
         // Of a table with rows the query may have chosen none.
         if well || has_rows(trace, subject.name, "process")? {
             return Ok(false);
         }
-        let (sources, filled) = (sources.join(", "), filled.join(", "));
-        emptiness_of(subject.name).map_or_else(
-            || {
-                let subject = subject.name;
-                format!(
-                    "nothing in {sources} makes a row of {subject}; this trace has {filled}; `wavesieve check` says how to collect more"
-                )
-            },
-            str::to_owned,
-        )
+        match why {
+            WhyEmpty::Because(reason) => reason.to_owned(),
+            WhyEmpty::AllIsWell | WhyEmpty::Unexplained => format!(
+                "nothing in {} makes a row of {}; this trace has {}; `wavesieve check` says how to collect more",
+                sources.join(", "),
+                subject.name,
+                filled.join(", ")
+            ),
+        }
     } else if (subject.origin.is_derived() || of_segments) && !has_rows(trace, "gpu_segments", "gpu")? {
         if ran(trace, "kernels")? || ran(trace, "memory_copies")? {
             "every kernel and copy starts and ends at the same time; `wavesieve check` tells what is odd".to_owned()
@@ -219,25 +220,6 @@ pub fn explain_emptiness(
     }
     Ok(true)
 }
-
-/// Why a table made on demand has no rows, where more can be said than what it is made from.
-fn emptiness_of(table: &str) -> Option<&'static str> {
-    match table {
-        "collective_kernels" => {
-            Some("no kernel has the category communication; --categories takes rules for those that have")
-        }
-        "metric_sums" | "kernel_bottlenecks" => Some(
-            "no metric is defined for the architecture of the GPU, or that is not known; `wavesieve table device_constants` says what is known",
-        ),
-        "iterations" => Some("no process repeats a sequence of kernels at least three times"),
-        "ranges" => Some("no ROCTx range was recorded; `rocprofv3 --marker-trace` records them"),
-        _ => None,
-    }
-}
-
-/// Tables that have no rows where GPUs never waited, recording never stopped, nothing ran beside anything or all
-/// dispatches took as long as others of their kind.
-const EMPTY_WHERE_ALL_IS_WELL: &[&str] = &["idle_gaps", "profiler_pauses", "kernel_overlaps", "slow_dispatches"];
 
 /// Whether a table of work has valid rows on a GPU.
 fn ran(trace: &Trace, table: &'static str) -> Result<bool, Failure> {

@@ -3,6 +3,7 @@
 pub mod calls;
 mod columns;
 pub mod counters;
+mod declaration;
 pub mod gpu_work;
 pub mod hardware;
 pub mod health;
@@ -20,11 +21,12 @@ mod source_frames;
 pub mod steadiness;
 
 use columns::{WantedColumns, repeated};
+pub use declaration::{Build, DerivedTable, Family, Joint, Needs, Owner, Part, Rows, RowsWhen, Wanted, WhyEmpty};
 pub use on_demand::OnDemandTables;
 use registry::column;
 pub use registry::{
-    Needs, Part, beside, derive, derive_all, extract, families, is_joint, is_of_cut_calls, kept_rows, needs, needs_of,
-    relate, source_request,
+    beside, declaration, derive, derive_all, families, from_facts, is_joint, is_of_cut_calls, joint, needs, needs_of,
+    source_request,
 };
 use source_frames::needed;
 pub use source_frames::{Frames, Shared};

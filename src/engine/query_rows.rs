@@ -1,4 +1,4 @@
-//! Which queries have rows for what was recorded, by `share/query_rows.toml`.
+//! Which queries have rows for what was recorded, by `share/query_rows.toml` and the declarations of derived tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::registry::{Query, Registry};
-use crate::schema::{Origin, table};
+use crate::derive::{RowsWhen, declaration};
+use crate::schema::table;
 
 const QUERY_ROWS: &str = include_str!("../../share/query_rows.toml");
 
@@ -24,7 +25,6 @@ struct Condition {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    table: BTreeMap<String, Condition>,
     query: BTreeMap<String, Condition>,
 }
 
@@ -56,41 +56,39 @@ fn has_rows(query: &Query, recorded: &BTreeSet<&'static str>) -> HasRows {
     // A query of one's own may leave out any row of what it is about.
     let may_choose = !query.is_builtin();
     let own = conditions().query.get(&query.name).filter(|_| !may_choose);
-    let Some(condition) = own.or_else(|| conditions().table.get(subject)) else {
-        let is_source = table(subject).is_some_and(|table| table.origin == Origin::Source);
-        return match recorded.contains(subject.as_str()) || !is_source {
-            true if may_choose => HasRows::IfFound,
-            true => HasRows::Yes,
-            false => HasRows::No,
-        };
+    let (can, searches) = match (own, declaration(subject)) {
+        (Some(Condition { all, any, searches }), _) => (can_have_rows(all, any, recorded), *searches),
+        (None, Some(declared)) => {
+            let RowsWhen { all, any, searches } = declared.rows_when;
+            (can_have_rows(all, any, recorded), searches)
+        }
+        (None, None) => (table(subject).is_none() || recorded.contains(subject.as_str()), false),
     };
-    let is_there = |name: &String| recorded.contains(name.as_str());
-    let can = condition.all.iter().all(is_there) && (condition.any.is_empty() || condition.any.iter().any(is_there));
-    match (can, condition.searches || may_choose) {
+    match (can, searches || may_choose) {
         (false, _) => HasRows::No,
         (true, true) => HasRows::IfFound,
         (true, false) => HasRows::Yes,
     }
 }
 
+fn can_have_rows(all: &[impl AsRef<str>], any: &[impl AsRef<str>], recorded: &BTreeSet<&'static str>) -> bool {
+    let is_there = |name: &str| recorded.contains(name);
+    all.iter().all(|name| is_there(name.as_ref())) && (any.is_empty() || any.iter().any(|name| is_there(name.as_ref())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::{QueryOptions, applicable, run_query};
+    use crate::schema::Origin;
     use crate::trace::Trace;
 
     #[test]
-    fn conditions_are_of_tables_and_queries_that_exist() {
+    fn conditions_are_of_queries_and_tables_that_exist() {
         let registry = Registry::builtin().unwrap();
-        assert!(conditions().table.len() > 20);
-        for (name, condition) in &conditions().table {
-            assert!(table(name).is_some_and(|table| table.origin.is_derived()), "{name}");
-            assert!(condition.all.len() + condition.any.len() > 0, "{name}");
-        }
-        for name in conditions().query.keys() {
-            registry.get(name).unwrap();
-        }
-        for condition in conditions().table.values().chain(conditions().query.values()) {
+        assert!(conditions().query.len() > 10);
+        for (query, condition) in &conditions().query {
+            registry.get(query).unwrap();
             for name in condition.all.iter().chain(&condition.any) {
                 assert!(table(name).is_some_and(|table| table.origin == Origin::Source), "{name}");
             }

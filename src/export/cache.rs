@@ -11,6 +11,7 @@ use super::atomic::{make_directory, removed_at_interruption};
 use super::conversion::Recording;
 use super::convert::{Observer, TableFormat};
 use super::convert_process::write_process;
+use crate::derive::health::ANOMALIES;
 use crate::input::{CachedProcess, Entry, Miss, UNFINISHED, cached_source, describe_entry, part_path};
 use crate::trace::{Member, Trace};
 
@@ -112,8 +113,8 @@ fn write_entry(
         }
         // Anomalies depend on the other inputs too: they are made again from the tables and what was heard.
         let rank = (stored.rank, stored.process);
-        stored.rows.remove("anomalies");
-        fs::remove_file(temporary.path().join(part_path("anomalies", rank.0, rank.1)))?;
+        stored.rows.remove(ANOMALIES);
+        fs::remove_file(temporary.path().join(part_path(ANOMALIES, rank.0, rank.1)))?;
         for table in stored.rows.keys() {
             let path = part_path(table, rank.0, rank.1);
             let bytes = fs::metadata(temporary.path().join(&path))?.len();

@@ -18,12 +18,10 @@ use crate::columns::frames::own_columns;
 use crate::columns::requests::{Request, all_columns};
 use crate::derive;
 use crate::derive::gpu_work::gpu_times::{GpuTime, gpu_times};
-use crate::derive::health::Checks;
+use crate::derive::health::{ANOMALIES, Checks};
 use crate::input::{BlockSums, StoredProcess, part_path};
 use crate::schema::{Origin, Table, table, tables};
 use crate::trace::{Member, Trace};
-
-const ANOMALIES: &str = "anomalies";
 
 /// Writes every table of a process below `directory`; of those that are made on demand the ones in `with`.
 ///

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::dataset::{DatasetSource, StoredProcess};
 use super::files::FileIdentity;
-use super::load::{Found, Opened};
+use super::format::{Found, Opened};
 use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};

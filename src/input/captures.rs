@@ -1,13 +1,14 @@
 //! Which files are traces, or were to be.
 
 use super::discover::{Candidate, Problem};
-use super::load::file_name;
+use super::format::Recognised;
+use super::formats::recognise;
 use super::naming::{self, Promise, promise};
-use super::recognise::{Recognised, recognise};
+use super::skipped::Why;
 
 /// Whether a file is an archive, of which nobody knows what is in it.
 pub fn is_archive(candidate: &Candidate) -> bool {
-    let name = file_name(candidate);
+    let name = candidate.name();
     promise(&name).is_none() && naming::is_archive(&name)
 }
 
@@ -15,28 +16,16 @@ pub fn is_archive(candidate: &Candidate) -> bool {
 /// named like a trace and holds none.
 pub fn is_capture(candidate: &Candidate) -> bool {
     // A name is enough, and spares looking into compressed databases twice.
-    let is_named_like_one = promise(&file_name(candidate)).is_some_and(|promise| promise != Promise::Statistics);
+    let is_named_like_one = promise(&candidate.name()).is_some_and(|promise| promise != Promise::Statistics);
     match candidate.problem {
         Some(Problem::Lost(_)) => return true,
         Some(Problem::DeadLink(_)) => return candidate.named,
         None if candidate.named || is_named_like_one => return true,
         None => {}
     }
-    match recognise(&candidate.path) {
-        Recognised::Rocpd(..)
-        | Recognised::RocprofJson
-        | Recognised::Rpd(_)
-        | Recognised::RocprofCsv
-        | Recognised::AttStatistics
-        | Recognised::ComputeCounters
-        | Recognised::Dataset
-        | Recognised::Damaged(_) => true,
-        Recognised::ComputeSystem(_)
-        | Recognised::CsvSummary(_)
-        | Recognised::Other(_)
-        | Recognised::Lost(_)
-        | Recognised::OtherJson(_)
-        | Recognised::DeadLink(_)
-        | Recognised::Foreign(_) => false,
+    match recognise(&candidate.path).1 {
+        Recognised::Capture(_) | Recognised::Part => true,
+        Recognised::Unread(unread) => unread.why == Why::Damaged,
+        Recognised::Beside(_) => false,
     }
 }

@@ -22,6 +22,18 @@ pub struct Candidate {
     pub problem: Option<Problem>,
 }
 
+impl Candidate {
+    /// Its path as given or found.
+    pub fn shown(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+
+    /// The last part of that.
+    pub fn name(&self) -> String {
+        name_of(&self.path)
+    }
+}
+
 /// Why nobody can look at something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {

@@ -4,6 +4,7 @@ use super::att;
 use super::rocprof_compute;
 use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::ROOT_KEY;
+use super::skipped::{Unread, Why};
 
 /// First bytes of a SQLite database.
 pub const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -65,20 +66,16 @@ pub enum Head {
     AttStatistics,
     /// Counters of rocprofiler-compute.
     ComputeCounters,
-    /// What rocprofiler-compute says of the machine.
-    ComputeSystem(String),
-    /// Statistics that rocprofv3 derived from a trace.
-    CsvSummary(String),
-    /// Something that has to do with traces but holds none that can be read; the text says what and what to do.
-    Other(String),
-    /// A file without the content that it was to have; the text says what and what to do.
-    Lost(String),
-    /// JSON of another program, which can be read.
-    OtherJson(String),
-    /// Nothing that has to do with traces, or a trace whose first bytes are damaged.
-    Foreign(String),
-    /// A trace whose first bytes are damaged.
-    Damaged(String),
+    /// What rocprofiler-compute says of the machine, and why it is not read where no counters are beside it.
+    ComputeSystem(Unread),
+    /// Nothing that can be read.
+    Unread(Unread),
+}
+
+impl Head {
+    fn unread(why: Why, reason: impl Into<String>) -> Self {
+        Self::Unread(Unread::new(why, reason))
+    }
 }
 
 /// Keys that only rocprofv3 writes near the begin of its JSON.
@@ -88,8 +85,8 @@ const METADATA_KEYS: [&str; 2] = ["\"init_time\"", "\"fini_time\""];
 pub fn by_head(head: &[u8], is_whole: bool) -> Head {
     let text = String::from_utf8_lossy(head);
     let trimmed = text.trim_start();
-    let other = |what: &str| Head::Other(what.to_owned());
-    let lost = |what: &str| Head::Lost(what.to_owned());
+    let other = |what: &str| Head::unread(Why::Other, what);
+    let lost = |what: &str| Head::unread(Why::Lost, what);
     if head.is_empty() {
         lost("an empty file; the profiler was stopped before it wrote anything, collect again")
     } else if head.get(8..12) == Some(b"DUCK") {
@@ -97,7 +94,7 @@ pub fn by_head(head: &[u8], is_whole: bool) -> Head {
     } else if text.starts_with("version https://git-lfs") {
         lost("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
     } else if is_tar(head) {
-        Head::Foreign(TAR_ARCHIVE.to_owned())
+        Head::unread(Why::Foreign, TAR_ARCHIVE)
     } else if is_rocprof_json(trimmed) {
         Head::RocprofJson
     } else if is_pc_samples(trimmed) {
@@ -107,12 +104,15 @@ pub fn by_head(head: &[u8], is_whole: bool) -> Head {
     } else if SQLITE_MAGIC.starts_with(head) {
         lost("a truncated SQLite file without content; collect again")
     } else if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
-        Head::Foreign(format!("a file compressed with {what}, which is not read; decompress it, or use `gzip`"))
+        Head::unread(
+            Why::Foreign,
+            format!("a file compressed with {what}, which is not read; decompress it, or use `gzip`"),
+        )
     } else if let Some(json) = json(&text, is_whole) {
         json
     } else {
         let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor counters of rocprofiler-compute, nor a dataset";
-        csv(head).or_else(|| table(&text)).unwrap_or_else(|| Head::Foreign(reason.to_owned()))
+        csv(head).or_else(|| table(&text)).unwrap_or_else(|| Head::unread(Why::Foreign, reason))
     }
 }
 
@@ -122,7 +122,7 @@ pub fn csv(head: &[u8]) -> Option<Head> {
         HeadOf::Records => Some(Head::RocprofCsv),
         HeadOf::Summary => {
             let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
-            Some(Head::CsvSummary(reason.to_owned()))
+            Some(Head::unread(Why::Summary, reason))
         }
         HeadOf::Other => compute(head),
     }
@@ -133,7 +133,7 @@ fn compute(head: &[u8]) -> Option<Head> {
         rocprof_compute::HeadOf::Counters => Some(Head::ComputeCounters),
         rocprof_compute::HeadOf::System => {
             let reason = "what rocprofiler-compute says of the machine; name the folder that has its pmc_perf.csv";
-            Some(Head::ComputeSystem(reason.to_owned()))
+            Some(Head::ComputeSystem(Unread::new(Why::Other, reason)))
         }
         rocprof_compute::HeadOf::Other => att::is_header(head).then_some(Head::AttStatistics),
     }
@@ -144,24 +144,25 @@ pub fn json(text: &str, is_whole: bool) -> Option<Head> {
     let trimmed = text.trim_start();
     if METADATA_KEYS.iter().all(|key| text.contains(key)) {
         let reason = format!("rocprofv3 JSON whose first key \"{ROOT_KEY}\" is damaged; copy the file again");
-        return Some(Head::Damaged(reason));
+        return Some(Head::unread(Why::Damaged, reason));
     }
     if !trimmed.starts_with(['{', '[']) {
         return None;
     }
     if is_whole && trimmed.split_whitespace().collect::<String>().len() == 2 {
-        return Some(Head::Lost(
-            "JSON without content; the profiler was stopped before it wrote anything, collect again".to_owned(),
-        ));
+        let reason = "JSON without content; the profiler was stopped before it wrote anything, collect again";
+        return Some(Head::unread(Why::Lost, reason));
     }
     if let Some(error) = syntax_error(trimmed, is_whole) {
-        return Some(Head::Foreign(format!("JSON whose first bytes are damaged: {error}; copy the file again")));
+        let reason = format!("JSON whose first bytes are damaged: {error}; copy the file again");
+        return Some(Head::unread(Why::Foreign, reason));
     }
-    Some(Head::OtherJson(if text.contains("\"traceEvents\"") {
+    let reason = if text.contains("\"traceEvents\"") {
         "a Chrome or PyTorch trace, not one of rocprofv3; name the rocprofv3 output of the run".to_owned()
     } else {
         format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"")
-    }))
+    };
+    Some(Head::unread(Why::OtherJson, reason))
 }
 
 /// What is wrong with the begin of a text of JSON values, if it is not only that it ends too early.
@@ -190,5 +191,5 @@ fn table(text: &str) -> Option<Head> {
     TABLES
         .iter()
         .find(|(names, _)| names.iter().all(|name| columns.contains(name)))
-        .map(|(_, what)| Head::Foreign((*what).to_owned()))
+        .map(|(_, what)| Head::unread(Why::Foreign, *what))
 }

@@ -1,87 +1,35 @@
 //! From inputs to the logical trace.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Result;
-use regex::Regex;
 
-use super::cache::{Cache, Miss};
-use super::captures::is_archive;
+use super::cache::Miss;
 use super::common::csv::CsvFile;
-use super::common::sqlite::Reader;
-use super::dataset;
-use super::discover::{Candidate, Problem, discover};
+use super::discover::{Candidate, discover};
 use super::error::InputError;
-use super::files::{files_of, memory_bytes};
-use super::naming::{Promise, promise};
-use super::recognise::{Recognised, recognise};
+use super::files::memory_bytes;
+use super::format::{Found, Opened, Shared};
+use super::formats::FORMATS;
+use super::look::{Kept, Looked, Place, look, look_at_group};
+use super::open::LoadOptions;
 use super::repeated::{drop_other_formats, drop_repeated, note_about};
+use super::skipped::{Class, Skipped, Unread};
 use super::twins::read_twice;
-use super::{att, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
-use crate::analysis::categories::Categories;
-use crate::columns::requests::Request;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::text::causes::with_causes;
 use crate::trace::identity::assign;
-use crate::trace::jobs::Jobs;
-use crate::trace::observer::{Observer, watched};
-use crate::trace::source::Source;
+use crate::trace::observer::watched;
 use crate::trace::{Member, Trace};
 
 /// What is said of a directory in which nothing was found.
 const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \
      --att, counters of rocprofiler-compute, or a dataset";
 
-/// The check that names links to documents that are gone.
-pub const DEAD_LINK: &str = "dead_link";
-
-/// What is said of an archive beside traces.
-const ARCHIVE: &str = "an archive, which is not read; unpack it if it holds traces";
-
 /// What is said of an input in which nothing was recorded.
 const NO_PROCESS: &str = "a trace without any process; collect again";
-
-/// A process found in an input.
-pub struct Found {
-    /// What the input says about it.
-    pub facts: ProcessFacts,
-    /// Reads its tables.
-    pub source: Arc<dyn Source>,
-}
-
-/// What a file holds.
-pub struct Opened {
-    /// Its processes.
-    pub processes: Vec<Found>,
-    /// Anomalies of the file as a whole.
-    pub notes: Vec<Anomaly>,
-    /// Parts of it that cannot be read.
-    pub damage: Vec<Damage>,
-}
-
-/// How to read inputs.
-pub struct LoadOptions {
-    /// Takes the rank from the path.
-    pub rank_from: Option<Regex>,
-    /// Category rules.
-    pub categories: Categories,
-    /// Threads one read may use.
-    pub threads: usize,
-    /// Columns that will be read soon: a reader that has to look through all of a file may take them on the way.
-    pub ahead: Request,
-    /// Who reads databases.
-    pub reader: Reader,
-    /// How many files and processes are read at the same time.
-    pub jobs: Jobs,
-    /// Where files are looked for that were converted before.
-    pub cache: Option<Cache>,
-    /// Is told how many files and processes were read.
-    pub observer: Option<Arc<dyn Observer>>,
-    /// A directory that is no input though it lies in one, as an output does that is written again.
-    pub exclude: Option<PathBuf>,
-}
 
 /// A process with the files that it is read from.
 pub(super) struct Located {
@@ -98,132 +46,19 @@ struct CachedAs {
     place: Place,
 }
 
-/// What the processes of a capture are read from.
-#[derive(Clone)]
-enum Place {
-    File(Candidate),
-    Group(Group),
-}
-
-/// Files that are read together.
-#[derive(Clone)]
-enum Group {
-    Csv(rocprofv3_csv::Group),
-    Compute(rocprof_compute::Workload),
-}
-
-impl Group {
-    fn shown(&self) -> &str {
-        match self {
-            Self::Csv(group) => &group.shown,
-            Self::Compute(workload) => &workload.shown,
-        }
-    }
-
-    fn files(&self) -> Vec<PathBuf> {
-        match self {
-            Self::Csv(group) => group.files.iter().map(|file| file.path.clone()).collect(),
-            Self::Compute(workload) => {
-                workload.files.iter().chain(&workload.system).map(|file| file.path.clone()).collect()
-            }
-        }
-    }
-
-    /// Files that are not read, as others hold the same.
-    fn repeated(&self) -> &[String] {
-        match self {
-            Self::Csv(group) => &group.repeated,
-            Self::Compute(workload) => &workload.repeated,
-        }
-    }
-
-    fn find(&self) -> Result<Opened> {
-        match self {
-            Self::Csv(group) => rocprofv3_csv::find(group),
-            Self::Compute(workload) => rocprof_compute::find(workload),
-        }
-    }
-}
-
 /// Processes of the same files.
-fn located(processes: Vec<Found>, files: Vec<PathBuf>, cached: Option<(Vec<Role>, Place)>) -> Vec<Located> {
-    let files: Arc<[PathBuf]> = files.into();
+fn located(processes: Vec<Found>, place: &Place, roles: Option<&[Role]>) -> Vec<Located> {
+    let files: Arc<[PathBuf]> = place.files().into();
     let bytes: u64 = files.iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
     let share = bytes / (processes.len() as u64).max(1);
     let locate = |(at, found): (usize, Found)| {
         let by_size = || memory_bytes(&found.facts.format, &files, share);
         let memory_bytes = found.source.memory_bytes().unwrap_or_else(by_size);
-        let role = cached.as_ref().and_then(|(roles, place)| Some((*roles.get(at)?, place.clone())));
-        let cached = role.map(|(role, place)| CachedAs { role, place });
+        let role = roles.and_then(|roles| roles.get(at));
+        let cached = role.map(|role| CachedAs { role: *role, place: place.clone() });
         Located { found, files: Arc::clone(&files), memory_bytes, cached }
     };
     processes.into_iter().enumerate().map(locate).collect()
-}
-
-/// What is in a file if it is a capture by itself, and else what it is.
-struct Looked {
-    other: Option<Recognised>,
-    opened: Option<Result<Opened>>,
-    kept: Kept,
-}
-
-/// What the cache has of a capture.
-enum Kept {
-    /// Its processes, which had these roles.
-    Here(Vec<Role>),
-    /// Nothing yet; the entry belongs there.
-    Not(PathBuf),
-    /// It cannot be kept.
-    Never,
-}
-
-/// Looks for a capture in the cache, if there is one.
-fn cached(options: &LoadOptions, shown: &str, files: &[PathBuf]) -> (Option<Opened>, Kept) {
-    // A file that cannot be read has no entry; its reader will say why.
-    let place = options.cache.as_ref().map(|cache| cache.place(shown, files, &options.categories));
-    let Some(Ok(entry)) = place else { return (None, Kept::Never) };
-    match Cache::open(&entry) {
-        Some((opened, roles)) => (Some(opened), Kept::Here(roles)),
-        None => (None, Kept::Not(entry)),
-    }
-}
-
-/// Files of decompressed text, one for each thread that opens files.
-type Spools = Mutex<Vec<rocprofv3_json::Spool>>;
-
-fn look(candidate: &Candidate, options: &LoadOptions, spools: &Spools, events: &Arc<rocpd::EventCache>) -> Looked {
-    let (path, name) = (&candidate.path, file_name(candidate));
-    let shown = shown(candidate);
-    let recognised = match &candidate.problem {
-        Some(Problem::Lost(reason)) => Recognised::Damaged(reason.clone()),
-        Some(Problem::DeadLink(reason)) => Recognised::DeadLink(reason.clone()),
-        None => recognise(path),
-    };
-    let is_file = matches!(
-        recognised,
-        Recognised::Rocpd(..) | Recognised::RocprofJson | Recognised::Rpd(_) | Recognised::AttStatistics
-    );
-    let (opened, kept) = if is_file { cached(options, &shown, &files_of(path)) } else { (None, Kept::Never) };
-    if let Some(opened) = opened {
-        return Looked { other: None, opened: Some(Ok(opened)), kept };
-    }
-    let opened = match recognised {
-        Recognised::Rocpd(file, connection, partitions) => {
-            rocpd::find(&file, &connection, &partitions, &shown, &name, options.reader, events)
-        }
-        Recognised::RocprofJson => {
-            let lock = || spools.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut spool = lock().pop().unwrap_or_default();
-            let opened = rocprofv3_json::find(path, &shown, &name, &mut spool, &options.ahead);
-            lock().push(spool);
-            opened
-        }
-        Recognised::Rpd(file) => rpd::find(&file, &shown, &name, options.reader),
-        Recognised::AttStatistics => att::find(path, &shown, &name),
-        Recognised::Dataset => dataset::find(path, &shown, &options.categories),
-        other => return Looked { other: Some(other), opened: None, kept },
-    };
-    Looked { other: None, opened: Some(opened), kept }
 }
 
 /// Finds, recognises and opens all inputs. Files that are no traces are left out as long as one is; those the user
@@ -253,184 +88,107 @@ pub fn load_candidates(
     candidates: Vec<Candidate>,
     options: LoadOptions,
 ) -> Result<(Trace, Vec<Miss>), InputError> {
-    let mut misses: Vec<Miss> = Vec::new();
-    let mut found: Vec<Located> = Vec::new();
-    let mut notes: Vec<Anomaly> = Vec::new();
-    let mut damaged: Vec<(String, String)> = Vec::new();
-    let mut inherited: Vec<Damage> = Vec::new();
-    let mut others: Vec<(String, String)> = Vec::new();
-    let mut unnamed: Vec<(String, String)> = Vec::new();
-    let mut dead_links: Vec<(String, String)> = Vec::new();
-    let mut lost: Vec<(String, String)> = Vec::new();
-    let mut summaries: Vec<(String, String)> = Vec::new();
-    let mut csv_files: Vec<CsvFile> = Vec::new();
-    let mut compute_files: Vec<CsvFile> = Vec::new();
-    let mut systems: Vec<(PathBuf, String, String)> = Vec::new();
-    let (spools, events) = (Spools::default(), Arc::<rocpd::EventCache>::default());
-    let looked: Vec<Looked> = watched(
+    let shared = Shared::default();
+    let looked = watched(
         options.observer.as_deref(),
         "files",
         options.jobs,
         &candidates,
         |_| 0,
-        |candidate| Ok::<_, InputError>(look(candidate, &options, &spools, &events)),
+        |candidate| Ok::<_, InputError>(look(candidate, &options, &shared)),
     )?;
+    let mut loaded = Loaded::default();
+    let mut parts: Vec<(usize, CsvFile)> = Vec::new();
+    let mut beside: Vec<(usize, Candidate, Unread)> = Vec::new();
     for (candidate, looked) in candidates.into_iter().zip(looked) {
-        let shown = shown(&candidate);
-        if let Some(other) = looked.other {
-            match other {
-                Recognised::Rocpd(..)
-                | Recognised::RocprofJson
-                | Recognised::Rpd(_)
-                | Recognised::AttStatistics
-                | Recognised::Dataset => {}
-                Recognised::RocprofCsv => {
-                    csv_files.push(CsvFile { path: candidate.path.clone(), shown: shown.clone() })
-                }
-                Recognised::ComputeCounters => {
-                    compute_files.push(CsvFile { path: candidate.path.clone(), shown: shown.clone() })
-                }
-                Recognised::ComputeSystem(reason) if candidate.named => {
-                    systems.push((candidate.path.clone(), shown.clone(), reason))
-                }
-                Recognised::ComputeSystem(_) => {}
-                Recognised::CsvSummary(reason) => summaries.push((shown.clone(), reason)),
-                Recognised::Other(reason) if candidate.named => others.push((shown.clone(), reason)),
-                Recognised::Other(reason) => unnamed.push((shown.clone(), reason)),
-                Recognised::Lost(reason) | Recognised::Foreign(reason) | Recognised::OtherJson(reason)
-                    if candidate.named =>
-                {
-                    others.push((shown.clone(), reason))
-                }
-                Recognised::Lost(_) | Recognised::Foreign(_) | Recognised::OtherJson(_) if is_archive(&candidate) => {
-                    unnamed.push((shown.clone(), ARCHIVE.to_owned()))
-                }
-                Recognised::DeadLink(reason) => dead_links.push((shown.clone(), reason)),
-                // Other programs write JSON too, and many files of it.
-                Recognised::OtherJson(_) => {}
-                Recognised::Foreign(_) if promise(&file_name(&candidate)) == Some(Promise::Csv) => {
-                    let reason = "its name is one of a trace, but its header is not known; copy it again or rename it";
-                    lost.push((shown.clone(), reason.to_owned()));
-                }
-                Recognised::Lost(reason) | Recognised::Foreign(reason) => match promise(&file_name(&candidate)) {
-                    Some(Promise::Database | Promise::Json | Promise::Csv) => lost.push((shown.clone(), reason)),
-                    Some(Promise::Statistics) => {
-                        let reason = "named like the statistics of `rocprofv3 --att`, but its header is not known";
-                        unnamed.push((shown.clone(), reason.to_owned()));
-                    }
-                    None => {}
-                },
-                Recognised::Damaged(reason) => damaged.push((shown.clone(), reason)),
-            }
-        }
-        match looked.opened {
-            None => {}
-            Some(Ok(opened)) => {
-                inherited.extend(opened.damage.iter().cloned());
-                if opened.processes.is_empty() {
-                    others.push((shown, NO_PROCESS.to_owned()));
-                } else {
-                    misses.extend(looked.kept.miss(&shown, &opened));
-                    notes.extend(opened.notes);
-                    let kept = looked.kept.roles().map(|roles| (roles, Place::File(candidate.clone())));
-                    found.extend(located(opened.processes, files_of(&candidate.path), kept));
-                }
-            }
-            Some(Err(error)) => damaged.push((shown, with_causes(&error))),
+        match looked {
+            Looked::Capture(opened, kept) => loaded.take(opened, &kept, Place::File(candidate)),
+            Looked::Part(format) => parts.push((format, CsvFile { shown: candidate.shown(), path: candidate.path })),
+            Looked::Beside(format, unread) => beside.push((format, candidate, unread)),
+            Looked::Unread(unread) => loaded.skipped.extend(Skipped::of(&candidate, unread)),
         }
     }
-    let is_beside = |path: &Path| compute_files.iter().any(|file| file.path.parent() == path.parent());
-    others.extend(systems.into_iter().filter(|(path, ..)| !is_beside(path)).map(|(_, shown, reason)| (shown, reason)));
-    let workloads = rocprof_compute::grouped(compute_files).into_iter().map(Group::Compute);
-    let groups: Vec<Group> = rocprofv3_csv::grouped(csv_files).into_iter().map(Group::Csv).chain(workloads).collect();
-    let opened = options.jobs.run(&groups, |_| 0, |group| Ok::<_, InputError>(look_at_group(group, &options)))?;
-    for (group, (opened, kept)) in groups.iter().zip(opened) {
-        match opened {
-            Ok(opened) if opened.processes.is_empty() => {
-                others.push((group.shown().to_owned(), NO_PROCESS.to_owned()));
-            }
-            Ok(opened) => {
-                misses.extend(kept.miss(group.shown(), &opened));
-                let kept = kept.roles().map(|roles| (roles, Place::Group(group.clone())));
-                found.extend(located(opened.processes, group.files(), kept));
-                notes.extend(opened.notes);
-                inherited.extend(opened.damage);
-            }
-            Err(error) => damaged.push((group.shown().to_owned(), with_causes(&error))),
+    for (format, candidate, unread) in beside.into_iter().filter(|(_, candidate, _)| candidate.named) {
+        let is_beside =
+            |(other, part): &(usize, CsvFile)| *other == format && part.path.parent() == candidate.path.parent();
+        if !parts.iter().any(is_beside) {
+            loaded.skipped.extend(Skipped::of(&candidate, unread));
         }
     }
-    if found.is_empty() {
-        others.extend(summaries);
-        if [&damaged, &others, &unnamed, &lost].into_iter().all(Vec::is_empty) {
-            let directories = inputs.iter().filter(|input| Path::new(input).is_dir());
-            others.extend(directories.map(|path| (path.clone(), NO_TRACES.to_owned())));
+    let files_of = |at| parts.iter().filter(move |(format, _)| *format == at).map(|(_, file)| file.clone()).collect();
+    let groups: Vec<_> = FORMATS.iter().enumerate().flat_map(|(at, format)| format.grouped(files_of(at))).collect();
+    let opened = options.jobs.run(&groups, |_| 0, |group| Ok::<_, InputError>(look_at_group(&**group, &options)))?;
+    for (group, (opened, kept)) in groups.into_iter().zip(opened) {
+        loaded.take(opened, &kept, Place::Group(group));
+    }
+    loaded.into_trace(inputs, options)
+}
+
+/// What was found in the inputs.
+#[derive(Default)]
+struct Loaded {
+    found: Vec<Located>,
+    notes: Vec<Anomaly>,
+    damage: Vec<Damage>,
+    skipped: Vec<Skipped>,
+    misses: Vec<Miss>,
+}
+
+impl Loaded {
+    /// Takes what a capture holds.
+    fn take(&mut self, opened: Result<Opened>, kept: &Kept, place: Place) {
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(error) => return self.skipped.push(Skipped::new(place.shown(), with_causes(&error), Class::Damaged)),
+        };
+        let is_empty = opened.processes.is_empty();
+        if !is_empty {
+            self.misses.extend(kept.miss(&place.shown(), &opened));
         }
-        let is_damaged = !damaged.is_empty();
-        let reasons = [damaged, others, lost, unnamed, dead_links].concat();
-        return Err(if is_damaged { InputError::Damaged { reasons } } else { InputError::NoTrace { reasons } });
-    }
-    let about = |check_id, severity, files: Vec<(String, String)>| {
-        files.into_iter().map(move |(path, detail)| Anomaly {
-            check_id,
-            severity,
-            table_name: "processes".to_owned(),
-            count: 1,
-            first_key: Some(path),
-            detail,
-        })
-    };
-    notes.extend(about("derived_summary", Severity::Info, summaries));
-    drop_repeated(&mut found, &mut notes);
-    drop_other_formats(&mut found, &mut notes);
-    notes.extend(about("skipped_file", Severity::Warning, unnamed));
-    notes.extend(about(DEAD_LINK, Severity::Info, dead_links));
-    let unreadable = [damaged, others, lost].concat().into_iter();
-    let unreadable = unreadable.map(|(path, cause)| Damage { path, part: String::new(), cause });
-    let damage = inherited.into_iter().chain(unreadable).collect();
-    Ok((assemble(found, notes, damage, options), misses))
-}
-
-impl Kept {
-    fn miss(&self, shown: &str, opened: &Opened) -> Option<Miss> {
-        let Self::Not(entry) = self else { return None };
-        let (shown, entry) = (shown.to_owned(), entry.clone());
-        // What is missing of a damaged file is found again every time.
-        let is_whole = opened.damage.is_empty();
-        is_whole.then(|| Miss { shown, processes: opened.processes.len(), entry, notes: opened.notes.clone() })
+        // Of files without any process, that is enough to know.
+        if !is_empty || matches!(place, Place::File(_)) {
+            self.damage.extend(opened.damage);
+        }
+        if is_empty {
+            return self.skipped.push(Skipped::new(place.shown(), NO_PROCESS, Class::Named));
+        }
+        self.notes.extend(opened.notes);
+        self.found.extend(located(opened.processes, &place, kept.roles()));
     }
 
-    fn roles(&self) -> Option<Vec<Role>> {
-        if let Self::Here(roles) = self { Some(roles.clone()) } else { None }
+    /// The trace of all processes, with notes and damage that name what was skipped.
+    fn into_trace(mut self, inputs: &[String], options: LoadOptions) -> Result<(Trace, Vec<Miss>), InputError> {
+        self.skipped.sort_by_key(|skipped| skipped.class);
+        if self.found.is_empty() {
+            return Err(nothing_found(inputs, self.skipped));
+        }
+        let (mut found, mut notes, mut damage) = (self.found, self.notes, self.damage);
+        let noted = |is_noted: fn(Class) -> bool| {
+            self.skipped.iter().filter(move |skipped| is_noted(skipped.class)).filter_map(Skipped::note)
+        };
+        notes.extend(noted(|class| class == Class::Summary));
+        drop_repeated(&mut found, &mut notes);
+        drop_other_formats(&mut found, &mut notes);
+        notes.extend(noted(|class| class != Class::Summary));
+        let unreadable = self.skipped.iter().filter(|skipped| skipped.note().is_none());
+        damage.extend(unreadable.map(|skipped| Damage {
+            path: skipped.path.clone(),
+            part: String::new(),
+            cause: skipped.reason.clone(),
+        }));
+        Ok((assemble(found, notes, damage, options), self.misses))
     }
 }
 
-fn look_at_group(group: &Group, options: &LoadOptions) -> (Result<Opened>, Kept) {
-    if !group.repeated().is_empty() {
-        // What is said of files that are not read cannot be told from those that are.
-        return (group.find(), Kept::Never);
+/// Why there is no trace.
+fn nothing_found(inputs: &[String], mut skipped: Vec<Skipped>) -> InputError {
+    if skipped.iter().all(|skipped| skipped.class == Class::DeadLink) {
+        let directories = inputs.iter().filter(|input| Path::new(input).is_dir());
+        skipped.splice(0..0, directories.map(|path| Skipped::new(path, NO_TRACES, Class::Named)));
     }
-    match cached(options, group.shown(), &group.files()) {
-        (Some(opened), kept) => (Ok(opened), kept),
-        (None, kept) => (group.find(), kept),
-    }
-}
-
-/// The process of a capture that another one from the cache stands for.
-fn reopened(cached: &Found, place: &Place, options: &LoadOptions) -> Option<Arc<dyn Source>> {
-    let opened = match place {
-        Place::File(candidate) => look(candidate, options, &Spools::default(), &Arc::default()).opened?,
-        Place::Group(group) => group.find(),
-    };
-    let same = |found: &Found| found.facts == cached.facts;
-    opened.ok()?.processes.into_iter().find(same).map(|found| found.source)
-}
-
-fn shown(candidate: &Candidate) -> String {
-    candidate.path.to_string_lossy().into_owned()
-}
-
-pub(super) fn file_name(candidate: &Candidate) -> String {
-    candidate.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    let is_damaged = skipped.iter().any(|skipped| skipped.class == Class::Damaged);
+    let reasons = skipped.into_iter().map(|skipped| (skipped.path, skipped.reason)).collect();
+    if is_damaged { InputError::Damaged { reasons } } else { InputError::NoTrace { reasons } }
 }
 
 fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, mut options: LoadOptions) -> Trace {
@@ -460,7 +218,7 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
             let Located { found, files, memory_bytes, cached } = found.get_mut(position)?.take()?;
             // What a process is read for depends on those beside it: a counter pass gives no kernels.
             let other_role = cached.filter(|cached| cached.role != process.role);
-            let raw = other_role.and_then(|cached| reopened(&found, &cached.place, &options));
+            let raw = other_role.and_then(|cached| cached.place.reopened(&found, &options));
             Some(Member { process, source: raw.unwrap_or(found.source), files, memory_bytes })
         })
         .collect();

@@ -2,27 +2,29 @@
 
 mod att;
 #[cfg(feature = "tables")]
-mod block_sums;
-#[cfg(feature = "tables")]
 mod cache;
 #[cfg(feature = "tables")]
 mod captures;
 mod common;
 #[cfg(feature = "tables")]
+mod content;
+#[cfg(feature = "tables")]
 mod dataset;
-#[cfg(feature = "tables")]
-mod dataset_files;
-#[cfg(feature = "tables")]
-mod dataset_parts;
 #[cfg(feature = "tables")]
 mod discover;
 #[cfg(feature = "tables")]
 mod error;
 #[cfg(feature = "tables")]
 mod files;
+#[cfg(feature = "tables")]
+mod format;
+#[cfg(feature = "tables")]
+mod formats;
 mod head;
 #[cfg(feature = "tables")]
 mod load;
+#[cfg(feature = "tables")]
+mod look;
 #[cfg(feature = "tables")]
 mod machine_memory;
 #[cfg(feature = "tables")]
@@ -32,24 +34,19 @@ mod open;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
 #[cfg(feature = "tables")]
-mod recognise;
-#[cfg(feature = "tables")]
 mod repeated;
 #[cfg(feature = "tables")]
 mod rocpd;
 mod rocprof_compute;
 mod rocprofv3_csv;
 mod rocprofv3_json;
-#[cfg(feature = "tables")]
-mod row_groups;
 mod rpd;
+mod skipped;
 #[cfg(feature = "tables")]
 mod twins;
 
 #[cfg(feature = "tables")]
 pub use att::thread_traces_below;
-#[cfg(feature = "tables")]
-pub use block_sums::BlockSums;
 #[cfg(feature = "tables")]
 pub use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
 #[cfg(feature = "tables")]
@@ -59,7 +56,7 @@ pub use common::interruption::AtInterruption;
 #[cfg(feature = "tables")]
 pub use common::sqlite::Reader;
 #[cfg(feature = "tables")]
-pub use dataset::{DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
+pub use dataset::{BlockSums, DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
 #[cfg(feature = "tables")]
 pub use discover::{Candidate, UNFINISHED, discover, is_unfinished, named};
 #[cfg(feature = "tables")]
@@ -67,8 +64,12 @@ pub use error::InputError;
 #[cfg(feature = "tables")]
 pub use files::FileIdentity;
 #[cfg(feature = "tables")]
-use load::Opened;
+pub use format::Found;
 #[cfg(feature = "tables")]
-pub use load::{DEAD_LINK, Found, LoadOptions, load, load_candidates, load_with_cache};
+pub use load::{load, load_candidates, load_with_cache};
 #[cfg(feature = "tables")]
 pub use machine_memory::available_bytes;
+#[cfg(feature = "tables")]
+pub use open::LoadOptions;
+#[cfg(feature = "tables")]
+pub use skipped::DEAD_LINK;

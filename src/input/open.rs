@@ -1,16 +1,43 @@
-//! The shortest way to a trace, for programs that use the library.
+//! How inputs are read, and the shortest way to a trace, for programs that use the library.
 
 use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use regex::Regex;
 
 use super::cache::Cache;
 use super::common::sqlite::Reader;
 use super::error::InputError;
-use super::load::{LoadOptions, load};
+use super::load::load;
 use super::machine_memory::available_bytes;
 use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
 use crate::trace::Trace;
 use crate::trace::jobs::Jobs;
+use crate::trace::observer::Observer;
+
+/// How to read inputs.
+pub struct LoadOptions {
+    /// Takes the rank from the path.
+    pub rank_from: Option<Regex>,
+    /// Category rules.
+    pub categories: Categories,
+    /// Threads one read may use.
+    pub threads: usize,
+    /// Columns that will be read soon: a reader that has to look through all of a file may take them on the way.
+    pub ahead: Request,
+    /// Who reads databases.
+    pub reader: Reader,
+    /// How many files and processes are read at the same time.
+    pub jobs: Jobs,
+    /// Where files are looked for that were converted before.
+    pub cache: Option<Cache>,
+    /// Is told how many files and processes were read.
+    pub observer: Option<Arc<dyn Observer>>,
+    /// A directory that is no input though it lies in one, as an output does that is written again.
+    pub exclude: Option<PathBuf>,
+}
 
 impl LoadOptions {
     /// Built-in categories, all processors, ranks from what is recorded, half of the machine's memory.

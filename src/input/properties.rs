@@ -12,6 +12,7 @@ use super::head::{Head, SQLITE_MAGIC, by_head};
 use super::rocprof_compute;
 use super::rocprofv3_csv::{HeadOf, head_of};
 use super::rocprofv3_json::ROOT_KEY;
+use super::skipped::{Unread, Why};
 
 /// First bytes are taken for a format only if they show its marks, and blanks before JSON change nothing.
 pub fn head(bytes: &[u8]) {
@@ -19,7 +20,7 @@ pub fn head(bytes: &[u8]) {
     let is_lost = bytes.is_empty() || SQLITE_MAGIC.starts_with(bytes) || bytes.starts_with(b"version https://git-lfs");
     let is_bare = String::from_utf8_lossy(bytes).split_whitespace().map(str::len).sum::<usize>() == 2;
     match found {
-        Head::Lost(_) => assert!(is_lost || is_bare, "{found:?}"),
+        Head::Unread(Unread { why: Why::Lost, .. }) => assert!(is_lost || is_bare, "{found:?}"),
         _ => assert!(!is_lost, "{found:?}"),
     }
     match &found {
@@ -32,13 +33,7 @@ pub fn head(bytes: &[u8]) {
         Head::AttStatistics => assert!(is_header(bytes)),
         Head::ComputeCounters => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadOf::Counters),
         Head::ComputeSystem(_) => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadOf::System),
-        Head::CsvSummary(_) => assert_eq!(head_of(bytes), HeadOf::Summary),
-        Head::Other(reason)
-        | Head::Lost(reason)
-        | Head::OtherJson(reason)
-        | Head::Foreign(reason)
-        | Head::Damaged(reason) => {
-            assert!(!reason.is_empty());
-        }
+        Head::Unread(Unread { why: Why::Summary, .. }) => assert_eq!(head_of(bytes), HeadOf::Summary),
+        Head::Unread(Unread { reason, .. }) => assert!(!reason.is_empty()),
     }
 }

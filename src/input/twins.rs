@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::load::LoadOptions;
+use super::open::LoadOptions;
 use crate::schema;
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::trace::Member;

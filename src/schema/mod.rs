@@ -5,7 +5,7 @@ pub mod domain;
 pub mod facts;
 pub mod process;
 mod table;
-mod tables;
+pub(crate) mod tables;
 pub mod validity;
 
 pub use table::*;

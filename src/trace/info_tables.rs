@@ -1,13 +1,14 @@
-//! The tables that follow from identity alone: `processes`, `agents` and `clocks`.
+//! The tables that are known before anything is read: `processes`, `agents`, and those that are derived from facts.
 
 use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::categorical;
+use crate::derive;
 use crate::schema::facts::AgentFacts;
 use crate::schema::process::Process;
 
-/// The rows of `processes`, `agents` or `clocks` of one process; `None` for every other table.
+/// The rows of such a table of one process; `None` of every other table.
 ///
 /// # Errors
 /// When polars cannot build a column.
@@ -15,14 +16,13 @@ pub fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
     match table {
         "processes" => Ok(Some(processes(process)?)),
         "agents" => Ok(Some(agents(process)?)),
-        "clocks" => Ok(Some(clocks(process)?)),
-        _ => Ok(None),
+        derived => derive::from_facts(derived).map(|build| build(process)).transpose(),
     }
 }
 
 /// Whether a table is one of those.
 pub fn is_from_facts(table: &str) -> bool {
-    matches!(table, "processes" | "agents" | "clocks")
+    matches!(table, "processes" | "agents") || derive::from_facts(table).is_some()
 }
 
 fn processes(process: &Process) -> PolarsResult<DataFrame> {
@@ -76,15 +76,6 @@ fn agents(process: &Process) -> PolarsResult<DataFrame> {
         integer("mem_bytes_per_s", each(|agent| agent.mem_bytes_per_s)),
         integer("pci_device_id", each(|agent| agent.pci_device_id)),
         text("uuid", agents.iter().map(|agent| agent.uuid.as_deref())),
-    ])
-}
-
-fn clocks(process: &Process) -> PolarsResult<DataFrame> {
-    DataFrame::new_infer_height(vec![
-        integer("node", [Some(process.node)]),
-        integer("clock", [Some(process.clock.number)]),
-        integer("offset_ns", [Some(process.clock.offset_ns)]),
-        cat("basis", [Some(process.clock.basis.word())])?,
     ])
 }
 

@@ -8,6 +8,7 @@ use polars::prelude::{DslPlan, LazyFrame, col};
 
 use super::logical::{Member, Trace};
 use crate::columns::requests::Request;
+use crate::derive::health::ANOMALIES;
 use crate::derive::source_request;
 use crate::schema;
 use crate::schema::Table;
@@ -58,7 +59,7 @@ impl Trace {
     pub fn left_out(&self, request: &Request) -> Result<Vec<(&'static Table, LeftOut)>> {
         let mut request = request.clone();
         // What is odd is made of all rows.
-        request.remove("anomalies");
+        request.remove(ANOMALIES);
         let tables = source_request(&request);
         let tables = tables.iter().filter(|(_, columns)| columns.contains(VALID));
         let mut found = Vec::new();

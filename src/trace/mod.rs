@@ -25,14 +25,20 @@ pub mod observer;
 #[cfg(feature = "tables")]
 mod path_ranks;
 #[cfg(feature = "tables")]
+mod process_frames;
+#[cfg(feature = "tables")]
 mod progress;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
+#[cfg(feature = "tables")]
+mod ready_tables;
 #[cfg(feature = "tables")]
 mod seen_frames;
 pub mod selection;
 #[cfg(feature = "tables")]
 pub mod source;
+#[cfg(feature = "tables")]
+mod source_rows;
 #[cfg(feature = "tables")]
 pub mod summed_frames;
 #[cfg(feature = "tables")]

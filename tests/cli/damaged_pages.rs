@@ -302,7 +302,7 @@ fn files_that_a_dataset_does_not_list_are_named() {
         assert_eq!(ended.code, 0, "{verb}: {}", ended.stderr);
         for name in foreign {
             assert!(
-                ended.stderr.contains(&format!("in/dataset/{name}: lies in the folder of a dataset")),
+                ended.stderr.contains(&format!("in/dataset/{name}: not in the manifest of the dataset")),
                 "{verb}: {}",
                 ended.stderr
             );

@@ -9,14 +9,21 @@ use crate::analysis::intervals::coverage::{Coverage, Walk};
 use crate::analysis::intervals::{Interval, union};
 use crate::columns::frames::{dictionary_column, values_by_text};
 use crate::columns::values::Integers;
-use crate::derive::calls::region_self_times;
+use crate::derive::calls::{call_times, region_self_times};
 use crate::derive::gpu_work::gpu_activities;
 use crate::derive::gpu_work::gpu_segments;
 use crate::derive::launching::launching_calls::no_calls_of;
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, column, needed};
+use crate::schema::tables;
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    owners: &[Owner::REGION],
+    is_of_cut_calls: true,
+    rows_when: RowsWhen::all(&["regions"]).if_found(),
+    ..DerivedTable::new(&tables::launching::API_CALLS, needs, Build::Family(&call_times::FAMILY))
+};
+
+fn needs() -> Needs {
     let mut needs = gpu_segments::needs();
     for (table, mut columns) in region_self_times::needs() {
         columns.push("domain");

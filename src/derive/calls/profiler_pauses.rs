@@ -8,11 +8,17 @@ use crate::analysis::intervals::Interval;
 use crate::analysis::ranges::profiler_pauses::{Control, pauses};
 use crate::columns::frames::rows_named;
 use crate::columns::values::{Integers, Truths};
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::all(&["regions"]).if_found(),
+    why_empty: WhyEmpty::AllIsWell,
+    ..DerivedTable::new(&tables::idling::PROFILER_PAUSES, needs, Build::Alone(build))
+};
+
+fn needs() -> Needs {
     vec![
         ("kernels", vec!["end_ns", "gpu", "start_ns", "valid"]),
         ("memory_copies", vec!["end_ns", "gpu", "start_ns", "valid"]),
@@ -22,10 +28,7 @@ pub fn needs() -> Needs {
 }
 
 /// Finds the calls that stopped and started the recording.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = span_of(needed(tables, "kernels")?)?;
     let copies = span_of(needed(tables, "memory_copies")?)?;
     let span = match (kernels, copies) {

@@ -8,7 +8,15 @@ use crate::analysis::numbering::lane_ids::LaneNumbers;
 use crate::analysis::ranges::self_time::{Call, self_times};
 use crate::columns::frames::rows_named;
 use crate::columns::values::{Integers, Truths, present_in};
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::calls::call_times;
+use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, column, needed};
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    owners: &[Owner::REGION],
+    is_of_cut_calls: true,
+    ..DerivedTable::new(&tables::derived::REGION_SELF_TIMES, needs, Build::Family(&call_times::FAMILY))
+};
 
 /// Name of the operation that opens a ROCTx range of the whole process, which belongs to no thread's stack of calls.
 const PROCESS_RANGE: &str = "roctxProcessRangeA";

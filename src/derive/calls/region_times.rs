@@ -3,14 +3,22 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::derive::calls::region_self_times;
-use crate::derive::{Frames, Needs, needed};
+use crate::derive::calls::{call_times, region_self_times};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, needed};
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    handed_on: HANDED_ON,
+    owners: &[Owner::REGION],
+    is_of_cut_calls: true,
+    rows_when: RowsWhen::all(&["regions"]),
+    ..DerivedTable::new(&tables::launching::REGION_TIMES, needs, Build::Family(&call_times::FAMILY))
+};
 
 /// Columns that are those of `regions`, read only where they are wanted.
-pub const HANDED_ON: &[&str] = &["domain", "category"];
+const HANDED_ON: &[&str] = &["domain", "category"];
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut needs = region_self_times::needs();
     needs.iter_mut().for_each(|(_, columns)| columns.extend(HANDED_ON.iter().copied()));
     needs

@@ -9,11 +9,20 @@ use crate::analysis::hardware::devices::device;
 use crate::analysis::hardware::metrics::{Bottleneck, Definitions, bottlenecks};
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::integers;
-use crate::derive::Part;
 use crate::derive::counters::metric_evaluation::{Asked, KernelSums, Sums, all_asked, evaluated};
-use crate::derive::counters::metric_sums::{OfGpu, by_gpu, of_kernels, per_part};
+use crate::derive::counters::metric_sums::{NO_METRIC, OfGpu, by_gpu, extract, needs, of_kernels, per_part};
+use crate::derive::{Build, DerivedTable, Joint, Part, RowsWhen};
+use crate::schema::tables;
 
-pub use crate::derive::counters::metric_sums::{extract, needs};
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::all(&["counters"]).if_found(),
+    why_empty: NO_METRIC,
+    ..DerivedTable::new(
+        &tables::hardware::KERNEL_BOTTLENECKS,
+        needs,
+        Build::Joint(Joint { beside: Vec::new, extract, relate, keep: |_| None }),
+    )
+};
 
 /// Duration of the dispatches, to tell which kernels matter.
 const TIME: &str = "roof.time";
@@ -49,10 +58,7 @@ struct Told {
 }
 
 /// Tries all rules on every kernel.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame>> {
     let rules = bottlenecks();
     let used: BTreeSet<&str> = rules
         .iter()

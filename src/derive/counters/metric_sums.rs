@@ -13,10 +13,26 @@ use crate::derive::OnDemandTables;
 use crate::derive::counters::counted_dispatches::extract as counted_dispatches;
 use crate::derive::counters::joined_passes::{Joined, joined};
 use crate::derive::counters::metric_evaluation::{Asked, KernelSums, Sums, all_asked, evaluated};
-use crate::derive::{Frames, Part};
+use crate::derive::{Build, DerivedTable, Frames, Joint, Part, RowsWhen, WhyEmpty};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
 pub use crate::derive::counters::counted_dispatches::needs;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::all(&["counters"]).if_found(),
+    why_empty: NO_METRIC,
+    ..DerivedTable::new(
+        &tables::hardware::METRIC_SUMS,
+        needs,
+        Build::Joint(Joint { beside: Vec::new, extract, relate, keep: |_| None }),
+    )
+};
+
+/// Why nothing is known of kernels whose counters were collected.
+pub const NO_METRIC: WhyEmpty = WhyEmpty::Because(
+    "no metric is defined for the architecture of the GPU, or that is not known; `wavesieve table device_constants` says what is known",
+);
 
 /// The dispatches of a process with their counters.
 ///
@@ -78,10 +94,7 @@ pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<OfGpu>> {
 }
 
 /// Adds up the metrics of every kernel over the dispatches of each rank.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame>> {
     let of_gpu = |of_gpu: &OfGpu| -> Result<(Vec<KernelSums>, Vec<Asked>)> {
         let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
         let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, |_| true);

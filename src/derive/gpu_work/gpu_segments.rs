@@ -7,8 +7,14 @@ use polars::prelude::*;
 
 use crate::analysis::gpu_time::segments::{Segment, each_segment};
 use crate::derive::gpu_work::gpu_activities;
-use crate::derive::{Frames, Needs, column, needed, repeated};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed, repeated};
 use crate::schema::process::Process;
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::any(&["kernels", "memory_copies"]),
+    ..DerivedTable::new(&tables::derived::GPU_SEGMENTS, needs, Build::Alone(build))
+};
 
 /// The source columns that it is built from.
 pub fn needs() -> Needs {
@@ -19,10 +25,7 @@ pub fn needs() -> Needs {
 }
 
 /// Sweeps over the kernels and copies of each GPU.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     let mut columns = SegmentColumns::default();
     let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;

@@ -7,8 +7,14 @@ use polars::prelude::*;
 
 use crate::analysis::gpu_time::telemetry::{Held, Quantity, quantity};
 use crate::columns::values::{Integers, Truths};
-use crate::derive::{Frames, Needs, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::all(&["kernels", "samples"]).if_found(),
+    ..DerivedTable::new(&tables::telemetry::KERNEL_CLOCKS, needs, Build::Alone(build))
+};
 
 /// Columns that are those of the dispatch.
 const OF_DISPATCH: [&str; 10] = [
@@ -27,18 +33,14 @@ const OF_DISPATCH: [&str; 10] = [
 /// What is sampled of a GPU: one series for each track and name.
 type Series = BTreeMap<Quantity, BTreeMap<(String, String), Vec<(i64, f64)>>>;
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut kernels = OF_DISPATCH.to_vec();
     kernels.extend(["end_ns", "valid"]);
     vec![("samples", vec!["track", "name", "unit", "device", "time_ns", "value"]), ("kernels", kernels)]
 }
 
 /// Looks up what was sampled during each dispatch on a GPU that has samples.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let held: BTreeMap<i64, BTreeMap<Quantity, Vec<Held>>> = sampled(needed(tables, "samples")?)?
         .into_iter()

@@ -10,19 +10,22 @@ use crate::analysis::gpu_time::category_overlaps::{CategoryWork, Overlap, each_o
 use crate::analysis::intervals::Interval;
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::{Integers, Truths};
-use crate::derive::{Frames, Needs, column, needed, repeated};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, column, needed, repeated};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::all(&["kernels"]).if_found(),
+    why_empty: WhyEmpty::AllIsWell,
+    ..DerivedTable::new(&tables::idling::KERNEL_OVERLAPS, needs, Build::Alone(build))
+};
+
+fn needs() -> Needs {
     vec![("kernels", vec!["category", "gpu", "start_ns", "end_ns", "valid"])]
 }
 
 /// Sweeps over the kernels of each GPU.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let categories = Categories::of(kernels.column("category")?)?;
     let gpus = Integers::of(kernels.column("gpu")?.i64()?);

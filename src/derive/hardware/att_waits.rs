@@ -6,11 +6,16 @@ use polars::prelude::*;
 use crate::analysis::instructions::{Instruction, InstructionRules, Unattributed, attribute, part_of};
 use crate::columns::frames::{categorical, dictionary_column};
 use crate::columns::values::Integers;
-use crate::derive::{Frames, Needs, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::all(&["att_instructions"]).if_found(),
+    ..DerivedTable::new(&tables::instructions::ATT_WAITS, needs, Build::Alone(build))
+};
+
+fn needs() -> Needs {
     let columns = vec![
         "code_object_id",
         "hitcount",
@@ -25,10 +30,7 @@ pub fn needs() -> Needs {
 }
 
 /// Splits the waits of a thread trace.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let rows = needed(tables, "att_instructions")?.sort(["ordinal"], SortMultipleOptions::default())?;
     let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(rows.column(name)?.i64()?));
     let (ordinals, kernels) = (integers("ordinal")?, integers("kernel_id")?);

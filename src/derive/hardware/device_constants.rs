@@ -6,22 +6,26 @@ use polars::prelude::*;
 use crate::analysis::hardware::devices::{Constant, constants};
 use crate::columns::frames::categorical;
 use crate::columns::values::integers;
-use crate::derive::{Frames, Needs};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen};
 use crate::schema::process::Process;
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows: Rows::Descriptions,
+    rows_when: RowsWhen::all(&["agents"]).if_found(),
+    ..DerivedTable::new(&tables::devices::DEVICE_CONSTANTS, needs, Build::Alone(build))
+};
 
 /// Agent, GPU, name and figure.
 type Row = (i64, Option<i64>, String, Constant);
 
 /// The agents of a process are among its facts; only that they are asked for counts.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     vec![("agents", vec!["agent_id"])]
 }
 
 /// Chooses the figures of every GPU.
-///
-/// # Errors
-/// When polars cannot build a column.
-pub fn build(process: &Process, _tables: &Frames) -> Result<DataFrame> {
+fn build(process: &Process, _tables: &Frames) -> Result<DataFrame> {
     let mut agents: Vec<_> = process.facts.agents.iter().filter(|agent| agent.is_gpu()).collect();
     agents.sort_by_key(|agent| agent.agent_id);
     let mut rows: Vec<Row> = Vec::new();

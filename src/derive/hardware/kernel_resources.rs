@@ -10,9 +10,15 @@ use crate::analysis::hardware::occupancy::{Encoding, Limits, Occupancy, Resource
 use crate::analysis::numbering::dense_groups::Kinds;
 use crate::columns::frames::categorical;
 use crate::columns::values::{Integers, Truths, integers};
-use crate::derive::{Frames, Needs, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
 use crate::schema::facts::AgentFacts;
 use crate::schema::process::Process;
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::any(&["kernels", "counter_dispatches"]),
+    ..DerivedTable::new(&tables::devices::KERNEL_RESOURCES, needs, Build::Alone(build))
+};
 
 /// Columns by which launches are told apart.
 const LAUNCH: [&str; 8] =
@@ -21,8 +27,7 @@ const LAUNCH: [&str; 8] =
 const OF_KERNEL: [&str; 3] = ["kernel_name", "short_name", "category"];
 const FIRST: &str = "first_dispatch_id";
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut columns = LAUNCH.to_vec();
     columns.extend(OF_KERNEL);
     columns.extend(["dispatch_id", "duration_ns", "valid"]);
@@ -51,10 +56,7 @@ struct Found {
 
 /// Groups the dispatches by kernel and launch, and works out what fits. Dispatches of counter passes count where there are
 /// no others.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     // Passes count the same dispatches again.
     let mut launches = if kernels.height() > 0 {

@@ -1,5 +1,6 @@
 //! Trace health: what is odd in the tables of a process, counted.
 
+pub(crate) mod anomalies;
 mod checks;
 mod clock;
 mod correlation;
@@ -7,5 +8,6 @@ mod counter_gaps;
 mod not_recorded;
 mod times;
 
+pub use crate::derive::health::anomalies::ANOMALIES;
 pub use crate::derive::health::checks::{Checks, DAMAGED_INPUT, anomaly_of, needs, with_later};
 pub use crate::derive::health::not_recorded::Others;

@@ -16,11 +16,18 @@ use crate::derive::idling::gap_sweep::{GapSweep, ProcessTimes};
 use crate::derive::idling::host_threads;
 use crate::derive::idling::host_threads::HostThreads;
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
-use crate::derive::{Frames, Needs, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    needs_of: Some(needs_of),
+    rows_when: RowsWhen::any(&["kernels", "memory_copies"]).if_found(),
+    why_empty: WhyEmpty::AllIsWell,
+    ..DerivedTable::new(&tables::idling::IDLE_GAPS, needs, Build::Alone(build))
+};
+
+fn needs() -> Needs {
     let of_both = ["correlation_id", "end_ns", "gpu", "start_ns", "tid", "valid"];
     let mut regions: Vec<&str> = [host_threads::REGIONS, CALL_COLUMNS].concat();
     regions.sort_unstable();
@@ -35,7 +42,7 @@ pub fn needs() -> Needs {
 
 /// As [`needs`], where only some columns of the table are wanted: without the names of kernels, or the messages of ranges, it
 /// is built without the columns that show these.
-pub fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
+fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     let mut needs = needs();
     let shows_kernels = KERNELS_SHOWN.iter().any(|name| wanted.contains(name));
     for (_, columns) in &mut needs {
@@ -49,10 +56,7 @@ pub fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
 }
 
 /// Finds the stretches without kernels of each GPU and splits them by cause.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let [kernels, copies, regions, marks] =
         ["kernels", "memory_copies", "regions", "marks"].map(|name| needed(tables, name));
     let (kernels, copies, regions, marks) = (kernels?, copies?, regions?, marks?);

@@ -9,11 +9,18 @@ use crate::analysis::queues::order::{Dispatch, free_before};
 use crate::columns::values::{Integers, Truths};
 use crate::derive::launching::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use crate::derive::queueing::queue_lanes::queue_lanes;
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
-/// Name of the table, and of the column with the names of calls.
-const DISPATCH_LAUNCHES: &str = "dispatch_launches";
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    handed_on: HANDED_ON,
+    owners: &[Owner::KERNEL],
+    rows_when: RowsWhen::all(&["kernels"]),
+    ..DerivedTable::new(&tables::launching::DISPATCH_LAUNCHES, needs, Build::Alone(build))
+};
+
+/// The column with the names of calls.
 const API_NAME: &str = "api_name";
 /// Columns of `kernels` that are taken as they are, in the order of the table.
 const TAKEN: [&str; 10] = [
@@ -29,10 +36,9 @@ const TAKEN: [&str; 10] = [
     "tid",
 ];
 /// Those of them that nothing else depends on: without one the table is built without it.
-pub const HANDED_ON: &[&str] = &["kernel_id", "kernel_name", "short_name", "category", "device", "tid"];
+const HANDED_ON: &[&str] = &["kernel_id", "kernel_name", "short_name", "category", "device", "tid"];
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let kernels = [&TAKEN[..], &["correlation_id", "start_ns", "end_ns", "valid"]].concat();
     let copies = vec!["gpu", "peer_gpu", "start_ns", "end_ns", "valid"];
     vec![
@@ -44,10 +50,7 @@ pub fn needs() -> Needs {
 }
 
 /// Looks up the call of every valid dispatch, and when its queue and its GPU were done with what came before.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     of_tables(tables)
 }
 
@@ -89,7 +92,7 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
         columns.push(&dispatch, launch);
     }
     columns.judge();
-    let names_calls = tables.wants(DISPATCH_LAUNCHES, API_NAME);
+    let names_calls = tables.wants(DECLARATION.table.name, API_NAME);
     columns.into_frame(&kernels, &calls, names_calls)
 }
 

@@ -8,11 +8,17 @@ use polars_arrow::bitmap::Bitmap;
 
 use crate::analysis::queues::followers::{FOLLOWERS, NO_ROW, followers};
 use crate::columns::values::{Integers, integers};
-use crate::derive::{Frames, Needs, WantedColumns, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, WantedColumns, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
-/// Name of the table.
-const FOLLOWING_KERNELS: &str = "following_kernels";
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    needs_of: Some(needs_of),
+    owners: &[Owner::KERNEL],
+    rows_when: RowsWhen::all(&["kernels"]).if_found(),
+    ..DerivedTable::new(&tables::queueing::FOLLOWING_KERNELS, needs, Build::Alone(build))
+};
+
 /// Columns of `kernels` that are taken as they are, in the order of the table.
 const TAKEN: [&str; 11] = [
     "dispatch_id",
@@ -56,13 +62,12 @@ const OF_FOLLOWERS: [[(&str, &str); 5]; FOLLOWERS] = [
     ],
 ];
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     vec![("kernels", [&TAKEN[..], &["valid"]].concat())]
 }
 
 /// As [`needs`], where only some columns of the table are wanted: a name that is wanted of none of the kernels need not be read.
-pub fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
+fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     let of_followers = |name: &str| {
         let mut columns = OF_FOLLOWERS.iter().flatten().filter(|(source, _)| *source == name);
         columns.any(|(_, column)| wanted.contains(column))
@@ -77,10 +82,7 @@ pub fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
 }
 
 /// Looks up the next dispatches on the queue of every valid one.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     of_tables(tables)
 }
 
@@ -96,7 +98,7 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
     };
     let following = followers(&lanes, order.moved());
 
-    let mut columns = WantedColumns::of(tables, FOLLOWING_KERNELS);
+    let mut columns = WantedColumns::of(tables, DECLARATION.table.name);
     for name in TAKEN {
         columns.add(name, |name| Ok(kernels.column(name)?.clone()))?;
     }
@@ -145,10 +147,10 @@ mod tests {
     #[test]
     fn only_what_is_wanted_is_read_and_made() {
         let wanted = BTreeSet::from(["short_name_2", "kernel_ns", "end_3_ns"]);
-        let read = registry::needs_of(FOLLOWING_KERNELS, &wanted);
+        let read = registry::needs_of(DECLARATION.table.name, &wanted);
         let columns = vec!["dispatch_id", "short_name", "gpu", "queue_id", "start_ns", "end_ns", "valid"];
         assert_eq!(read, [("kernels", columns)]);
-        let request: Arc<Request> = Arc::new(Request::from([(FOLLOWING_KERNELS, wanted)]));
+        let request: Arc<Request> = Arc::new(Request::from([(DECLARATION.table.name, wanted)]));
         let tables = Frames::from_iter([("kernels", kernels())]).wanting(&request);
         let frame = of_tables(&tables).unwrap();
         // The dispatches of the unknown queue follow one another as those of a known one; an impossible one is left out.

@@ -8,8 +8,15 @@ use polars::prelude::*;
 use crate::columns::frames::{dictionary_column, values_by_text};
 use crate::columns::values::{Integers, Truths, integers};
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    owners: &Owner::WORK,
+    rows_when: RowsWhen::all(&["kernels"]).if_found(),
+    ..DerivedTable::new(&tables::launching::GRAPH_WORK, needs, Build::Alone(build))
+};
 
 /// Part of the names of calls that launch a graph, in lower case.
 const GRAPH_LAUNCH: &str = "graphlaunch";
@@ -17,8 +24,7 @@ const GRAPH_LAUNCH: &str = "graphlaunch";
 const KNOWN_BY: [&str; 2] = ["graph_exec_id", "same work"];
 const KINDS: [&str; 2] = ["kernel", "copy"];
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let common = ["gpu", "correlation_id", "graph_exec_id", "start_ns", "end_ns", "valid"];
     let kernels = [&["dispatch_id", "kernel_id", "kernel_name", "graph_node_id"][..], &common].concat();
     let copies = [&["copy_id", "direction"][..], &common].concat();
@@ -49,10 +55,7 @@ struct Member {
 }
 
 /// Finds what graphs launched and numbers graphs, replays and positions.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let calls = LaunchingCalls::of(tables)?;
     let launches = values_by_text(calls.all_names(), |name| name.to_lowercase().contains(GRAPH_LAUNCH))?;
     let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);

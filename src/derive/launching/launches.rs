@@ -6,16 +6,20 @@ use polars::prelude::*;
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::{Integers, Truths, integers};
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCall, LaunchingCalls, MARK_COLUMNS};
-use crate::derive::{Frames, Needs, WantedColumns, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, WantedColumns, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
-/// Name of the table.
-const LAUNCHES: &str = "launches";
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    owners: &Owner::WORK,
+    rows_when: RowsWhen { all: &["regions"], any: &["kernels", "memory_copies"], searches: true },
+    ..DerivedTable::new(&tables::launching::LAUNCHES, needs, Build::Alone(build))
+};
+
 /// What can be launched: kind, table and its key.
 const TARGETS: [(&str, &str, &str); 2] = [("kernel", "kernels", "dispatch_id"), ("copy", "memory_copies", "copy_id")];
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut needs: Needs = TARGETS
         .iter()
         .map(|(_, table, key)| (*table, vec![*key, "gpu", "correlation_id", "start_ns", "end_ns", "valid"]))
@@ -25,10 +29,7 @@ pub fn needs() -> Needs {
 }
 
 /// Looks up the call of every valid kernel and copy.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let calls = LaunchingCalls::of(tables)?;
     let rows = TARGETS.iter().map(|(_, table, _)| Ok(needed(tables, table)?.height()));
     let mut columns = LaunchColumns::with_capacity(rows.sum::<Result<usize>>()?);
@@ -94,7 +95,7 @@ impl LaunchColumns {
             let launched = targets.iter().zip(&launching);
             launched.map(|(target, call)| target.start_ns.saturating_sub(call.end_ns))
         };
-        let mut columns = WantedColumns::of(tables, LAUNCHES);
+        let mut columns = WantedColumns::of(tables, DECLARATION.table.name);
         columns.add("correlation_id", |name| Ok(column(name, ids)))?;
         columns.add("api_name", |name| calls.names(name, launching.iter().map(|call| Some(call.row))))?;
         columns.add("tid", |name| of_call(name, |call| call.tid))?;

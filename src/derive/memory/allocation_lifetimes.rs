@@ -10,8 +10,15 @@ use crate::analysis::allocations::{Action, Fate};
 use crate::columns::frames::{constant_cat, dictionary_column};
 use crate::columns::values::{Integers, integers};
 use crate::derive::memory::allocation_pairs::{Paired, paired};
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    needs_of: Some(needs_of),
+    rows_when: RowsWhen::all(&["memory_allocations"]).if_found(),
+    ..DerivedTable::new(&tables::memory::ALLOCATION_LIFETIMES, needs, Build::Alone(build))
+};
 
 /// Words for the fates.
 const FATES: [&str; 6] = ["live", "freed", "reallocated", "replaced", "unpaired", "unmatched_free"];
@@ -25,25 +32,21 @@ const API_NAME: &str = "api_name";
 /// What calls are told by.
 const CALLS: [&str; 7] = ["region_id", "domain", "name", "correlation_id", "start_ns", "end_ns", "valid"];
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut columns = OF_OPERATION.to_vec();
     columns.extend(["operation", "level", "gpu", "start_ns", "end_ns", "duration_ns", "valid"]);
     vec![("memory_allocations", columns), ("regions", CALLS.to_vec())]
 }
 
 /// As [`needs`]; where nobody asks for the names of calls it is built without that column.
-pub fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
+fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     let mut needs = needs();
     needs.retain(|(table, _)| *table != "regions" || wanted.contains(API_NAME));
     needs
 }
 
 /// Pairs allocations with what ended them.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let allocations = needed(tables, "memory_allocations")?;
     let words: Vec<Option<String>> = FATES.iter().map(|word| Some((*word).to_owned())).collect();
     let durations = allocations.column("duration_ns")?.i64()?;

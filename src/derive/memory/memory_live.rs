@@ -7,20 +7,22 @@ use crate::analysis::allocations::Level;
 use crate::columns::frames::constant_cat;
 use crate::columns::values::integers;
 use crate::derive::memory::allocation_pairs::paired;
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::all(&["memory_allocations"]),
+    ..DerivedTable::new(&tables::memory::MEMORY_LIVE, needs, Build::Alone(build))
+};
+
+fn needs() -> Needs {
     let columns = vec!["alloc_id", "operation", "level", "gpu", "address", "bytes", "start_ns", "end_ns", "valid"];
     vec![("memory_allocations", columns)]
 }
 
 /// Adds up what is taken and given back.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let allocations = needed(tables, "memory_allocations")?;
     let mut parts = Vec::new();
     for (level, operations, changes) in paired(allocations)?.levels {

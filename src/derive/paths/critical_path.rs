@@ -13,16 +13,21 @@ use crate::derive::idling::host_stretches::{HostStretches, Piece};
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
 use crate::derive::repeating::iterations;
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::any(&["kernels", "memory_copies"]),
+    ..DerivedTable::new(&tables::paths::CRITICAL_PATH, needs, Build::Alone(build))
+};
 
 /// Words for what a row is.
 const KINDS: [&str; 8] = ["kernel", "copy", "api", "host", "launch_latency", "queue_wait", "sync_wakeup", "unknown"];
 /// Words for how it was reached.
 const EDGES: [&str; 7] = ["stream", "event", "inferred", "launch", "wait", "thread", "start"];
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut needs = path_graph::needs();
     for (table, columns) in needs.iter_mut() {
         match *table {
@@ -41,10 +46,7 @@ pub fn needs() -> Needs {
 }
 
 /// Walks the longest path and tells what each of its parts is.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::of(tables)?;
     let path = longest_path(&path_graph.graph);
     let mut stretches: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();

@@ -6,15 +6,21 @@ use polars::prelude::*;
 use crate::analysis::critical_path::{Part, longest_path, slack};
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    owners: &[Owner::KERNEL],
+    rows_when: RowsWhen::all(&["kernels"]),
+    ..DerivedTable::new(&tables::paths::DISPATCH_SLACK, needs, Build::Alone(build))
+};
 
 /// Columns of `kernels` that are taken as they are.
 const TAKEN: [&str; 9] =
     ["dispatch_id", "kernel_id", "kernel_name", "short_name", "category", "gpu", "device", "queue_id", "stream_id"];
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut needs = path_graph::needs();
     for (_, columns) in needs.iter_mut().filter(|(table, _)| *table == "kernels") {
         columns.extend(TAKEN);
@@ -25,10 +31,7 @@ pub fn needs() -> Needs {
 }
 
 /// Passes over the graph of causes and back.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::of(tables)?;
     let kernels = needed(tables, "kernels")?;
     let mut on_path = vec![0; path_graph.graph.work().len()];

@@ -11,16 +11,21 @@ use crate::columns::frames::categorical;
 use crate::columns::values::integers;
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::all(&["kernels"]),
+    ..DerivedTable::new(&tables::paths::KERNEL_SAVINGS, needs, Build::Alone(build))
+};
 
 /// For how many kernels, those with most time on the path, the end is worked out anew.
 const MOST: usize = 16;
 /// Number of what is no kernel.
 const NO_NAME: u32 = u32::MAX;
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut needs = path_graph::needs();
     for (_, columns) in needs.iter_mut().filter(|(table, _)| *table == "kernels") {
         columns.push("kernel_name");
@@ -29,10 +34,7 @@ pub fn needs() -> Needs {
 }
 
 /// Works out the end without each kernel.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::of(tables)?;
     let graph = &path_graph.graph;
     let kernels = needed(tables, "kernels")?;

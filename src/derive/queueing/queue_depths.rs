@@ -9,27 +9,28 @@ use crate::analysis::queues::depth::{Stretch, Work, each_stretch};
 use crate::columns::values::{Integers, Truths};
 use crate::derive::launching::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use crate::derive::queueing::queue_lanes::queue_lanes;
-use crate::derive::{Frames, Needs, WantedColumns, column, needed, repeated};
+use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WantedColumns, column, needed, repeated};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
-/// Name of the table, and of one of its columns.
-const QUEUE_DEPTHS: &str = "queue_depths";
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    rows_when: RowsWhen::all(&["kernels"]),
+    ..DerivedTable::new(&tables::launching::QUEUE_DEPTHS, needs, Build::Alone(build))
+};
+
+/// One of its columns.
 const DURATION: &str = "duration_ns";
 
 /// GPU and queue; the stream where no queue is known.
 type Queue = (Option<i64>, Option<i64>, Option<i64>);
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let kernels = vec!["gpu", "queue_id", "stream_id", "correlation_id", "start_ns", "end_ns", "valid"];
     vec![("kernels", kernels), ("regions", calls_without_threads()), ("marks", MARK_COLUMNS.to_vec())]
 }
 
 /// Sweeps over the dispatches of each queue, from the end of the launching call on.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
+fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let calls = LaunchingCalls::of(tables)?;
     let kernels = needed(tables, "kernels")?;
     let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
@@ -98,11 +99,11 @@ impl DepthColumns {
         let of_queue = |name: &str, part: &dyn Fn(&Queue) -> Option<i64>| {
             Ok(repeated(name, queues.iter().map(part).zip(of_queues.iter().copied())))
         };
-        let durations: Option<Vec<i64>> = tables.wants(QUEUE_DEPTHS, DURATION).then(|| {
+        let durations: Option<Vec<i64>> = tables.wants(DECLARATION.table.name, DURATION).then(|| {
             let times = start_ns.iter().zip(&end_ns);
             times.map(|(start, end)| end.saturating_sub(*start)).collect()
         });
-        let mut columns = WantedColumns::of(tables, QUEUE_DEPTHS);
+        let mut columns = WantedColumns::of(tables, DECLARATION.table.name);
         columns.add("gpu", |name| of_queue(name, &|queue| queue.0))?;
         columns.add("device", |name| of_queue(name, &|queue| device_of.get(&queue.0?).copied()))?;
         columns.add("queue_id", |name| of_queue(name, &|queue| queue.1))?;

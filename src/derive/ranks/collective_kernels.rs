@@ -15,8 +15,24 @@ use crate::derive::OnDemandTables;
 use crate::derive::ranks::collective_messages::{Messages, REGIONS, messages};
 use crate::derive::ranks::communicators::{Communicator, Key, Lane, LaneCall, told_apart};
 use crate::derive::ranks::exposed_communication::exposed_ns;
-use crate::derive::{Frames, Needs, Part, column, needed};
+use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, Part, Rows, RowsWhen, WhyEmpty, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    handed_on: HANDED_ON,
+    takes_long: true,
+    rows: Rows::Events,
+    rows_when: RowsWhen::all(&["kernels"]).if_found(),
+    why_empty: WhyEmpty::Because(
+        "no kernel has the category communication; --categories takes rules for those that have",
+    ),
+    ..DerivedTable::new(
+        &tables::ranks::COLLECTIVE_KERNELS,
+        needs,
+        Build::Joint(Joint { beside, extract, relate: |parts, _| relate(parts), keep }),
+    )
+};
 
 /// Columns that are those of the kernel.
 const OF_KERNEL: [&str; 12] = [
@@ -35,24 +51,23 @@ const OF_KERNEL: [&str; 12] = [
 ];
 
 /// Those of them that nothing else depends on: without one the table is built without it.
-pub const HANDED_ON: &[&str] = &["kernel_id", "short_name", "device"];
+const HANDED_ON: &[&str] = &["kernel_id", "short_name", "device"];
 /// How much of a kernel nothing else hides; it depends on all kernels.
 const EXPOSED: &str = "exposed_ns";
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut columns = OF_KERNEL.to_vec();
     columns.extend(["valid", "correlation_id"]);
     vec![("kernels", columns)]
 }
 
 /// What tells of their messages.
-pub fn beside() -> Needs {
+fn beside() -> Needs {
     vec![("regions", REGIONS.to_vec())]
 }
 
 /// The kernels that count: without those that could hide them, only communication.
-pub fn keep(wanted: &BTreeSet<&'static str>) -> Option<Keep> {
+fn keep(wanted: &BTreeSet<&'static str>) -> Option<Keep> {
     (!wanted.contains(EXPOSED)).then_some(communicates as Keep)
 }
 
@@ -62,10 +77,7 @@ fn communicates(kernels: &DataFrame) -> Result<BooleanChunked> {
 
 /// The valid communication kernels of a process in the order of their starts, with how much of each nothing else hides and
 /// what is recorded of their messages.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn extract(
+fn extract(
     process: &Process,
     tables: &Frames,
     others: &dyn OnDemandTables,
@@ -163,10 +175,7 @@ struct Place {
 }
 
 /// Adds to the communication kernels of every process which of them are one collective.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
+fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
     let mut lanes: BTreeMap<String, BTreeMap<(usize, Option<i64>), Lane>> = BTreeMap::new();
     let mut begins: Vec<i64> = Vec::new();
     for (part, (process, frame)) in parts.iter().enumerate() {

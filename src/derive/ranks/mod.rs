@@ -1,5 +1,6 @@
 //! Communication kernels of all processes, matched.
 
+pub mod clocks;
 pub mod collective_kernels;
 pub mod collective_messages;
 pub mod communicators;

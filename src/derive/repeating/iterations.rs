@@ -12,7 +12,17 @@ use crate::analysis::numbering::value_order::order_of;
 use crate::columns::frames::{categorical, dictionary_column};
 use crate::columns::values::{Integers, Truths, present_in};
 use crate::derive::launching::kernel_order::KernelOrder;
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::repeating::run_parts;
+use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column, needed};
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    takes_long: true,
+    rows: Rows::Events,
+    rows_when: RowsWhen::all(&["kernels"]).if_found(),
+    why_empty: WhyEmpty::Because("no process repeats a sequence of kernels at least three times"),
+    ..DerivedTable::new(&tables::ranging::ITERATIONS, needs, Build::Family(&run_parts::FAMILY))
+};
 
 const NONE: u32 = u32::MAX;
 /// Share of a lane's kernels within repetitions, and likeness of these, with which no other lane is tried.

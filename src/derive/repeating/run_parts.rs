@@ -12,29 +12,31 @@ use crate::columns::frames::dictionary_column;
 use crate::columns::values::{Integers, Truths, integers};
 use crate::derive::repeating::iterations;
 use crate::derive::repeating::iterations::Iteration;
-use crate::derive::{Frames, Needs, column, needed};
+use crate::derive::{Build, DerivedTable, Family, Frames, Needs, Rows, RowsWhen, column, needed};
 use crate::schema::process::Process;
+use crate::schema::tables;
 
-/// The table of repetitions, which is found on the way.
-pub const ITERATIONS: &str = "iterations";
-/// The table of parts.
-pub const RUN_PARTS: &str = "run_parts";
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    takes_long: true,
+    rows: Rows::RunParts,
+    rows_when: RowsWhen::all(&["kernels"]).if_found(),
+    ..DerivedTable::new(&tables::ranging::RUN_PARTS, needs, Build::Family(&FAMILY))
+};
 
-/// The source columns that parts are built from.
-pub fn needs() -> Needs {
+/// Repetitions are found on the way.
+pub(crate) static FAMILY: Family = Family { build };
+
+fn needs() -> Needs {
     let mut needs = iterations::needs();
     needs.push(("memory_copies", vec!["gpu", "start_ns", "end_ns", "valid"]));
     needs
 }
 
 /// Builds those of both tables that are asked for.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
-pub fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
+fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let iterations = iterations::find(tables)?;
     let table = |name: &&'static str| match *name {
-        ITERATIONS => iterations::table(&iterations),
+        "iterations" => iterations::table(&iterations),
         _ => table(&parts(&iterations, tables)?),
     };
     names.iter().map(table).collect()

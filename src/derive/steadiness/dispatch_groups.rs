@@ -7,13 +7,20 @@ use rayon::prelude::*;
 use crate::analysis::steadiness::Steadiness;
 use crate::columns::values::integers;
 use crate::derive::steadiness::launch_shapes::{SHAPE, SameWork};
-use crate::derive::{Needs, column};
+use crate::derive::steadiness::same_work;
+use crate::derive::{Build, DerivedTable, Needs, RowsWhen, column};
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    takes_long: true,
+    rows_when: RowsWhen::all(&["kernels"]),
+    ..DerivedTable::new(&tables::steadiness::DISPATCH_GROUPS, needs, Build::Family(&same_work::FAMILY))
+};
 
 /// Columns that are those of the first dispatch.
 const OF_FIRST: [&str; 7] = ["kernel_id", "kernel_name", "short_name", "category", "gpu", "device", "dispatch_id"];
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut columns = OF_FIRST.to_vec();
     columns.extend(SHAPE);
     columns.extend(["start_ns", "duration_ns", "valid"]);

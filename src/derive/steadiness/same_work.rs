@@ -5,25 +5,21 @@ use polars::prelude::*;
 
 use crate::derive::steadiness::launch_shapes::Works;
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
-use crate::derive::{Frames, needed};
+use crate::derive::{Family, Frames, needed};
 use crate::schema::process::Process;
 
-/// Names of the tables.
-pub const GROUPS: &str = "dispatch_groups";
-/// Name of the table of slow dispatches.
-pub const SLOW: &str = "slow_dispatches";
+pub(crate) static FAMILY: Family = Family { build };
 
-/// Builds one or both of the tables, in the order of their names, from work that is told apart once.
-///
-/// # Errors
-/// When a needed column is missing or has another type, or a name is that of another table.
-pub fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
+/// Builds one or both of the tables from work that is told apart once.
+fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let kernels = needed(tables, "kernels")?;
     let works = Works::of(kernels, tables.kernel_order()?)?;
     let by_work = works.by_work()?;
     let table = |name: &&'static str| match *name {
-        GROUPS => dispatch_groups::build(kernels, &by_work),
-        SLOW => slow_dispatches::build(kernels, works.by_work_and_communicator()?.as_ref().unwrap_or(&by_work)),
+        "dispatch_groups" => dispatch_groups::build(kernels, &by_work),
+        "slow_dispatches" => {
+            slow_dispatches::build(kernels, works.by_work_and_communicator()?.as_ref().unwrap_or(&by_work))
+        }
         other => bail!("internal: {other} compares no dispatches of the same work"),
     };
     names.iter().map(table).collect()

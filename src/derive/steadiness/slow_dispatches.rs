@@ -5,8 +5,17 @@ use polars::prelude::*;
 use rayon::prelude::*;
 
 use crate::analysis::steadiness::Spread;
-use crate::derive::Needs;
 use crate::derive::steadiness::launch_shapes::{SHAPE, SameWork};
+use crate::derive::steadiness::same_work;
+use crate::derive::{Build, DerivedTable, Needs, RowsWhen, WhyEmpty};
+use crate::schema::tables;
+
+pub(crate) static DECLARATION: DerivedTable = DerivedTable {
+    handed_on: HANDED_ON,
+    rows_when: RowsWhen::all(&["kernels"]).if_found(),
+    why_empty: WhyEmpty::AllIsWell,
+    ..DerivedTable::new(&tables::steadiness::SLOW_DISPATCHES, needs, Build::Family(&same_work::FAMILY))
+};
 
 /// Columns that are those of the dispatch.
 const OF_DISPATCH: [&str; 11] = [
@@ -23,7 +32,7 @@ const OF_DISPATCH: [&str; 11] = [
     "duration_ns",
 ];
 /// Those of them that nothing else depends on: without one the table is built without it.
-pub const HANDED_ON: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
+const HANDED_ON: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
 /// Robust z-score from which a dispatch is in the table.
 const LEAST_Z: f64 = 3.0;
 /// Calls from which a dispatch can be told from the others.
@@ -39,8 +48,7 @@ struct Slow {
     z: f64,
 }
 
-/// The source columns that it is built from.
-pub fn needs() -> Needs {
+fn needs() -> Needs {
     let mut columns = OF_DISPATCH.to_vec();
     columns.extend(SHAPE);
     columns.push("valid");

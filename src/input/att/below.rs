@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::is_named_like_statistics;
+use crate::input::content::Content;
 use crate::input::discover::discover;
-use crate::input::recognise::{Recognised, recognise};
+use crate::input::head::Head;
 
 /// The files with instruction statistics in a directory and below it with what nobody can look at, in their order, and those that
 /// are only named like them.
@@ -25,8 +26,8 @@ pub fn thread_traces_below(directory: &Path) -> Result<(Vec<PathBuf>, Vec<PathBu
         if !(name.ends_with(".csv") || name.ends_with(".csv.gz")) {
             continue;
         }
-        match recognise(&candidate.path) {
-            Recognised::AttStatistics => found.push(candidate.path),
+        match Content::of(&candidate.path) {
+            Content::Head(Head::AttStatistics) => found.push(candidate.path),
             _ if is_named_like_statistics(&name) => unread.push(candidate.path),
             _ => {}
         }

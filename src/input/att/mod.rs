@@ -3,6 +3,8 @@
 
 #[cfg(feature = "tables")]
 mod below;
+#[cfg(feature = "tables")]
+mod format;
 mod header;
 mod listing;
 #[cfg(any(test, feature = "properties"))]
@@ -12,9 +14,9 @@ mod source;
 
 #[cfg(feature = "tables")]
 pub use below::thread_traces_below;
-pub use header::is_header;
 #[cfg(feature = "tables")]
-pub use source::find;
+pub use format::AttStatistics;
+pub use header::is_header;
 
 /// Name of the format in the `processes` table.
 #[cfg(feature = "tables")]

@@ -11,6 +11,7 @@ mod dialect;
 mod dispatches;
 mod event_columns;
 mod events;
+mod format;
 mod hint;
 mod info;
 mod launches;
@@ -26,7 +27,5 @@ mod symbols;
 mod tracks;
 mod transfers;
 
-pub use container::Partition;
 pub use events::EventCache;
-pub use probe::{Probe, probe};
-pub use source::find;
+pub use format::Rocpd;

@@ -13,18 +13,18 @@ pub enum Probe {
     Readable(Vec<Partition>),
     /// A rocpd database of a dialect that is not known; the text says why.
     Unsupported(String),
-    /// No rocpd database, or one without metadata; the names of its tables.
-    Other(Vec<String>),
+    /// No rocpd database, or one without metadata.
+    Other,
 }
 
-/// Looks at the tables of a database, whose names are known.
+/// Looks at the tables of a database.
 ///
 /// # Errors
 /// When the list of tables cannot be read.
-pub fn probe(connection: &Connection, names: Vec<String>) -> Result<Probe> {
+pub fn probe(connection: &Connection) -> Result<Probe> {
     let partitions = partitions(connection)?;
     if partitions.is_empty() {
-        return Ok(Probe::Other(names));
+        return Ok(Probe::Other);
     }
     let reasons: Vec<String> = partitions.iter().filter_map(unsupported).collect();
     Ok(match reasons.into_iter().next().filter(|_| partitions.iter().all(|one| unsupported(one).is_some())) {

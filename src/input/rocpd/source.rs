@@ -10,7 +10,6 @@ use super::container::Partition;
 use super::counter_facts::{CounterFacts, TELLING};
 use super::database::{Database, DatabaseStore};
 use super::dialect;
-use super::events::EventCache;
 use super::lookups::Lookups;
 use super::process::processes;
 use super::regions::{with_length, without_length};
@@ -19,8 +18,8 @@ use super::tracks::TRACKS;
 use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use crate::columns::frames::empty_frame;
 use crate::input::common::is_left_out;
-use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, damage};
-use crate::input::{Found, Opened};
+use crate::input::common::sqlite::{Condition, DatabaseFile, damage};
+use crate::input::format::{Found, Opened, Opening};
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column, Table};
 use crate::trace::source::{ReadContext, RowCount, Rows, Source};
@@ -83,15 +82,13 @@ pub fn find(
     file: &Arc<DatabaseFile>,
     connection: &Connection,
     partitions: &[Partition],
-    shown: &str,
-    source: &str,
-    reader: Reader,
-    events: &Arc<EventCache>,
+    opening: &Opening<'_>,
 ) -> Result<Opened> {
+    let shown = opening.shown;
     let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
     let mut opened =
         Opened { processes: Vec::new(), notes: file.note(shown).into_iter().collect(), damage: file.damage(shown) };
-    let store = Arc::new(DatabaseStore::new(Arc::clone(file), reader)?);
+    let store = Arc::new(DatabaseStore::new(Arc::clone(file), opening.reader)?);
     for partition in partitions {
         if let Some(reason) = dialect::unsupported(partition) {
             opened.damage.push(damage(reason));
@@ -106,10 +103,10 @@ pub fn find(
         let counters = CounterFacts::of(connection, partition);
         let of_descriptions = damage_of_descriptions(&store, partition, &counters);
         opened.damage.extend(of_descriptions.into_iter().map(|table| damage_of(shown, table)));
-        for process in processes(connection, partition, &counters, shown, source)? {
+        for process in processes(connection, partition, &counters, shown, opening.name)? {
             let source = RocpdSource {
                 database: Database::new(Arc::clone(&store), partition.clone(), process.owner),
-                lookups: Lookups::new(Arc::clone(events)),
+                lookups: Lookups::new(Arc::clone(&opening.shared.events)),
                 symbols: SymbolCache::default(),
                 shown: shown.to_owned(),
                 content: OnceLock::new(),

@@ -7,6 +7,8 @@ mod columns;
 mod counters;
 #[cfg(feature = "tables")]
 mod dispatches;
+#[cfg(feature = "tables")]
+mod format;
 mod header;
 mod passes;
 #[cfg(any(test, feature = "properties"))]
@@ -18,10 +20,9 @@ mod survey;
 mod system;
 mod workload;
 
-pub use header::{HeadOf, head_of};
 #[cfg(feature = "tables")]
-pub use source::find;
-pub use workload::{Workload, grouped};
+pub use format::ComputeCounters;
+pub use header::{HeadOf, head_of};
 
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rocprofiler-compute";

@@ -15,6 +15,8 @@ mod counters;
 mod dispatches;
 #[cfg(feature = "tables")]
 mod fields;
+#[cfg(feature = "tables")]
+mod format;
 mod group;
 mod header;
 #[cfg(feature = "tables")]
@@ -38,10 +40,10 @@ mod values;
 #[cfg(feature = "tables")]
 mod words;
 
-pub use group::{Group, grouped, is_named_like_capture, is_same_run};
-pub use kinds::{HeadOf, head_of};
 #[cfg(feature = "tables")]
-pub use source::find;
+pub use format::RocprofCsv;
+pub use group::{Group, is_named_like_capture, is_same_run};
+pub use kinds::{HeadOf, head_of};
 
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rocprofv3-csv";

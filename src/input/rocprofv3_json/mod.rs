@@ -17,6 +17,8 @@ mod counters;
 #[cfg(feature = "tables")]
 mod dispatches;
 mod file;
+#[cfg(feature = "tables")]
+mod format;
 mod gathered;
 mod index;
 mod inflate;
@@ -52,9 +54,9 @@ mod transfers;
 mod values;
 
 pub use file::{GZIP_MAGIC, Spool, decompressed_head};
-pub use scanner::ROOT_KEY;
 #[cfg(feature = "tables")]
-pub use source::find;
+pub use format::RocprofJson;
+pub use scanner::ROOT_KEY;
 
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rocprofv3-json";

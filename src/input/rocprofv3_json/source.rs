@@ -20,7 +20,7 @@ use super::{args, calls, counters, dispatches, info, pc_samples, transfers};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::requests::Request;
 use crate::input::common::is_left_out;
-use crate::input::{Found, Opened};
+use crate::input::format::{Found, Opened};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::{Column, Table};
 use crate::trace::source::{ReadContext, RowCount, Rows, Source};

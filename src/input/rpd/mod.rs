@@ -15,6 +15,8 @@ mod container;
 #[cfg(feature = "tables")]
 mod dispatches;
 #[cfg(feature = "tables")]
+mod format;
+#[cfg(feature = "tables")]
 mod graphs;
 #[cfg(feature = "tables")]
 mod info;
@@ -38,9 +40,7 @@ mod symbols;
 mod transfers;
 
 #[cfg(feature = "tables")]
-pub use census::holds_nothing;
-#[cfg(feature = "tables")]
-pub use source::find;
+pub use format::Rpd;
 
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rpd";

@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, id, int, text};
 
-pub(super) static GPU_SEGMENTS: Table = Table {
+pub(crate) static GPU_SEGMENTS: Table = Table {
     name: "gpu_segments",
     key: &["gpu", "start_ns"],
     sort: &["gpu", "start_ns"],
@@ -23,7 +23,7 @@ pub(super) static GPU_SEGMENTS: Table = Table {
     ],
 };
 
-pub(super) static REGION_SELF_TIMES: Table = Table {
+pub(crate) static REGION_SELF_TIMES: Table = Table {
     name: "region_self_times",
     key: &["region_id"],
     sort: &["region_id"],
@@ -37,7 +37,7 @@ pub(super) static REGION_SELF_TIMES: Table = Table {
     ],
 };
 
-pub(super) static ANOMALIES: Table = Table {
+pub(crate) static ANOMALIES: Table = Table {
     name: "anomalies",
     key: &[],
     sort: &["check_id", "table_name"],

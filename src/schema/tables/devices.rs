@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, flag, float, id, int, text};
 
-pub(super) static DEVICE_CONSTANTS: Table = Table {
+pub(crate) static DEVICE_CONSTANTS: Table = Table {
     name: "device_constants",
     key: &["agent_id", "constant"],
     sort: &["agent_id", "constant"],
@@ -26,7 +26,7 @@ pub(super) static DEVICE_CONSTANTS: Table = Table {
     ],
 };
 
-pub(super) static KERNEL_RESOURCES: Table = Table {
+pub(crate) static KERNEL_RESOURCES: Table = Table {
     name: "kernel_resources",
     key: &["first_dispatch_id"],
     sort: &["first_dispatch_id"],

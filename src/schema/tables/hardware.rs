@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, flag, float, id, int, text};
 
-pub(super) static COUNTER_DISPATCHES: Table = Table {
+pub(crate) static COUNTER_DISPATCHES: Table = Table {
     name: "counter_dispatches",
     key: &["pass", "dispatch_id"],
     sort: &["start_ns", "pass", "dispatch_id"],
@@ -51,7 +51,7 @@ pub(super) static COUNTER_DISPATCHES: Table = Table {
     ],
 };
 
-pub(super) static COUNTERS: Table = Table {
+pub(crate) static COUNTERS: Table = Table {
     name: "counters",
     key: &["pass", "dispatch_id", "counter"],
     sort: &["pass", "dispatch_id", "counter"],
@@ -71,7 +71,7 @@ pub(super) static COUNTERS: Table = Table {
     ],
 };
 
-pub(super) static COUNTER_INSTANCES: Table = Table {
+pub(crate) static COUNTER_INSTANCES: Table = Table {
     name: "counter_instances",
     key: &[],
     sort: &["pass", "dispatch_id", "counter", "instance"],
@@ -91,7 +91,7 @@ pub(super) static COUNTER_INSTANCES: Table = Table {
     ],
 };
 
-pub(super) static SAMPLES: Table = Table {
+pub(crate) static SAMPLES: Table = Table {
     name: "samples",
     key: &[],
     sort: &["time_ns", "track", "name"],
@@ -110,7 +110,7 @@ pub(super) static SAMPLES: Table = Table {
     ],
 };
 
-pub(super) static PC_SAMPLES: Table = Table {
+pub(crate) static PC_SAMPLES: Table = Table {
     name: "pc_samples",
     key: &[],
     sort: &["time_ns", "dispatch_id", "wave"],
@@ -137,7 +137,7 @@ pub(super) static PC_SAMPLES: Table = Table {
     ],
 };
 
-pub(super) static METRIC_SUMS: Table = Table {
+pub(crate) static METRIC_SUMS: Table = Table {
     name: "metric_sums",
     key: &["kernel_id", "gpu", "metric", "per"],
     sort: &["kernel_id", "gpu", "ordinal", "per_ordinal"],
@@ -180,7 +180,7 @@ pub(super) static METRIC_SUMS: Table = Table {
     ],
 };
 
-pub(super) static KERNEL_BOTTLENECKS: Table = Table {
+pub(crate) static KERNEL_BOTTLENECKS: Table = Table {
     name: "kernel_bottlenecks",
     key: &["kernel_id", "gpu", "ordinal"],
     sort: &["kernel_id", "gpu", "ordinal"],

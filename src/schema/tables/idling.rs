@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, id, int};
 
-pub(super) static IDLE_GAPS: Table = Table {
+pub(crate) static IDLE_GAPS: Table = Table {
     name: "idle_gaps",
     key: &["gpu", "start_ns"],
     sort: &["gpu", "start_ns"],
@@ -32,7 +32,7 @@ pub(super) static IDLE_GAPS: Table = Table {
     ],
 };
 
-pub(super) static PROFILER_PAUSES: Table = Table {
+pub(crate) static PROFILER_PAUSES: Table = Table {
     name: "profiler_pauses",
     key: &["start_ns"],
     sort: &["start_ns"],
@@ -47,7 +47,7 @@ pub(super) static PROFILER_PAUSES: Table = Table {
     ],
 };
 
-pub(super) static KERNEL_OVERLAPS: Table = Table {
+pub(crate) static KERNEL_OVERLAPS: Table = Table {
     name: "kernel_overlaps",
     key: &["gpu", "category", "other_category", "start_ns"],
     sort: &["gpu", "start_ns", "category", "other_category"],

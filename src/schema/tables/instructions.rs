@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, id, int, text};
 
-pub(super) static ATT_INSTRUCTIONS: Table = Table {
+pub(crate) static ATT_INSTRUCTIONS: Table = Table {
     name: "att_instructions",
     key: &["ordinal"],
     sort: &["ordinal"],
@@ -46,7 +46,7 @@ pub(super) static ATT_INSTRUCTIONS: Table = Table {
     ],
 };
 
-pub(super) static ATT_WAITS: Table = Table {
+pub(crate) static ATT_WAITS: Table = Table {
     name: "att_waits",
     key: &["wait_ordinal", "part"],
     sort: &["wait_ordinal", "part"],

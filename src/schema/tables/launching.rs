@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, flag, id, int};
 
-pub(super) static LAUNCHES: Table = Table {
+pub(crate) static LAUNCHES: Table = Table {
     name: "launches",
     key: &["correlation_id", "kind", "target_id"],
     sort: &["start_ns", "kind", "target_id"],
@@ -30,7 +30,7 @@ pub(super) static LAUNCHES: Table = Table {
     ],
 };
 
-pub(super) static DISPATCH_LAUNCHES: Table = Table {
+pub(crate) static DISPATCH_LAUNCHES: Table = Table {
     name: "dispatch_launches",
     key: &["dispatch_id"],
     sort: &["dispatch_id"],
@@ -71,7 +71,7 @@ pub(super) static DISPATCH_LAUNCHES: Table = Table {
     ],
 };
 
-pub(super) static QUEUE_DEPTHS: Table = Table {
+pub(crate) static QUEUE_DEPTHS: Table = Table {
     name: "queue_depths",
     key: &["gpu", "queue_id", "stream_id", "start_ns"],
     sort: &["gpu", "queue_id", "stream_id", "start_ns"],
@@ -92,7 +92,7 @@ pub(super) static QUEUE_DEPTHS: Table = Table {
     ],
 };
 
-pub(super) static GRAPH_WORK: Table = Table {
+pub(crate) static GRAPH_WORK: Table = Table {
     name: "graph_work",
     key: &["graph", "replay", "position"],
     sort: &["graph", "replay", "position"],
@@ -124,7 +124,7 @@ pub(super) static GRAPH_WORK: Table = Table {
     ],
 };
 
-pub(super) static REGION_TIMES: Table = Table {
+pub(crate) static REGION_TIMES: Table = Table {
     name: "region_times",
     key: &["region_id"],
     sort: &["region_id"],
@@ -143,7 +143,7 @@ pub(super) static REGION_TIMES: Table = Table {
     ],
 };
 
-pub(super) static API_CALLS: Table = Table {
+pub(crate) static API_CALLS: Table = Table {
     name: "api_calls",
     key: &["region_id"],
     sort: &["region_id"],

@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, id, int};
 
-pub(super) static MEMORY_LIVE: Table = Table {
+pub(crate) static MEMORY_LIVE: Table = Table {
     name: "memory_live",
     key: &[],
     sort: &["time_ns", "alloc_id"],
@@ -22,7 +22,7 @@ pub(super) static MEMORY_LIVE: Table = Table {
     ],
 };
 
-pub(super) static ALLOCATION_LIFETIMES: Table = Table {
+pub(crate) static ALLOCATION_LIFETIMES: Table = Table {
     name: "allocation_lifetimes",
     key: &["alloc_id"],
     sort: &["time_ns", "alloc_id"],

@@ -1,20 +1,20 @@
 //! The list of canonical tables. Their meaning and the rules behind them: `docs/tables.md`.
 
 mod activity;
-mod derived;
-mod devices;
-mod hardware;
-mod idling;
-mod instructions;
-mod launching;
-mod memory;
-mod paths;
+pub(crate) mod derived;
+pub(crate) mod devices;
+pub(crate) mod hardware;
+pub(crate) mod idling;
+pub(crate) mod instructions;
+pub(crate) mod launching;
+pub(crate) mod memory;
+pub(crate) mod paths;
 mod process;
-mod queueing;
-mod ranging;
-mod ranks;
-mod steadiness;
-mod telemetry;
+pub(crate) mod queueing;
+pub(crate) mod ranging;
+pub(crate) mod ranks;
+pub(crate) mod steadiness;
+pub(crate) mod telemetry;
 
 use crate::schema::{Column, Table, id};
 

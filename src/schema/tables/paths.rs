@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, id, int};
 
-pub(super) static CRITICAL_PATH: Table = Table {
+pub(crate) static CRITICAL_PATH: Table = Table {
     name: "critical_path",
     key: &["ordinal"],
     sort: &["ordinal"],
@@ -33,7 +33,7 @@ pub(super) static CRITICAL_PATH: Table = Table {
     ],
 };
 
-pub(super) static DISPATCH_SLACK: Table = Table {
+pub(crate) static DISPATCH_SLACK: Table = Table {
     name: "dispatch_slack",
     key: &["dispatch_id"],
     sort: &["dispatch_id"],
@@ -57,7 +57,7 @@ pub(super) static DISPATCH_SLACK: Table = Table {
     ],
 };
 
-pub(super) static KERNEL_SAVINGS: Table = Table {
+pub(crate) static KERNEL_SAVINGS: Table = Table {
     name: "kernel_savings",
     key: &["kernel_name"],
     sort: &["kernel_name"],

@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, id, int};
 
-pub(super) static FOLLOWING_KERNELS: Table = Table {
+pub(crate) static FOLLOWING_KERNELS: Table = Table {
     name: "following_kernels",
     key: &["dispatch_id"],
     sort: &["start_ns", "dispatch_id"],

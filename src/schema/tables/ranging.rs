@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, id, int, text};
 
-pub(super) static RANGES: Table = Table {
+pub(crate) static RANGES: Table = Table {
     name: "ranges",
     key: &["range_id"],
     sort: &["start_ns", "range_id"],
@@ -33,7 +33,7 @@ pub(super) static RANGES: Table = Table {
     ],
 };
 
-pub(super) static RANGE_SELF_TIMES: Table = Table {
+pub(crate) static RANGE_SELF_TIMES: Table = Table {
     name: "range_self_times",
     key: &["range_id"],
     sort: &["range_id"],
@@ -52,7 +52,7 @@ pub(super) static RANGE_SELF_TIMES: Table = Table {
     ],
 };
 
-pub(super) static RANGE_WORK: Table = Table {
+pub(crate) static RANGE_WORK: Table = Table {
     name: "range_work",
     key: &["kind", "target_id"],
     sort: &["start_ns", "kind", "target_id"],
@@ -75,7 +75,7 @@ pub(super) static RANGE_WORK: Table = Table {
     ],
 };
 
-pub(super) static ITERATIONS: Table = Table {
+pub(crate) static ITERATIONS: Table = Table {
     name: "iterations",
     key: &["iteration"],
     sort: &["iteration"],
@@ -102,7 +102,7 @@ pub(super) static ITERATIONS: Table = Table {
     ],
 };
 
-pub(super) static RUN_PARTS: Table = Table {
+pub(crate) static RUN_PARTS: Table = Table {
     name: "run_parts",
     key: &["part"],
     sort: &["part"],

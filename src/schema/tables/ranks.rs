@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, float, id, int};
 
-pub(super) static CLOCKS: Table = Table {
+pub(crate) static CLOCKS: Table = Table {
     name: "clocks",
     key: &[],
     sort: &[],
@@ -22,7 +22,7 @@ pub(super) static CLOCKS: Table = Table {
     ],
 };
 
-pub(super) static COLLECTIVE_KERNELS: Table = Table {
+pub(crate) static COLLECTIVE_KERNELS: Table = Table {
     name: "collective_kernels",
     key: &["dispatch_id"],
     sort: &["start_ns", "dispatch_id"],

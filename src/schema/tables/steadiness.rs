@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, float, id, int};
 
-pub(super) static DISPATCH_GROUPS: Table = Table {
+pub(crate) static DISPATCH_GROUPS: Table = Table {
     name: "dispatch_groups",
     key: &["first_dispatch_id"],
     sort: &["first_start_ns", "first_dispatch_id"],
@@ -47,7 +47,7 @@ pub(super) static DISPATCH_GROUPS: Table = Table {
     ],
 };
 
-pub(super) static SLOW_DISPATCHES: Table = Table {
+pub(crate) static SLOW_DISPATCHES: Table = Table {
     name: "slow_dispatches",
     key: &["dispatch_id"],
     sort: &["time_ns", "dispatch_id"],

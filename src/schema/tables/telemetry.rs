@@ -3,7 +3,7 @@
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, float, id, int};
 
-pub(super) static KERNEL_CLOCKS: Table = Table {
+pub(crate) static KERNEL_CLOCKS: Table = Table {
     name: "kernel_clocks",
     key: &["dispatch_id"],
     sort: &["time_ns", "dispatch_id"],

@@ -8,19 +8,11 @@ use polars::prelude::*;
 use super::choice::{Choice, Filter};
 use super::resolve::Resolved;
 use crate::columns::requests::{ProcessTables, Request};
+use crate::derive;
+use crate::derive::{Owner, Rows};
 use crate::schema;
 use crate::schema::process::Process;
 use crate::schema::{Origin, Table};
-
-/// A table whose rows belong to rows of another, and by which columns.
-struct Owner {
-    /// The owning table.
-    table: &'static str,
-    /// Columns here and there.
-    keys: &'static [(&'static str, &'static str)],
-    /// The column that tells the owners apart and its value for rows of this one, where there are several.
-    word: Option<(&'static str, &'static str)>,
-}
 
 const DISPATCHES: Owner =
     Owner { table: "counter_dispatches", keys: &[("pass", "pass"), ("dispatch_id", "dispatch_id")], word: None };
@@ -29,33 +21,18 @@ const DISPATCHES: Owner =
 fn owners(table: &str) -> &'static [Owner] {
     match table {
         "counters" | "counter_instances" => &[DISPATCHES],
-        "region_self_times" | "region_times" | "api_calls" => {
-            &[Owner { table: "regions", keys: &[("region_id", "region_id")], word: None }]
-        }
-        "range_self_times" => &[Owner { table: "ranges", keys: &[("range_id", "range_id")], word: None }],
         "args" => &[
             Owner { table: "regions", keys: &[("owner_id", "region_id")], word: Some(("owner", "region")) },
             Owner { table: "kernels", keys: &[("owner_id", "dispatch_id")], word: Some(("owner", "kernel")) },
             Owner { table: "memory_copies", keys: &[("owner_id", "copy_id")], word: Some(("owner", "copy")) },
         ],
-        "launches" | "graph_work" | "range_work" => &[
-            Owner { table: "kernels", keys: &[("target_id", "dispatch_id")], word: Some(("kind", "kernel")) },
-            Owner { table: "memory_copies", keys: &[("target_id", "copy_id")], word: Some(("kind", "copy")) },
-        ],
-        "dispatch_launches" | "dispatch_slack" | "following_kernels" => {
-            &[Owner { table: "kernels", keys: &[("dispatch_id", "dispatch_id")], word: None }]
-        }
-        _ => &[],
+        derived => derive::declaration(derived).map_or(&[], |declared| declared.owners),
     }
 }
 
-/// Derived tables whose rows are events: a window keeps or leaves them as it does those of source tables, and what they
-/// count stays that of the whole event.
-const DERIVED_EVENTS: &[&str] = &["collective_kernels", "iterations", "range_work", "ranges"];
-
-/// Whether rows are time accounting, which is cut at a window whatever its mode.
+/// Whether rows are cut at a window whatever its mode: all that are derived and no events.
 fn is_accounting(table: &Table) -> bool {
-    table.origin.is_derived() && !DERIVED_EVENTS.contains(&table.name)
+    derive::declaration(table.name).is_some_and(|declared| declared.rows != Rows::Events)
 }
 
 /// Whether a table has a start and an end that a window can be compared with.
@@ -77,9 +54,8 @@ pub(super) fn acts_on(choice: &Choice, filter: Filter, table: &Table) -> bool {
             Filter::Queue => has("queue_id"),
             Filter::Domain => has("domain"),
             Filter::MinDuration => has_extent(table) && table.origin == Origin::Source,
-            // Parts of a run are what others are chosen by.
             Filter::Where => {
-                table.name != super::resolve::PARTS.0
+                derive::declaration(table.name).is_none_or(|declared| declared.rows != Rows::RunParts)
                     && choice.condition.as_ref().is_some_and(|condition| condition.fits(table))
             }
         }

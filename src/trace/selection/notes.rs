@@ -7,21 +7,19 @@ use anyhow::Result;
 use super::apply::{acts_on, is_touched};
 use super::choice::{Choice, Filter};
 use super::unmatched::unmatched;
+use crate::derive;
+use crate::derive::Rows;
 use crate::schema::{Origin, Table, table, tables};
 use crate::trace::Trace;
 
-/// Tables that describe what events refer to; a filter need not choose among them.
-const DESCRIPTIONS: &[&str] = &[
-    "processes",
-    "agents",
-    "clocks",
-    "queues",
-    "streams",
-    "threads",
-    "code_objects",
-    "kernel_symbols",
-    "device_constants",
-];
+/// Source tables that describe what events refer to; a filter need not choose among them.
+const DESCRIPTIONS: &[&str] =
+    &["processes", "agents", "queues", "streams", "threads", "code_objects", "kernel_symbols"];
+
+fn describes(table: &Table) -> bool {
+    DESCRIPTIONS.contains(&table.name)
+        || derive::declaration(table.name).is_some_and(|declared| declared.rows == Rows::Descriptions)
+}
 
 /// The filters that are set, with what was chosen, as they can be written on the command line.
 pub fn in_force(choice: &Choice) -> Vec<(Filter, String)> {
@@ -55,9 +53,7 @@ pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<Str
 /// # Errors
 /// When a table cannot be read.
 pub fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Filter>> {
-    let events = || {
-        tables().iter().copied().filter(|table| table.origin == Origin::Source && !DESCRIPTIONS.contains(&table.name))
-    };
+    let events = || tables().iter().copied().filter(|table| table.origin == Origin::Source && !describes(table));
     let mut emptying = Vec::new();
     for filter in trace.choice().row_filters() {
         let touched: Vec<&Table> = events().filter(|table| acts_on(trace.choice(), filter, table)).collect();
@@ -77,8 +73,7 @@ pub fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Fi
 
 /// The filters that leave a table of events as it is.
 pub fn beyond<'a>(choice: &Choice, tables: impl Iterator<Item = &'a str>) -> Vec<Filter> {
-    let events: Vec<&'static Table> =
-        tables.filter_map(table).filter(|table| !DESCRIPTIONS.contains(&table.name)).collect();
+    let events: Vec<&'static Table> = tables.filter_map(table).filter(|table| !describes(table)).collect();
     let leaves = |filter: &Filter| events.iter().any(|table| !is_touched(choice, *filter, table));
     choice.row_filters().filter(leaves).collect()
 }
@@ -87,7 +82,7 @@ pub fn beyond<'a>(choice: &Choice, tables: impl Iterator<Item = &'a str>) -> Vec
 pub fn untouched<'a>(choice: &Choice, tables: impl Iterator<Item = &'a str>) -> Vec<String> {
     let names: BTreeSet<&str> = tables.collect();
     let read: Vec<&'static Table> = names.into_iter().filter_map(table).collect();
-    let events = || read.iter().filter(|table| !DESCRIPTIONS.contains(&table.name));
+    let events = || read.iter().filter(|table| !describes(table));
     let mut sentences = Vec::new();
     for filter in choice.row_filters().filter(|filter| *filter != Filter::Where) {
         let untouched: Vec<&str> =

@@ -1,4 +1,4 @@
-//! Datasets written by `convert`: hive-partitioned Parquet with a manifest.
+//! The manifest of a dataset, and how the tables of its processes are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,15 +15,16 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::block_sums::BlockSums;
-use super::dataset_files::notes;
-use super::dataset_parts::{damage_of, damaged_parts, problem, problem_of_content};
+use super::files::notes;
+use super::parts::{damage_of, damaged_parts, problem, problem_of_content};
 use super::row_groups::{joined, row_groups};
-use super::{Found, Opened};
 use crate::analysis::categories::Categories as CategoryRules;
 use crate::columns::frames::{data_type, empty_frame, is_identity};
 use crate::columns::reading::Piece;
 use crate::columns::requests::Request;
 use crate::derive::gpu_work::gpu_times::GpuTime;
+use crate::input::content::Content;
+use crate::input::format::{Format, Found, Opened, Recognised};
 use crate::schema::anomaly::Damage;
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::process::{Gpu, Process};
@@ -159,7 +160,7 @@ pub fn part_path(table: &str, rank: i64, process: i64) -> PathBuf {
 ///
 /// # Errors
 /// When the manifest cannot be read.
-pub fn find(directory: &Path, shown: &str, categories: &CategoryRules) -> Result<Opened> {
+fn find(directory: &Path, shown: &str, categories: &CategoryRules) -> Result<Opened> {
     let manifest = Manifest::read(directory)?;
     let notes = notes(directory, shown, &manifest);
     let same_categories = manifest.categories_hash == categories.hash();
@@ -173,6 +174,16 @@ pub fn find(directory: &Path, shown: &str, categories: &CategoryRules) -> Result
         Found { facts, source: Arc::new(source) }
     });
     Ok(Opened { processes: found.collect(), notes, damage })
+}
+
+/// Datasets written by `convert`.
+pub struct Dataset;
+
+impl Format for Dataset {
+    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
+        let Content::Dataset = content else { return None };
+        Some(Recognised::capture(|opening| find(opening.path, opening.shown, opening.categories)))
+    }
 }
 
 /// Reads the tables of a process that was written.

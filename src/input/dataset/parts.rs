@@ -11,8 +11,8 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::{ColumnChunkMetaData, FileMetaData};
 
 use super::block_sums::{BlockCheck, BlockSums};
-use super::dataset::{StoredProcess, part_path};
 use super::row_groups::row_groups;
+use super::source::{StoredProcess, part_path};
 use crate::columns::frames::own_columns;
 use crate::schema::anomaly::Damage;
 use crate::schema::{Table, table};

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::dataset::{Manifest, part_path};
-use super::discover::is_unfinished;
-use super::naming::{is_archive, promise};
+use super::source::{Manifest, part_path};
+use crate::input::discover::is_unfinished;
+use crate::input::naming::{is_archive, promise};
 use crate::schema::anomaly::{Anomaly, Severity};
 
 /// What is to be known of a dataset before its rows are.
@@ -27,7 +27,7 @@ pub fn notes(directory: &Path, shown: &str, manifest: &Manifest) -> Vec<Anomaly>
     });
     let foreign = foreign_files(directory, manifest).into_iter().map(|path| {
         let detail =
-            "lies in the folder of a dataset whose manifest does not list it, and is not read; move it elsewhere";
+            "not in the manifest of the dataset in whose folder it lies, so that it is not read; move it elsewhere";
         note("unlisted_file", path.display().to_string(), detail.to_owned())
     });
     selection.into_iter().chain(foreign).collect()

@@ -92,7 +92,7 @@ impl<'a> BlockCheck<'a> {
             file.seek(SeekFrom::Start(number * BLOCK_BYTES)).context("cannot be read")?;
             file.take(BLOCK_BYTES).read_to_end(&mut block).context("cannot be read")?;
             let written = usize::try_from(number).ok().and_then(|number| self.sums.0.get(number));
-            ensure!(written == Some(&xxh3_64(&block)), "its content is not what was written");
+            ensure!(written == Some(&xxh3_64(&block)), "its content changed after it was written");
         }
         Ok(())
     }

@@ -1,0 +1,48 @@
+//! Which files are of workloads of rocprofiler-compute.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use super::source::find;
+use super::workload::{Workload, grouped};
+use crate::input::common::csv::CsvFile;
+use crate::input::content::Content;
+use crate::input::format::{Format, Group, Opened, Recognised};
+use crate::input::head::Head;
+
+/// Counters of rocprofiler-compute, plain or compressed, and what it says of the machine.
+pub struct ComputeCounters;
+
+impl Format for ComputeCounters {
+    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
+        match content {
+            Content::Head(Head::ComputeCounters) => Some(Recognised::Part),
+            Content::Head(Head::ComputeSystem(unread)) => Some(Recognised::Beside(unread.clone())),
+            _ => None,
+        }
+    }
+
+    fn grouped(&self, parts: Vec<CsvFile>) -> Vec<Arc<dyn Group>> {
+        grouped(parts).into_iter().map(|workload| Arc::new(workload) as Arc<dyn Group>).collect()
+    }
+}
+
+impl Group for Workload {
+    fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        self.files.iter().chain(&self.system).map(|file| file.path.clone()).collect()
+    }
+
+    fn repeated(&self) -> &[String] {
+        &self.repeated
+    }
+
+    fn open(&self) -> Result<Opened> {
+        find(self)
+    }
+}

@@ -1,0 +1,83 @@
+//! Derived tables that need not be built from tables of one process: stored ones, and those over all processes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context as _, Result};
+use polars::prelude::{DataFrame, IntoLazy, LazyFrame};
+
+use super::info_tables;
+use super::logical::{Member, Trace};
+use super::source::ReadContext;
+use crate::columns::frames::collected;
+use crate::columns::requests::{Request, known_table, only_requested};
+use crate::derive;
+use crate::derive::health;
+use crate::derive::health::ANOMALIES;
+use crate::schema::Table;
+
+impl Trace {
+    /// The rows of a derived table that need not be built from tables of the process: those that came with the input, if
+    /// they can be used, and those that depend on what is known about all processes. At least the `wanted` columns.
+    ///
+    /// # Errors
+    /// When the stored table cannot be opened, or a table over all processes cannot be built.
+    pub fn ready(
+        &self,
+        member: &Member,
+        table: &'static Table,
+        wanted: &BTreeSet<&'static str>,
+    ) -> Result<Option<LazyFrame>> {
+        if let Some(frame) = info_tables::from_facts(table.name, &member.process)? {
+            return Ok(Some(frame.lazy()));
+        }
+        if derive::is_joint(table.name) {
+            let build = |wanted: &BTreeSet<&'static str>| self.build_joint(table.name, wanted);
+            let rows = self.joint.rows(table.name, wanted, member.process.process, build)?;
+            let rows = rows.map(|rows| only_requested(rows, Some(wanted))).transpose()?;
+            return Ok(rows.map(IntoLazy::lazy));
+        }
+        let stored = member.source.read_derived(&self.context(member), table, wanted)?;
+        self.report_damage(stored.damage);
+        match stored.frame {
+            // What is stored was found when it was written.
+            Some(frame) if table.name == ANOMALIES => {
+                let damage = self.known_damage(member).into_iter().map(health::anomaly_of);
+                let later = damage.chain(self.anomalies_of_inputs(member)).collect();
+                Ok(Some(health::with_later(frame, later)?))
+            }
+            frame => Ok(frame),
+        }
+    }
+
+    /// Columns of tables over all processes will be asked for after other tables: what counts of each process is taken out of those
+    /// as they are read, where they hold it.
+    pub fn expect(&self, request: &Request) {
+        for (name, columns) in request.iter().filter(|(name, _)| derive::is_joint(name)) {
+            self.joint.expect(name, columns);
+        }
+    }
+
+    /// The rows of a table over all processes. Workers may ask for it: all but the first wait until it is there.
+    fn build_joint(&self, name: &'static str, wanted: &BTreeSet<&'static str>) -> Result<BTreeMap<i64, DataFrame>> {
+        let joint = derive::joint(name).with_context(|| format!("internal: {name} is no joint table"))?;
+        let needs = derive::needs_of(name, wanted);
+        let request: Request =
+            needs.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
+        let keep = (joint.keep)(wanted);
+        let extract = |member: &Member| -> Result<DataFrame> {
+            if let Some(part) = self.joint.take(name, wanted, member.process.process) {
+                return Ok(part);
+            }
+            let context = ReadContext { at_once: true, keep, ..self.context(member) };
+            let tables = request.iter().map(|(table, columns)| {
+                let rows = self.read_in(&context, member, known_table(table)?, columns)?;
+                Ok((*table, collected(&rows.frame)?))
+            });
+            (joint.extract)(&member.process, &tables.collect::<Result<_>>()?, &self.whole(member), wanted)
+        };
+        let extracted = self.each(self.members(), |member| member.memory_bytes_of(&request), extract)?;
+        let parts: Vec<derive::Part<'_>> = self.members().iter().map(|member| &member.process).zip(extracted).collect();
+        let rows = (joint.relate)(&parts, self.metrics())?;
+        Ok(parts.iter().map(|(process, _)| process.process).zip(rows).collect())
+    }
+}
