@@ -102,7 +102,7 @@ fn what_is_no_filter_is_refused_with_advice() {
         (["--window-mode", "clp"], "a similar value exists: 'clip'"),
         (["--rank", "3-1"], "the range 3-1 ends before it begins; write 1-3"),
         (["--gpu", "all"], "all is no list of numbers; write one such as 0,2-5"),
-        (["--kernel", "("], "it is no regular expression (unclosed group); put \\ before"),
+        (["--kernel", "("], "invalid regular expression (unclosed group); put \\ before"),
         (["--kernel", "(a)\\1"], "backreferences are not supported"),
         (["--kernel", "a{1000000}"], "exceeds size limit"),
         (["--min-duration", "5h"], "5h is no length of time"),

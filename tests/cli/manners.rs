@@ -200,7 +200,7 @@ fn colours() {
 #[test]
 fn the_main_help_lists_every_verb_by_task() {
     let help = succeed(&["--help"]);
-    let listed: Vec<&str> = ["Look:", "Export:", "Maintain:"]
+    let listed: Vec<&str> = ["Inspect:", "Export:", "Setup:"]
         .iter()
         .flat_map(|title| help.split(title).nth(1).unwrap().lines().skip(1).take_while(|line| line.starts_with("  ")))
         .map(|line| line.split_whitespace().next().unwrap())

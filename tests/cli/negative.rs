@@ -114,7 +114,7 @@ fn wrong_usage() {
     for (arguments, expected) in [
         (vec!["info", "no/such/file.db"], "no such file"),
         (vec!["info", "no/such/*.db"], "no such file"),
-        (vec!["info"], "no input is named"),
+        (vec!["info"], "no input; pass a file"),
         (vec!["table", "kernel_sumary", "fixtures/merged"], "kernel_summary"),
         (vec!["table", "kernel_summary", "fixtures/merged", "--by", "rnak"], "did you mean rank?"),
         (vec!["table", "kernel_details", "fixtures/merged", "--top", "many"], "whole number"),
