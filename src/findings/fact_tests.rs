@@ -174,7 +174,7 @@ fn what_is_good_to_know_is_told_as_such() {
     let warm = "rank gpu kernel_name calls first_ns rest_median_ns ratio excess_ns slow_first_calls verdict\n0 0 gemm 10 50000 10000 5.0 40000 1 slow";
     let findings = found(&[("time_breakdown", &time), ("kernel_warmup", warm)]);
     let warm = findings.iter().find(|one| one.id == "slow_first_calls").unwrap();
-    assert!(warm.title.contains("(5.0 times as long)") && warm.confidence == 0.8, "{}", warm.title);
+    assert!(warm.title.contains("(5.0x)") && warm.confidence == 0.8, "{}", warm.title);
 }
 
 /// 52: blocks count as many counters as the hardware has room for, which is 8 for SQ and 2 for GRBM; 53: ids are those of rules.

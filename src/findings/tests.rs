@@ -473,8 +473,8 @@ fn wavefronts_are_judged_by_what_fits_and_what_ran() {
     assert!(low(25.1).is_none());
     let finding = low(25.0).unwrap();
     assert_eq!(finding.priority, Priority::Low);
-    assert!(finding.advice[0].starts_with("16 vector registers less would fit 3 wavefronts"), "{:?}", finding.advice);
-    assert!(finding.title.contains("fits 2 of 8 wavefronts"), "{}", finding.title);
+    assert!(finding.advice[0].starts_with("With 16 fewer VGPRs 3 wavefronts fit"), "{:?}", finding.advice);
+    assert!(finding.title.contains("2/8 wavefronts per SIMD"), "{}", finding.title);
     let scratch = |bytes: i64| {
         let text = resources(100.0, bytes);
         priority_of("scratch_use", &[SPAN, ("kernel_summary", kernels), ("kernel_resources", &text)])

@@ -119,7 +119,7 @@ fn wrong_usage() {
         (vec!["table", "kernel_summary", "fixtures/merged", "--by", "rnak"], "did you mean rank?"),
         (vec!["table", "kernel_details", "fixtures/merged", "--top", "many"], "whole number"),
         (vec!["sql", "SELECT nonsense FROM kernels", "fixtures/merged"], "nonsense"),
-        (vec!["info", "fixtures/merged", "--rank-from", "("], "no regular expression"),
+        (vec!["info", "fixtures/merged", "--rank-from", "("], "not a regular expression"),
         (vec!["tabel"], "table"),
         (vec!["sql", "DROP TABLE kernels", "fixtures/merged"], "no SELECT"),
         (vec!["info", "fixtures/merged", "-f", "csv", "-o", "fixtures/merged/merged.db"], "never written"),

@@ -119,8 +119,8 @@ fn statements_come_from_files_and_standard_input() {
     assert_eq!(String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap(), "n\n288\n");
     let missing = run(&["sql", "no/such.sql", TWO_NODES]);
     assert!(missing.code == 2 && missing.stderr.contains("no/such.sql"), "{}", missing.stderr);
-    let format = finish(program(&["sql", "-f", "count.sql", TWO_NODES]));
-    assert!(format.code == 2 && format.stderr.contains("-f is the format"), "{}", format.stderr);
+    let absent = finish(program(&["sql", "-f", "count.sql", TWO_NODES]));
+    assert!(absent.code == 2 && absent.stderr.contains("cannot read the statement from count.sql"), "{}", absent.stderr);
 }
 
 #[test]

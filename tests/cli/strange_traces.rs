@@ -170,7 +170,7 @@ fn a_gap_of_days_is_no_idle_time() {
     let kernels: Vec<(&str, i64, i64)> = at(2_000_000).chain(at(2_000_000 + 5 * DAY_NS)).collect();
     let (_, document) = analyzed(&place.write("1_results.json", &of_kernels(&kernels)), &["--whole-run"]);
     assert_eq!(document["findings"][0]["rule"], "broken_span", "{:?}", rules(&document));
-    assert!(document["summary"].as_str().unwrap().contains("5.00 days without any work"), "{}", document["summary"]);
+    assert!(document["summary"].as_str().unwrap().contains("5.00 days excluded as a recording gap"), "{}", document["summary"]);
     // Two times 19 900 ns with 900 of 1 000 busy.
     assert_eq!(figure(&document, "span_ns"), 39_800.0);
     assert_eq!(figure(&document, "left_out_ns"), (5 * DAY_NS - 19_900) as f64);

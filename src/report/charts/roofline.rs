@@ -121,7 +121,7 @@ fn placed<'a>(data: &'a Roofline, notes: &mut Vec<String>) -> Vec<Placed<'a>> {
 
 fn said(placed: &Placed<'_>) -> String {
     let share =
-        if placed.share > 0.0 { format!(", {:.1}\u{a0}% of the time", 100.0 * placed.share) } else { String::new() };
+        if placed.share > 0.0 { format!(", {:.1}% of the time", 100.0 * placed.share) } else { String::new() };
     format!(
         "{}: {}, {}{share}",
         placed.point.name,
@@ -228,7 +228,7 @@ fn key(drawing: &mut Drawing, y: f64, points: &[Placed<'_>]) -> f64 {
         let mut values =
             format!("{}, {}", shown(Unit::Gflops, placed.gflops), shown(Unit::FlopsPerByte, placed.intensity));
         if placed.share > 0.0 {
-            values.push_str(&format!(", {:.1}\u{a0}% of the time", 100.0 * placed.share));
+            values.push_str(&format!(", {:.1}% of the time", 100.0 * placed.share));
         }
         let room = drawing.width - 2.0 * PAD - number_width;
         let beside = width(&values, SMALL) < room * 0.6;

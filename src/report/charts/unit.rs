@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(shown(Unit::Count, 12_345.0), "12.3k");
         assert_eq!(shown(Unit::Count, 1_234.0), "1234");
         assert_eq!(shown(Unit::Gflops, 1.3e6), "1.3\u{a0}PFLOP/s");
-        assert_eq!(shown(Unit::Percent, 33.333), "33.3\u{a0}%");
+        assert_eq!(shown(Unit::Percent, 33.333), "33.3%");
         assert_eq!(Axis::time("duration").label(2e6), "duration (ms)");
     }
 }
