@@ -104,7 +104,9 @@ impl InputArguments {
             .as_deref()
             .map(|pattern| {
                 Regex::new(pattern).map_err(|_| {
-                    Failure::Usage(format!("invalid --rank-from `{pattern}`: not a regular expression; try 'rank(\\d+)'"))
+                    Failure::Usage(format!(
+                        "invalid --rank-from `{pattern}`: not a regular expression; try 'rank(\\d+)'"
+                    ))
                 })
             })
             .transpose()?;

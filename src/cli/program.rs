@@ -18,8 +18,7 @@ use super::{
 };
 use crate::engine::Registry;
 
-const ABOUT: &str =
-    "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV";
+const ABOUT: &str = "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV";
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {

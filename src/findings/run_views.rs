@@ -127,8 +127,7 @@ impl RunView {
             Some(iterations) => iterations.line(),
             None => duration(self.span_ns as f64),
         };
-        let parts: Vec<String> =
-            self.parts.iter().map(|(kind, _, pct)| format!("{} {pct:.1}%", label(kind))).collect();
+        let parts: Vec<String> = self.parts.iter().map(|(kind, _, pct)| format!("{} {pct:.1}%", label(kind))).collect();
         let parts = if parts.is_empty() { String::new() } else { format!("; {}", parts.join(", ")) };
         format!("{head}: {shares}{parts}")
     }

@@ -507,10 +507,7 @@ fn stalls_are_judged_by_their_share() {
         let rows = [("att_by_class", classes.as_str()), ("att_hotspots", hot), ("att_waits", waits)];
         let findings = found(&rows);
         // What is not known by its operation is known by its counter.
-        assert!(
-            findings.iter().all(|one| one.explanation.contains("66.7% of the waits are for VMEM")),
-            "{findings:?}"
-        );
+        assert!(findings.iter().all(|one| one.explanation.contains("66.7% of the waits are for VMEM")), "{findings:?}");
         findings.first().map_or("-", |one| one.priority.word())
     };
     assert_eq!([400, 401, 600].map(traced), ["-", "medium", "medium"]);

@@ -120,7 +120,11 @@ fn statements_come_from_files_and_standard_input() {
     let missing = run(&["sql", "no/such.sql", TWO_NODES]);
     assert!(missing.code == 2 && missing.stderr.contains("no/such.sql"), "{}", missing.stderr);
     let absent = finish(program(&["sql", "-f", "count.sql", TWO_NODES]));
-    assert!(absent.code == 2 && absent.stderr.contains("cannot read the statement from count.sql"), "{}", absent.stderr);
+    assert!(
+        absent.code == 2 && absent.stderr.contains("cannot read the statement from count.sql"),
+        "{}",
+        absent.stderr
+    );
 }
 
 #[test]

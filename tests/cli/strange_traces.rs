@@ -170,7 +170,11 @@ fn a_gap_of_days_is_no_idle_time() {
     let kernels: Vec<(&str, i64, i64)> = at(2_000_000).chain(at(2_000_000 + 5 * DAY_NS)).collect();
     let (_, document) = analyzed(&place.write("1_results.json", &of_kernels(&kernels)), &["--whole-run"]);
     assert_eq!(document["findings"][0]["rule"], "broken_span", "{:?}", rules(&document));
-    assert!(document["summary"].as_str().unwrap().contains("5.00 days excluded as a recording gap"), "{}", document["summary"]);
+    assert!(
+        document["summary"].as_str().unwrap().contains("5.00 days excluded as a recording gap"),
+        "{}",
+        document["summary"]
+    );
     // Two times 19 900 ns with 900 of 1 000 busy.
     assert_eq!(figure(&document, "span_ns"), 39_800.0);
     assert_eq!(figure(&document, "left_out_ns"), (5 * DAY_NS - 19_900) as f64);
@@ -193,10 +197,7 @@ fn rows_without_times_are_counted() {
         place.write(name, &of_kernels(&missing.chain(stamped).collect::<Vec<_>>()))
     };
     let (_, none) = analyzed(&input("1_results.json", 8, 0), &[]);
-    assert_eq!(
-        none["findings"][0]["title"],
-        "8 of 8 kernels and copies excluded: invalid timestamps"
-    );
+    assert_eq!(none["findings"][0]["title"], "8 of 8 kernels and copies excluded: invalid timestamps");
     assert!(none["figures"].as_array().unwrap().iter().all(|figure| figure["id"] != "idle_pct"));
     let (_, few) = analyzed(&input("2_results.json", 1, 99), &[]);
     let told = few["findings"].as_array().unwrap().iter().find(|finding| finding["rule"] == "rows_left_out").unwrap();

@@ -172,7 +172,8 @@ impl Source for RocpdSource {
             return Ok(RowCount::default());
         }
         let is_sampled = matches!(table.name, "marks" | "samples" | "pc_samples");
-        let countable = if is_sampled && !self.database.is_small("sample") { self.marks_and_pc_samples() } else { None };
+        let countable =
+            if is_sampled && !self.database.is_small("sample") { self.marks_and_pc_samples() } else { None };
         let all = Condition::all;
         let parts = match (table.name, countable) {
             ("marks", Some((marks, _))) => {

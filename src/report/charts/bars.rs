@@ -16,8 +16,7 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
     let (bars, total) = fitting(data, cumulative, notes);
     let sum: f64 = bars.iter().map(|bar| bar.value).sum();
     let whole = total.filter(|total| total.is_finite() && *total >= sum && *total > 0.0).unwrap_or(sum);
-    let share =
-        |value: f64| if whole > 0.0 { format!("{}%", tenths(100.0 * value / whole)) } else { String::new() };
+    let share = |value: f64| if whole > 0.0 { format!("{}%", tenths(100.0 * value / whole)) } else { String::new() };
     let values: Vec<String> = bars.iter().map(|bar| shown(data.value.unit, bar.value)).collect();
     let mut running = 0.0;
     let shares: Vec<(f64, String)> = bars

@@ -120,8 +120,7 @@ fn placed<'a>(data: &'a Roofline, notes: &mut Vec<String>) -> Vec<Placed<'a>> {
 }
 
 fn said(placed: &Placed<'_>) -> String {
-    let share =
-        if placed.share > 0.0 { format!(", {:.1}% of the time", 100.0 * placed.share) } else { String::new() };
+    let share = if placed.share > 0.0 { format!(", {:.1}% of the time", 100.0 * placed.share) } else { String::new() };
     format!(
         "{}: {}, {}{share}",
         placed.point.name,

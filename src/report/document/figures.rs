@@ -54,7 +54,12 @@ pub fn figures(
     ];
     if spans_ns > 0 {
         let parts = [
-            ("busy_pct", "GPU busy", "share of traced GPU time with a kernel or copy running, over all GPUs", "busy_ns"),
+            (
+                "busy_pct",
+                "GPU busy",
+                "share of traced GPU time with a kernel or copy running, over all GPUs",
+                "busy_ns",
+            ),
             ("compute_pct", "Compute", "share of traced GPU time with a compute kernel running", "compute_ns"),
             (
                 "exposed_comm_pct",
@@ -62,7 +67,12 @@ pub fn figures(
                 "share of traced GPU time with communication and no compute kernel",
                 "exposed_comm_ns",
             ),
-            ("exposed_copy_pct", "Exposed copies", "share of traced GPU time with only copies running", "exposed_copy_ns"),
+            (
+                "exposed_copy_pct",
+                "Exposed copies",
+                "share of traced GPU time with only copies running",
+                "exposed_copy_ns",
+            ),
             ("idle_pct", "Idle", "share of traced GPU time with nothing running", "idle_ns"),
         ];
         figures.extend(parts.map(|(id, label, doc, column)| {
