@@ -60,7 +60,7 @@ fn with_whole(body: &mut SetExpr, columns: &[Column]) {
     };
     let items = columns.iter().map(item).collect::<Vec<_>>().join(", ");
     let names = columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(", ");
-    let whole = query_of(&format!("SELECT {items} FROM (SELECT 1) AS literals({names})"));
+    let whole = query_of(&format!(include_str!("sql/literals.sql"), items = items, names = names));
     let Some(SetExpr::Select(mut select)) = whole.map(|whole| *whole.body) else { return };
     if let Some(literals) = derived(&mut select) {
         std::mem::swap(literals.body.as_mut(), body);
@@ -70,7 +70,7 @@ fn with_whole(body: &mut SetExpr, columns: &[Column]) {
 
 /// A table of one row, without a column that a statement would name.
 pub fn one_row() -> Option<TableWithJoins> {
-    match *query_of("SELECT 1 FROM (VALUES (1)) AS \"(one row)\"(\"(one)\")")?.body {
+    match *query_of(include_str!("sql/one_row.sql"))?.body {
         SetExpr::Select(mut select) => select.from.pop(),
         _ => None,
     }
@@ -99,7 +99,7 @@ fn with_points(expr: &mut Expr) {
 
 /// Puts rows of values into a subquery, so that names of columns can be given to them.
 pub fn values_apart(cte: &mut Cte) {
-    let whole = query_of("SELECT * FROM (SELECT 1) AS listed");
+    let whole = query_of(include_str!("sql/listed.sql"));
     let Some(mut whole) = whole else { return };
     if let SetExpr::Select(select) = whole.body.as_mut()
         && let Some(from) = select.from.first_mut()

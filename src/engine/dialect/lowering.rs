@@ -299,7 +299,7 @@ fn item(expr: Expr, name: &str) -> SelectItem {
 
 /// A SELECT of nothing.
 fn empty() -> Option<Select> {
-    match *query_of("SELECT 1")?.body {
+    match *query_of(include_str!("sql/one.sql"))?.body {
         SetExpr::Select(mut select) => {
             select.projection.clear();
             Some(*select)
@@ -318,7 +318,7 @@ pub fn query_of(sql: &str) -> Option<Query> {
 
 /// A table by its name.
 pub fn table(name: &str) -> Option<TableFactor> {
-    let mut query = query_of(&format!("SELECT 1 FROM {name}"))?;
+    let mut query = query_of(&format!(include_str!("sql/table.sql"), name = name))?;
     match query.body.as_mut() {
         SetExpr::Select(select) => select.from.pop().map(|from| from.relation),
         _ => None,
@@ -326,7 +326,7 @@ pub fn table(name: &str) -> Option<TableFactor> {
 }
 
 fn from(select: Select) -> Option<TableWithJoins> {
-    let mut query = query_of("SELECT 1")?;
+    let mut query = query_of(include_str!("sql/one.sql"))?;
     query.body = Box::new(SetExpr::Select(Box::new(select)));
     let name = Ident::new("grouped");
     let alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });

@@ -89,7 +89,7 @@ impl Translator<'_, '_> {
     fn exists(&mut self, query: &mut Query, scope: &Scope, place: Place) -> Result<Option<Expr>, QueryError> {
         let Some(word) = self.outside(query, scope) else {
             let wrong = || refused("EXISTS takes a query; begin it with SELECT");
-            let mut counted = query_of("SELECT COUNT(*) > 0 AS is_there FROM (SELECT 1) AS rows").ok_or_else(wrong)?;
+            let mut counted = query_of(include_str!("sql/has_rows.sql")).ok_or_else(wrong)?;
             let SetExpr::Select(select) = counted.body.as_mut() else { return Err(wrong()) };
             *super::parts::derived(select).ok_or_else(wrong)? = query.clone();
             return self.value(&mut counted, scope).map(Some);
@@ -139,7 +139,7 @@ impl Translator<'_, '_> {
         };
         *item = SelectItem::ExprWithAlias { expr, alias: Ident::new("member") };
         let step = self.add_step(query.clone());
-        if let Some(read) = query_of(&format!("SELECT member FROM {step}")) {
+        if let Some(read) = query_of(&format!(include_str!("sql/members.sql"), step = step)) {
             *query = read;
         }
         Ok(())

@@ -200,7 +200,7 @@ impl Translator<'_, '_> {
     fn side(&mut self, side: &mut SetExpr, around: SetOperator) -> Result<Columns, QueryError> {
         let columns = self.body(side, None)?;
         if matches!(side, SetExpr::SetOperation { op, .. } if *op != around)
-            && let Some(mut query) = query_of("SELECT 1")
+            && let Some(mut query) = query_of(include_str!("sql/one.sql"))
         {
             std::mem::swap(query.body.as_mut(), side);
             *side = SetExpr::Query(Box::new(query));
@@ -289,7 +289,7 @@ impl Translator<'_, '_> {
 
     /// Makes what is united a step of the statement.
     fn set_apart(&mut self, query: &mut Query) {
-        let whole = query_of("SELECT * FROM (SELECT 1) AS united");
+        let whole = query_of(include_str!("sql/united.sql"));
         let Some(SetExpr::Select(mut select)) = whole.map(|whole| *whole.body) else { return };
         let Some(from) = select.from.first_mut() else { return };
         if let TableFactor::Derived { subquery, .. } = &mut from.relation {

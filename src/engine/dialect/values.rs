@@ -118,11 +118,19 @@ pub fn round(columns: &[Column]) -> PolarsResult<Column> {
     let scale = 10_f64.powi(digits);
     let rounded = values.f64()?.iter().map(|value| {
         value.map(|value| {
-            let rounded = (value * scale).round() / scale;
+            let rounded = whole_of(value, scale) / scale;
             if rounded.is_finite() { rounded } else { value }
         })
     });
     Ok(Float64Chunked::from_iter_options(name, rounded).into_series().into_column())
+}
+
+/// A number times a power of ten, rounded by its exact value: 94.05, which lies a little below, times 10 is 940 and not 941.
+fn whole_of(value: f64, scale: f64) -> f64 {
+    let scaled = value * scale;
+    let lost = value.mul_add(scale, -scaled);
+    let is_half = (scaled - scaled.trunc()).abs() == 0.5;
+    if is_half && lost != 0.0 && (lost > 0.0) != (scaled > 0.0) { scaled.trunc() } else { scaled.round() }
 }
 
 /// A part of a text: from a character, counted from 1 or, below zero, from the end; so many characters, or so many before it.
@@ -161,6 +169,22 @@ fn part(text: &str, start: i64, length: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn halves_are_judged_by_exact_values() {
+        for (value, scale, whole) in [
+            (94.05, 10.0, 940.0),
+            (94.15, 10.0, 942.0),
+            (-94.05, 10.0, -940.0),
+            (0.25, 10.0, 3.0),
+            (-0.25, 10.0, -3.0),
+            (2.675, 100.0, 267.0),
+            (2.5, 1.0, 3.0),
+            (1250.0, 0.01, 13.0),
+        ] {
+            assert_eq!(whole_of(value, scale), whole, "{value} times {scale}");
+        }
+    }
 
     #[test]
     fn parts_of_texts() {

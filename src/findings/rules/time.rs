@@ -88,7 +88,7 @@ fn idle_of(case: &Case<'_>, cause: &str) -> Option<Observation> {
     let columns = ["rank", "gpu", "cause", "stretches", "idle_ns", "mean_ns", "max_ns", "idle_pct"];
     Some(
         idle.observation(idle.priority(case)?)
-            .value("stretches", stretches)
+            .value("gaps", stretches)
             .value("longest_ns", longest)
             .value("mean_ns", idle.total_ns as f64 / stretches.max(1) as f64)
             .saving(idle.total_ns)

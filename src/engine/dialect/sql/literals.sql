@@ -1,0 +1,1 @@
+SELECT {items} FROM (SELECT 1) AS literals({names})
