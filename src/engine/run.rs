@@ -245,8 +245,10 @@ fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
         Err(_) | Ok(AnyValue::Null) => "NULL".to_owned(),
         Ok(AnyValue::Boolean(truth)) => truth.to_string().to_uppercase(),
         Ok(AnyValue::String(text)) => format!("'{}'", text.replace('\'', "''")),
-        // Digits without an exponent, and a point that tells a float.
-        Ok(AnyValue::Float64(value)) if value.is_finite() && value.fract() == 0.0 => format!("({value}.0)"),
+        // All digits, of which polars shows six; without an exponent, and with a point that tells a float.
+        Ok(AnyValue::Float64(value)) if !value.is_finite() => format!("CAST('{value}' AS DOUBLE)"),
+        Ok(AnyValue::Float64(value)) if value.fract() == 0.0 => format!("({value}.0)"),
+        Ok(AnyValue::Float64(value)) => format!("({value})"),
         Ok(value) => format!("({value})"),
     };
     expression(&text).ok_or_else(|| refused("the subquery that stands for a value has one that cannot be written"))

@@ -159,6 +159,22 @@ fn casts_round_as_in_duckdb() {
     );
 }
 
+/// A value that a subquery stands for keeps its digits, of which polars shows six after the point.
+#[test]
+fn values_of_subqueries_have_all_digits() {
+    let digits = "1.123456789012345";
+    for sql in [
+        format!("SELECT (SELECT max({digits}e0))"),
+        format!("SELECT x FROM (VALUES (CAST('{digits}' AS DOUBLE))) t(x)"),
+        format!("WITH one AS (SELECT CAST('{digits}' AS DOUBLE) AS x) SELECT (SELECT x FROM one)"),
+    ] {
+        assert_eq!(rows(&sql), format!("{digits}\n"), "{sql}");
+    }
+    assert_eq!(rows("SELECT (SELECT CAST('1e-12' AS DOUBLE)) * 1e12"), "1\n");
+    assert_eq!(rows("SELECT (SELECT -CAST('0.1234567890123' AS DOUBLE))"), "-0.1234567890123\n");
+    assert_eq!(rows("SELECT (SELECT CAST('inf' AS DOUBLE)) > 1"), "true\n");
+}
+
 #[test]
 fn values_have_columns() {
     assert_eq!(rows("SELECT sum(1), count(1), max(2), sum(n) FROM (VALUES (1), (2)) t(n)"), "2,2,2,3\n");

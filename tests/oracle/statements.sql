@@ -52,6 +52,8 @@ SELECT count(*) FROM kernels a CROSS JOIN processes b;
 SELECT process, dispatch_id FROM kernels WHERE duration_ns = (SELECT max(duration_ns) FROM kernels) ORDER BY 1, 2;
 SELECT count(*) FROM kernels WHERE duration_ns > 2 * (SELECT avg(duration_ns) FROM kernels);
 SELECT rank, sum(duration_ns) * 100.0 / (SELECT sum(duration_ns) FROM kernels) AS pct FROM kernels GROUP BY rank ORDER BY rank;
+SELECT (SELECT avg(duration_ns) / max(end_ns) FROM kernels) AS share, (SELECT stddev(duration_ns) / 1e12 FROM kernels) AS small;
+SELECT x FROM (VALUES (CAST('590.3871311313933' AS DOUBLE)), (CAST('-1e-9' AS DOUBLE))) AS t(x) ORDER BY x;
 SELECT (SELECT count(*) FROM kernels) AS kernels, (SELECT count(*) FROM memory_copies) AS copies;
 SELECT duration_ns - (SELECT min(duration_ns) FROM kernels) FROM kernels ORDER BY duration_ns, process, dispatch_id LIMIT 3;
 SELECT count(*) FROM kernels WHERE correlation_id IN (SELECT correlation_id FROM regions WHERE domain = 'hip');
