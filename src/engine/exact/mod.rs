@@ -4,6 +4,7 @@
 mod floats;
 mod functions;
 mod integers;
+mod nodes;
 mod plan;
 mod rows;
 

@@ -1,7 +1,5 @@
 //! Puts exact functions into the plans of polars.
 
-use std::collections::BTreeSet;
-
 use polars::chunked_array::cast::CastOptions;
 use polars::prelude::{DataType, PlSmallStr, PolarsResult, Scalar, Schema, SchemaRef};
 use polars_plan::dsl::{Operator, new_column_udf};
@@ -12,6 +10,7 @@ use polars_plan::utils::aexpr_to_leaf_names;
 
 use super::functions::{Function, HALF};
 use super::integers::Operation;
+use super::nodes::nodes_of;
 
 /// Makes the sums, means, deviations, divisions and whole numbers of an optimized plan exact. Polars adds floats in the order in which its
 /// threads come to them, wraps integers around, adds the integers of a mean as floats, and multiplies with the rounded inverse of a divisor.
@@ -19,13 +18,7 @@ use super::integers::Operation;
 /// # Errors
 /// When a column has no type.
 pub fn with_exact_sums(root: Node, plans: &mut Arena<IR>, expressions: &mut Arena<AExpr>) -> PolarsResult<()> {
-    let mut seen = BTreeSet::new();
-    let mut open = vec![root];
-    while let Some(node) = open.pop() {
-        if !seen.insert(node.0) {
-            continue;
-        }
-        open.extend(plans.get(node).inputs());
+    for node in nodes_of(root, plans) {
         let mut own: Vec<ExprIR> = Vec::new();
         plans.get(node).copy_exprs(&mut own);
         let schemas = schemas_of(node, plans);

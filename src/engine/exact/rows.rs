@@ -1,6 +1,5 @@
 //! Rows in an order that depends on the input alone, where a statement asks for none, or for one that leaves some equal.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use polars::chunked_array::cast::CastOptions;
@@ -10,16 +9,12 @@ use polars_plan::plans::expr_ir::ExprIR;
 use polars_plan::plans::{AExpr, AExprBuilder, IR, IRFunctionExpr, IRRangeFunction};
 use polars_plan::prelude::{Arena, Node};
 
+use super::nodes::nodes_of;
+
 /// Makes the parts of an optimized plan keep the order of their rows that polars otherwise leaves to hashes and threads: groups and
 /// distinct rows stand where their first row stood, equal rows of a sort stay in their order.
 pub fn with_stable_rows(root: Node, plans: &mut Arena<IR>, expressions: &mut Arena<AExpr>) {
-    let mut seen = BTreeSet::new();
-    let mut open = vec![root];
-    while let Some(node) = open.pop() {
-        if !seen.insert(node.0) {
-            continue;
-        }
-        open.extend(plans.get(node).inputs());
+    for node in nodes_of(root, plans) {
         let mut own: Vec<ExprIR> = Vec::new();
         plans.get(node).copy_exprs(&mut own);
         own.iter().for_each(|own| stable_values(own.node(), expressions));
