@@ -5,7 +5,9 @@
 
 mod rules;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::analysis::categories::rules::{Name, Origin, Rule};
 use crate::analysis::kernel_names::mangled_base;
@@ -23,9 +25,14 @@ const BUILTIN_RULES: &str = include_str!("../../share/kernel_categories.toml");
 /// Ordered rules from kernel names to categories.
 #[derive(Debug, Clone, Default)]
 pub struct Categories {
-    rules: Vec<Rule>,
+    rules: Arc<Vec<Rule>>,
     hash: u64,
+    /// Places of the rules that names matched: all ranks of a run have the same kernels.
+    known: Arc<RwLock<BTreeMap<String, Option<usize>>>>,
 }
+
+/// Names that are remembered: many more than a program has kernels.
+const MOST_KNOWN: usize = 16_384;
 
 impl Categories {
     /// The rules that come with the program.
@@ -33,7 +40,7 @@ impl Categories {
     pub fn builtin() -> Self {
         // That the embedded file is valid is tested; there is no sensible way to report it to a user.
         let rules = rules::parse(BUILTIN_RULES, "built-in kernel categories", Origin::Builtin).unwrap_or_default();
-        Self { rules, hash: hash_texts(&[BUILTIN_RULES]) }
+        Self::of(rules, hash_texts(&[BUILTIN_RULES]))
     }
 
     /// The user's rules from `toml_text`, then the built-in ones. `file_label` names the file in errors.
@@ -48,19 +55,33 @@ impl Categories {
     pub fn with_user_rules(toml_text: &str, file_label: &str) -> Result<Self, CategoryError> {
         let user = rules::parse(toml_text, file_label, Origin::User)?;
         let mut all = user;
-        all.extend(Self::builtin().rules);
+        all.extend(Self::builtin().rules.iter().cloned());
         all.sort_by_key(Rule::precedence);
-        Ok(Self { rules: all, hash: hash_texts(&[BUILTIN_RULES, toml_text]) })
+        Ok(Self::of(all, hash_texts(&[BUILTIN_RULES, toml_text])))
+    }
+
+    fn of(rules: Vec<Rule>, hash: u64) -> Self {
+        Self { rules: Arc::new(rules), hash, known: Arc::default() }
     }
 
     /// The category of a kernel with the base name `base` and the display name `full`; [`OTHER`] if no rule matches.
     ///
     /// All rules are tried on the base name before any is tried on the full name. Of a mangled name, the function's
-    /// identifier is tried before either. Meant to be called once per distinct name.
+    /// identifier is tried before either.
     #[must_use]
     pub fn category(&self, base: &str, full: &str) -> &str {
-        let forms = [mangled_base(base), Some(base), (full != base).then_some(full)];
-        forms.into_iter().flatten().find_map(|form| self.decide(form)).unwrap_or(OTHER)
+        let key = format!("{base}\0{full}");
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        let place = known.unwrap_or_else(|| {
+            let forms = [mangled_base(base), Some(base), (full != base).then_some(full)];
+            let place = forms.into_iter().flatten().find_map(|form| self.decide(form));
+            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            if known.len() < MOST_KNOWN {
+                known.insert(key, place);
+            }
+            place
+        });
+        place.and_then(|place| self.rules.get(place)).map_or(OTHER, Rule::category)
     }
 
     /// Hash over the texts of the rules, 16 hexadecimal digits: equal hashes give equal categories.
@@ -76,7 +97,7 @@ impl Categories {
     #[must_use]
     pub fn ids(&self) -> Vec<&str> {
         let mut ids: Vec<&str> = Vec::new();
-        for rule in &self.rules {
+        for rule in self.rules.iter() {
             if rule.category() != OTHER && !ids.contains(&rule.category()) {
                 ids.push(rule.category());
             }
@@ -85,9 +106,10 @@ impl Categories {
         ids
     }
 
-    fn decide(&self, form: &str) -> Option<&str> {
+    /// The place of the first rule that a form of a name matches.
+    fn decide(&self, form: &str) -> Option<usize> {
         let name = Name::new(form);
-        self.rules.iter().find(|rule| rule.matches(&name)).map(Rule::category)
+        self.rules.iter().position(|rule| rule.matches(&name))
     }
 }
 

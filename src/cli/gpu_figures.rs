@@ -13,9 +13,22 @@ const ROOFS: [&str; 2] = ["peak_", "achievable_"];
 pub fn describe(trace: &Trace) -> String {
     let mut described = BTreeSet::new();
     let mut texts = Vec::new();
+    let mut models: Vec<AgentFacts> = Vec::new();
     for member in trace.members() {
         for agent in member.process.facts.agents.iter().filter(|agent| agent.is_gpu()) {
+            let model = AgentFacts {
+                agent_id: 0,
+                absolute_index: None,
+                type_index: None,
+                location: None,
+                uuid: None,
+                ..agent.clone()
+            };
+            if models.contains(&model) {
+                continue;
+            }
             let text = describe_gpu(agent);
+            models.push(model);
             if described.insert(text.clone()) {
                 texts.push(text);
             }

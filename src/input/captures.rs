@@ -1,5 +1,6 @@
 //! Which files are traces, or were to be.
 
+use super::common::sqlite::Reader;
 use super::discover::{Candidate, Problem};
 use super::format::Recognised;
 use super::formats::recognise;
@@ -23,7 +24,7 @@ pub fn is_capture(candidate: &Candidate) -> bool {
         None if candidate.named || is_named_like_one => return true,
         None => {}
     }
-    match recognise(&candidate.path).1 {
+    match recognise(&candidate.path, Reader::Auto).1 {
         Recognised::Capture(_) | Recognised::Part => true,
         Recognised::Unread(unread) => unread.why == Why::Damaged,
         Recognised::Beside(_) => false,

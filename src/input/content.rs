@@ -5,9 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::Connection;
-
-use super::common::sqlite::{DatabaseFile, open, table_names};
+use super::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
 use super::dataset::is_dataset;
 use super::head::{Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json};
 use super::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
@@ -21,25 +19,15 @@ const HEAD_BYTES: u64 = 4096;
 pub enum Content {
     /// A dataset written by `convert`.
     Dataset,
-    /// A SQLite database, or the copy that is read instead.
-    Database(Database),
+    /// A SQLite database, or the copy that is read instead, until a format takes it.
+    Database(Option<OpeningDatabase>),
     /// Any other file, decompressed if need be, by its first bytes.
     Head(Head),
 }
 
-/// A SQLite database. It is still open, as to open it costs as much as to read a small one.
-pub struct Database {
-    /// The file.
-    pub file: Arc<DatabaseFile>,
-    /// The connection, until a format takes it.
-    pub connection: Option<Connection>,
-    /// Names of its tables.
-    pub tables: Vec<String>,
-}
-
 impl Content {
     /// Looks at the first bytes, and at the table names of a database.
-    pub fn of(path: &Path) -> Self {
+    pub fn of(path: &Path, reader: Reader) -> Self {
         if path.is_dir() {
             return if is_dataset(path) { Self::Dataset } else { unread(Why::Foreign, "a directory without traces") };
         }
@@ -51,9 +39,9 @@ impl Content {
             return unread(Why::Damaged, format!("cannot be read: {error}"));
         }
         if head.starts_with(SQLITE_MAGIC) {
-            database(DatabaseFile::of(path))
+            database(DatabaseFile::of(path), reader)
         } else if head.starts_with(GZIP_MAGIC) {
-            compressed(path, &decompressed_head(path, HEAD_BYTES))
+            compressed(path, &decompressed_head(path, HEAD_BYTES), reader)
         } else {
             Self::Head(by_head(&head, is_whole(&head)))
         }
@@ -63,37 +51,28 @@ impl Content {
     pub fn unread(self) -> Unread {
         match self {
             Self::Head(Head::Unread(unread)) => unread,
-            Self::Database(database) => database.unread(),
-            Self::Dataset | Self::Head(_) => Unread::new(Why::Foreign, "of no format that is known"),
+            Self::Database(Some(database)) => unread_database(&database),
+            Self::Dataset | Self::Database(None) | Self::Head(_) => {
+                Unread::new(Why::Foreign, "of no format that is known")
+            }
         }
     }
 }
 
-impl Database {
-    fn has(&self, name: &str) -> bool {
-        self.tables.iter().any(|table| table == name)
-    }
-
-    /// Whether the name of a table begins like this.
-    pub fn has_any(&self, prefix: &str) -> bool {
-        self.tables.iter().any(|table| table.starts_with(prefix))
-    }
-
-    fn unread(&self) -> Unread {
-        if self.has("KERN") || (self.has("HIP") && self.has("OPS")) {
-            let reason = "a rocprof v1 database, not rocpd; collect again with `rocprofv3 --output-format rocpd`";
-            Unread::new(Why::Other, reason)
-        } else if self.has_any("compute_") {
-            let reason =
-                "a rocprofiler-compute analysis database, not a trace; name the rocpd databases it was made from";
-            Unread::new(Why::Other, reason)
-        } else if self.tables.is_empty() {
-            let reason =
-                "a SQLite database without tables; the profiler was stopped before it wrote anything, collect again";
-            Unread::new(Why::Lost, reason)
-        } else {
-            Unread::new(Why::Foreign, "a SQLite database of another program, not a rocpd trace")
-        }
+/// Why a database of no known format is not read.
+fn unread_database(database: &OpeningDatabase) -> Unread {
+    if database.has("KERN") || (database.has("HIP") && database.has("OPS")) {
+        let reason = "a rocprof v1 database, not rocpd; collect again with `rocprofv3 --output-format rocpd`";
+        Unread::new(Why::Other, reason)
+    } else if database.has_any("compute_") {
+        let reason = "a rocprofiler-compute analysis database, not a trace; name the rocpd databases it was made from";
+        Unread::new(Why::Other, reason)
+    } else if database.declarations().is_empty() {
+        let reason =
+            "a SQLite database without tables; the profiler was stopped before it wrote anything, collect again";
+        Unread::new(Why::Lost, reason)
+    } else {
+        Unread::new(Why::Foreign, "a SQLite database of another program, not a rocpd trace")
     }
 }
 
@@ -113,7 +92,7 @@ fn is_whole(head: &[u8]) -> bool {
 }
 
 /// What is in a gzip file, by the first bytes of its content.
-fn compressed(path: &Path, head: &[u8]) -> Content {
+fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
     let text = String::from_utf8_lossy(head);
     if is_tar(head) {
         unread(Why::Foreign, TAR_ARCHIVE)
@@ -123,7 +102,7 @@ fn compressed(path: &Path, head: &[u8]) -> Content {
         unread(Why::Foreign, "a gzip file that cannot be decompressed; copy it again")
     } else if head.starts_with(SQLITE_MAGIC) {
         // What is in it is only known when all of it is there.
-        database(DatabaseFile::decompressed(path))
+        database(DatabaseFile::decompressed(path), reader)
     } else {
         let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";
         let known = csv(head).or_else(|| json(&text, is_whole(head)));
@@ -131,14 +110,14 @@ fn compressed(path: &Path, head: &[u8]) -> Content {
     }
 }
 
-/// Opens a database. It is done once: what SQLite does then takes longer than all that is asked of a small one.
-fn database(file: anyhow::Result<DatabaseFile>) -> Content {
+/// Opens a database.
+fn database(file: anyhow::Result<DatabaseFile>, reader: Reader) -> Content {
     let file = match file {
         Ok(file) => Arc::new(file),
         Err(error) => return unread(Why::Damaged, format!("{error:#}")),
     };
-    match open(file.path()).and_then(|connection| Ok((table_names(&connection)?, connection))) {
-        Ok((tables, connection)) => Content::Database(Database { file, connection: Some(connection), tables }),
+    match OpeningDatabase::new(Arc::clone(&file), reader) {
+        Ok(database) => Content::Database(Some(database)),
         Err(error) => Content::Head(Head::Unread(damaged_database(&file, &error))),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::common::sqlite::Reader;
 use super::content::Content;
 use super::dataset::Dataset;
 use super::format::{Format, Recognised};
@@ -19,8 +20,8 @@ pub static FORMATS: [&dyn Format; 7] = [
 ];
 
 /// What a file or directory is, and the place of its format in the list.
-pub fn recognise(path: &Path) -> (usize, Recognised) {
-    let mut content = Content::of(path);
+pub fn recognise(path: &Path, reader: Reader) -> (usize, Recognised) {
+    let mut content = Content::of(path, reader);
     let asked = |(at, format): (usize, &&dyn Format)| Some((at, format.recognise(&mut content)?));
     let known = FORMATS.iter().enumerate().find_map(asked);
     known.unwrap_or_else(|| (FORMATS.len(), content.unread().into()))
@@ -55,13 +56,13 @@ mod tests {
         assert_eq!(of_formats.len(), FORMATS.len());
         for (at, path) in of_formats.iter().enumerate() {
             let takers: Vec<usize> = (0..FORMATS.len())
-                .filter(|other| FORMATS[*other].recognise(&mut Content::of(path)).is_some())
+                .filter(|other| FORMATS[*other].recognise(&mut Content::of(path, Reader::Auto)).is_some())
                 .collect();
-            assert!(takers.contains(&at) && recognise(path).0 == at, "{}: {takers:?}", path.display());
+            assert!(takers.contains(&at) && recognise(path, Reader::Auto).0 == at, "{}: {takers:?}", path.display());
             // The list has RPD first, as its tables are named like those of rocpd.
             assert!(takers.len() == 1 || takers == [1, 2], "{}: {takers:?}", path.display());
         }
-        assert!(Rocpd.recognise(&mut Content::of(std::path::Path::new("Cargo.toml"))).is_none());
-        assert!(matches!(recognise(std::path::Path::new("Cargo.toml")), (7, Recognised::Unread(_))));
+        assert!(Rocpd.recognise(&mut Content::of(Path::new("Cargo.toml"), Reader::Auto)).is_none());
+        assert!(matches!(recognise(Path::new("Cargo.toml"), Reader::Auto), (7, Recognised::Unread(_))));
     }
 }

@@ -54,7 +54,7 @@ pub fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> Lo
     let (format, recognised) = match &candidate.problem {
         Some(Problem::Lost(reason)) => return Looked::Unread(Unread::new(Why::Damaged, reason)),
         Some(Problem::DeadLink(reason)) => return Looked::Unread(Unread::new(Why::DeadLink, reason)),
-        None => recognise(path),
+        None => recognise(path, options.reader),
     };
     let open = match recognised {
         Recognised::Capture(open) => open,

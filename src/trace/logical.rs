@@ -34,10 +34,18 @@ pub struct Member {
     pub memory_bytes: u64,
 }
 
+/// Rows that take less memory are few: to read them once more costs next to nothing.
+const FEW_BYTES: u64 = 8 << 20;
+
 impl Member {
     /// Estimate of the memory that columns of tables need, with what derived ones are built from.
     pub fn memory_bytes_of(&self, request: &Request) -> u64 {
         self.source.memory_bytes_of(&source_request(request)).unwrap_or(self.memory_bytes)
+    }
+
+    /// Whether all rows together are few, by estimate.
+    pub fn has_few_rows(&self) -> bool {
+        self.memory_bytes.saturating_sub(READING_BYTES) <= FEW_BYTES
     }
 
     /// As [`Member::memory_bytes_of`], without what any reading takes, however few rows there are.

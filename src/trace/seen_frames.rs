@@ -1,6 +1,6 @@
 //! Tables of a trace that are looked at while they are read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use polars::prelude::{IntoLazy, LazyFrame};
@@ -72,5 +72,19 @@ impl Trace {
             blocks.push(united.into_iter().map(rows).collect::<Result<ProcessTables>>()?);
         }
         self.united(request, blocks)
+    }
+
+    /// Reads the tables of some processes for looks alone.
+    ///
+    /// # Errors
+    /// As [`Trace::frames_seen`].
+    pub fn look_again(&self, processes: &BTreeSet<i64>, looks: &[Look<'_>]) -> Result<()> {
+        let members: Vec<&Member> =
+            self.members().iter().filter(|member| processes.contains(&member.process.process)).collect();
+        let looks: Vec<&Look<'_>> = looks.iter().collect();
+        let nothing = Request::new();
+        let read = |member: &&Member| self.process_frames_seen(member, &nothing, &looks).map(drop);
+        self.each(&members, |member| member.memory_bytes_of(&with_looks(&nothing, &looks)), read)?;
+        Ok(())
     }
 }

@@ -28,6 +28,8 @@ pub struct SteadyParts {
     /// Whether there is only one process.
     is_alone: bool,
     parts: Mutex<BTreeMap<i64, SteadyPart>>,
+    /// Processes with few rows whose steady part is all of their run; `None` once it is known that the parts tell more.
+    put_off: Mutex<Option<BTreeSet<i64>>>,
 }
 
 /// The steady part of a process.
@@ -42,13 +44,32 @@ impl SteadyParts {
     /// Those of a trace.
     pub fn of(trace: &Trace) -> Self {
         let choice = Choice { window: Some(Window::steady()), ..Choice::default() };
-        Self { choice, is_alone: trace.members().len() == 1, parts: Mutex::default() }
+        let put_off = Mutex::new(Some(BTreeSet::new()));
+        Self { choice, is_alone: trace.members().len() == 1, parts: Mutex::default(), put_off }
     }
 
     /// Whether any process has a steady part that tells more than all of its run.
     pub fn tell_more(&self) -> bool {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.values().any(|part| !part.is_all)
+    }
+
+    /// The processes that were not looked at, as their steady part is all of their run: if that is so of every process, nobody
+    /// needs what a look would make. If it is not, they are to be looked at now.
+    pub fn take_put_off(&self) -> BTreeSet<i64> {
+        let put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        if self.tell_more() { put_off } else { BTreeSet::new() }
+    }
+
+    /// Whether a process need not be looked at now: to read its few rows once more costs less than a look that may be in vain.
+    fn is_put_off(&self, member: &Member) -> bool {
+        let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(put_off) = put_off.as_mut() else { return !self.tell_more() };
+        let has_few_rows = member.has_few_rows();
+        if has_few_rows {
+            put_off.insert(member.process.process);
+        }
+        has_few_rows
     }
 
     /// The same look at the rows of the steady part. What it is told from is read too, unless it is known of every process.
@@ -60,7 +81,7 @@ impl SteadyParts {
         let names: BTreeSet<&'static str> = request.keys().copied().collect();
         Look::new(request, move |member, tables, _| {
             let SteadyPart { resolved, is_all } = self.part(member, tables)?;
-            if is_all && self.is_alone {
+            if is_all && (self.is_alone || self.is_put_off(member)) {
                 return Ok(());
             }
             let mut tables = tables.clone();

@@ -140,6 +140,7 @@ impl Several {
         let looks: Vec<Look<'_>> = others.into_iter().chain(sums.look()).collect();
         let mut frames = passes.read(trace, &request, &looks)?;
         drop(looks);
+        trace.look_again(&parts.take_put_off(), &steady.looks(trace, &parts))?;
         frames.extend(late_passes.read(trace, &late, &steady.late_looks(trace, &parts))?);
         let (tables, late_tables) = (passes.finish()?, late_passes.finish()?);
         let (steady, steady_steps) = steady.finish(trace)?;

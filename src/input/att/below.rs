@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::is_named_like_statistics;
+use crate::input::common::sqlite::Reader;
 use crate::input::content::Content;
 use crate::input::discover::discover;
 use crate::input::head::Head;
@@ -26,7 +27,7 @@ pub fn thread_traces_below(directory: &Path) -> Result<(Vec<PathBuf>, Vec<PathBu
         if !(name.ends_with(".csv") || name.ends_with(".csv.gz")) {
             continue;
         }
-        match Content::of(&candidate.path) {
+        match Content::of(&candidate.path, Reader::Auto) {
             Content::Head(Head::AttStatistics) => found.push(candidate.path),
             _ if is_named_like_statistics(&name) => unread.push(candidate.path),
             _ => {}

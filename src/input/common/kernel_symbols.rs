@@ -60,6 +60,17 @@ impl Symbol {
     }
 }
 
+/// Fewer symbols are worked on by one thread: to wake others takes longer.
+const SYMBOLS_PER_THREAD: usize = 64;
+
+fn forms_of<S: Sync>(symbols: &[S], forms: impl Fn(&S) -> Forms + Sync + Send) -> Vec<Forms> {
+    if symbols.len() > SYMBOLS_PER_THREAD {
+        symbols.par_iter().map(forms).collect()
+    } else {
+        symbols.iter().map(forms).collect()
+    }
+}
+
 /// Tells which name columns are wanted; of others there is nothing.
 pub type Wants<'a> = dyn Fn(&str) -> bool + Sync + 'a;
 
@@ -71,7 +82,7 @@ impl SymbolNames {
 
     /// The wanted forms of all names.
     pub fn forms(&self, categories: &CategoryRules, wants: &Wants<'_>) -> NameForms {
-        let made: Vec<Forms> = self.symbols.par_iter().map(|symbol| symbol.forms(categories, wants)).collect();
+        let made = forms_of(&self.symbols, |symbol| symbol.forms(categories, wants));
         let mut forms = NameForms::default();
         for (symbol, made) in self.symbols.iter().zip(made) {
             forms.push(symbol, made);
@@ -117,7 +128,7 @@ impl SymbolNames {
                 }),
             });
         }
-        let made: Vec<Forms> = occurring.par_iter().map(|symbol| symbol.forms(categories, &|_| true)).collect();
+        let made = forms_of(&occurring, |symbol| symbol.forms(categories, &|_| true));
         for (symbol, forms) in occurring.iter().zip(made) {
             resolved.names.push(symbol, forms);
         }

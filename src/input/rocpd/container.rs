@@ -1,11 +1,11 @@
 //! A rocpd database as a container of partitions: which tables and columns it really has.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use anyhow::Result;
-use rusqlite::Connection;
 
-use crate::input::common::sqlite::{TableShape, declarations, known_shape, metadata};
+use crate::input::common::sqlite::{OpeningDatabase, TableShape};
 
 /// The tables of one capture (one guid) in a database.
 #[derive(Clone, Debug)]
@@ -44,8 +44,8 @@ impl Partition {
 ///
 /// # Errors
 /// When the list of tables cannot be read.
-pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
-    let tables = declarations(connection)?;
+pub fn partitions(database: &OpeningDatabase) -> Result<Vec<Arc<Partition>>> {
+    let tables = database.declarations();
     let suffixes: BTreeSet<&str> = tables.iter().filter_map(|(name, _)| suffix_of(name)).collect();
     suffixes
         .into_iter()
@@ -53,12 +53,12 @@ pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
             let mut of_partition = BTreeMap::new();
             let mut unreadable = Vec::new();
             let guid = guid_of_suffix(suffix);
-            for (name, sql) in &tables {
+            for (name, sql) in tables {
                 let base = name.strip_prefix("rocpd_").and_then(|rest| rest.strip_suffix(suffix));
                 let Some(base) = base else { continue };
                 // All ranks of a run declare the same tables but for the suffix, and the guid that stands in for a missing one.
                 let declaration = sql.replace(suffix, "").replace(&guid, "");
-                let shape = known_shape(connection, name, &declaration)?;
+                let shape = database.shape(name, &declaration)?;
                 if shape.columns.is_empty() {
                     unreadable.push(format!("rocpd_{base}"));
                 } else {
@@ -73,12 +73,12 @@ pub fn partitions(connection: &Connection) -> Result<Vec<Partition>> {
                 tables: of_partition,
                 unreadable,
             };
-            let metadata = partition.table("metadata").and_then(|table| metadata(connection, table).ok());
+            let metadata = partition.table("metadata").and_then(|table| database.metadata(table).ok());
             let metadata = metadata.unwrap_or_default();
             partition.guid = metadata.get("guid").cloned().or(Some(guid));
             partition.schema_version = metadata.get("schema_version").cloned();
             partition.compression = metadata.get("compression").cloned();
-            Ok(partition)
+            Ok(Arc::new(partition))
         })
         .collect()
 }

@@ -1,9 +1,10 @@
 //! Whether a partition carries counters of dispatches, and in how many passes.
 
-use rusqlite::{Connection, Error, Row};
+use rusqlite::{Error, Row};
 
 use super::container::Partition;
-use crate::input::common::sqlite::quoted;
+use crate::input::common::sqlite::{OpeningDatabase, quoted};
+use crate::text::causes::with_causes;
 
 /// What tells a counter pass from a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,8 +24,8 @@ const DISPATCHES: &str = "kernel_dispatch";
 
 impl CounterFacts {
     /// Looks for values and replays.
-    pub fn of(connection: &Connection, partition: &Partition) -> Self {
-        let mut asking = Asking { connection, failure: None };
+    pub fn of(database: &OpeningDatabase, partition: &Partition) -> Self {
+        let mut asking = Asking { database, failure: None };
         let replay_passes = asking.replay_passes(partition);
         let has_counters = replay_passes > 0 || asking.has_counters(partition);
         Self { has_counters, replay_passes, failure: asking.failure }
@@ -33,14 +34,21 @@ impl CounterFacts {
 
 /// Asks one row at a time, and remembers the first failure.
 struct Asking<'a> {
-    connection: &'a Connection,
+    database: &'a OpeningDatabase,
     failure: Option<(&'static str, String)>,
 }
 
 impl Asking<'_> {
     /// The first row of an answer that is about a table.
     fn first<T>(&mut self, base: &'static str, sql: &str, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> Option<T> {
-        match self.connection.query_row(sql, [], read) {
+        let answer = match self.database.connection() {
+            Ok(connection) => connection.query_row(sql, [], read),
+            Err(error) => {
+                self.failure.get_or_insert_with(|| (base, with_causes(&error)));
+                return None;
+            }
+        };
+        match answer {
             Ok(value) => Some(value),
             Err(Error::QueryReturnedNoRows) => None,
             Err(error) => {
@@ -59,6 +67,9 @@ impl Asking<'_> {
             return false;
         };
         if !values.has("event_id") || !dispatches.has("event_id") {
+            return false;
+        }
+        if self.database.is_empty(values) {
             return false;
         }
         let condition = if values.has("sample_id") { "WHERE sample_id IS NULL" } else { "" };
@@ -88,6 +99,9 @@ impl Asking<'_> {
         let Some(dispatches) = partition.table(DISPATCHES).filter(|table| table.has("replay_pass")) else {
             return 0;
         };
+        if self.database.is_empty(dispatches) {
+            return 0;
+        }
         let sql = format!(include_str!("sql/replay_passes.sql"), dispatches = quoted(&dispatches.name));
         self.first(DISPATCHES, &sql, |row| row.get::<_, Option<i64>>(0)).flatten().unwrap_or(0).max(0)
     }

@@ -10,7 +10,8 @@ use super::container::Partition;
 use super::dialect::is_track_based;
 use super::tracks::{self, OF_TRACK, TrackCache, Tracks};
 use crate::input::common::sqlite::{
-    self, Columns, Condition, DatabaseFile, Reader, RowTest, Selection, Store, TableShape, Wanted, integer, quoted,
+    self, Columns, Condition, DatabaseFile, OpeningDatabase, RowTest, Selection, Store, TableShape, Wanted, integer,
+    quoted,
 };
 
 /// Tables with fewer rows are small.
@@ -33,7 +34,7 @@ pub struct Owner {
 /// How a database is read, and the copy of it that must stay until nobody reads it any more.
 #[derive(Debug)]
 pub struct DatabaseStore {
-    store: Store,
+    store: Arc<Store>,
     _file: Arc<DatabaseFile>,
     /// What was found of tables that were verified, by name and whether closely: processes of a partition share them.
     verified: Mutex<BTreeMap<(String, bool), Option<String>>>,
@@ -44,8 +45,10 @@ impl DatabaseStore {
     ///
     /// # Errors
     /// When the reader of pages was asked for and cannot read it.
-    pub fn new(file: Arc<DatabaseFile>, reader: Reader) -> Result<Self> {
-        Ok(Self { store: Store::checked(file.path(), reader)?, _file: file, verified: Mutex::default() })
+    pub fn new(database: &OpeningDatabase) -> Result<Self> {
+        database.store.check()?;
+        let (store, file) = (Arc::clone(&database.store), Arc::clone(&database.file));
+        Ok(Self { store, _file: file, verified: Mutex::default() })
     }
 
     /// What is damaged of the pages of a table and, to look `closely`, of its rows.
@@ -65,14 +68,14 @@ impl DatabaseStore {
 #[derive(Clone, Debug)]
 pub struct Database {
     file: Arc<DatabaseStore>,
-    partition: Partition,
+    partition: Arc<Partition>,
     owner: Option<Owner>,
     tracks: Arc<TrackCache>,
 }
 
 impl Database {
     /// A partition of a file. With an `owner`, activity tables are restricted to rows of that process.
-    pub fn new(file: Arc<DatabaseStore>, partition: Partition, owner: Option<Owner>) -> Self {
+    pub fn new(file: Arc<DatabaseStore>, partition: Arc<Partition>, owner: Option<Owner>) -> Self {
         Self { file, partition, owner, tracks: Arc::default() }
     }
 
@@ -158,6 +161,11 @@ impl Database {
     /// Whether a table has a row of this process for which a condition holds, whatever its values turn out to be when they are
     /// read; if not, only counting tells.
     pub fn has_any(&self, base: &str, condition: Condition) -> bool {
+        if self.is_small(base)
+            && let Ok((rows, None)) = self.count(base, condition.clone(), 1)
+        {
+            return rows > 0;
+        }
         self.partition.table(base).is_some_and(|table| {
             let condition = self.condition(table, condition);
             sqlite::has_any(&self.file.store, Selection { table, key: KEY, condition: &condition })

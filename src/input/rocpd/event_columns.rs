@@ -71,13 +71,18 @@ pub fn put_event_columns(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, 
 
 /// Condition for events that are looked for one by one; of many all are read.
 fn of_events(event_ids: &Int64Chunked) -> Condition {
+    sought(event_ids).unwrap_or_default()
+}
+
+/// Condition for these events, unless they are too many to be looked for one by one.
+pub fn sought(event_ids: &Int64Chunked) -> Option<Condition> {
     if event_ids.len() > SOUGHT_EVENTS {
-        return Condition::all();
+        return None;
     }
     let mut ids: Vec<i64> = event_ids.iter().flatten().collect();
     ids.sort_unstable();
     ids.dedup();
-    Condition::all().and(RowTest::OneOf(KEY, ids))
+    Some(Condition::all().and(RowTest::OneOf(KEY, ids)))
 }
 
 fn put_category(

@@ -1,7 +1,5 @@
 //! Which databases are rocpd databases.
 
-use std::sync::Arc;
-
 use super::probe::{Probe, probe};
 use super::source::find;
 use crate::input::content::{Content, damaged_database};
@@ -13,20 +11,22 @@ pub struct Rocpd;
 
 impl Format for Rocpd {
     fn recognise(&self, content: &mut Content) -> Option<Recognised> {
-        let Content::Database(database) = content else { return None };
+        let Content::Database(slot) = content else { return None };
+        let database = slot.take()?;
         let lost = |reason: String| Some(Unread::new(Why::Lost, reason).into());
-        let connection = database.connection.take()?;
-        match probe(&connection) {
+        match probe(&database) {
             Ok(Probe::Readable(partitions)) => {
-                let file = Arc::clone(&database.file);
-                Some(Recognised::capture(move |opening| find(&file, &connection, &partitions, opening)))
+                Some(Recognised::capture(move |opening| find(&database, &partitions, opening)))
             }
             Ok(Probe::Unsupported(reason)) => lost(reason),
             Ok(Probe::Other) if database.has_any("rocpd_") => lost(
                 "a rocpd database without metadata; the profiler was stopped before it finished, collect again"
                     .to_owned(),
             ),
-            Ok(Probe::Other) => None,
+            Ok(Probe::Other) => {
+                *slot = Some(database);
+                None
+            }
             Err(error) => Some(damaged_database(&database.file, &error).into()),
         }
     }

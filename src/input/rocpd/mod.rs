@@ -14,6 +14,7 @@ mod events;
 mod format;
 mod hint;
 mod info;
+mod info_rows;
 mod launches;
 mod lookups;
 mod marks;

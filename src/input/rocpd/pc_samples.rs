@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::assembly::Assembly;
 use super::database::Database;
-use super::event_columns::EventDetails;
+use super::event_columns::{EventDetails, sought};
 use crate::columns::frames::categorical;
 use crate::input::common::sqlite::{Columns, Condition, Wanted, integer, quoted, text};
 use crate::input::common::{or_else, zeros};
@@ -47,6 +47,11 @@ fn candidates(assembly: &mut Assembly<'_>, wanted: &[Wanted], condition: &str) -
     Ok(columns)
 }
 
+/// Whether a sample with these details is one of the program counter.
+fn is_pc_sample(details: Option<&str>) -> bool {
+    details.is_some_and(|details| details.contains(METHOD))
+}
+
 /// Row ids of the program counter samples.
 ///
 /// # Errors
@@ -56,7 +61,7 @@ pub fn rows(assembly: &mut Assembly<'_>) -> Result<BTreeSet<i64>> {
     let columns = candidates(assembly, &[text("extdata")], condition)?;
     let details = columns.texts("extdata");
     let ids = columns.integers("id");
-    let found = ids.iter().zip(details.iter()).filter(|(_, details)| details.is_some_and(|text| text.contains(METHOD)));
+    let found = ids.iter().zip(details.iter()).filter(|(_, details)| is_pc_sample(*details));
     Ok(found.filter_map(|(id, _)| id).collect())
 }
 
@@ -154,18 +159,22 @@ fn recorded(assembly: &mut Assembly<'_>) -> Result<Vec<Recorded>> {
     };
     let wanted = [integer("timestamp"), integer("event_id"), text("extdata")];
     let columns = candidates(assembly, &wanted, condition)?;
+    let is_counted: BooleanChunked =
+        columns.texts("extdata").iter().map(|details| Some(is_pc_sample(details))).collect_ca("".into());
+    let columns = columns.filter(&is_counted)?;
     if columns.height == 0 {
         return Ok(Vec::new());
     }
-    let events = format!(include_str!("sql/events_of.sql"), table = quoted(&table.name), condition = condition);
-    let of_events =
-        EventDetails::read(assembly, &["extdata", "line_info"], Condition::all().and_sql(events.trim_end()))?;
+    let events = sought(&columns.integers("event_id")).unwrap_or_else(|| {
+        let events = format!(include_str!("sql/events_of.sql"), table = quoted(&table.name), condition = condition);
+        Condition::all().and_sql(events.trim_end())
+    });
+    let of_events = EventDetails::read(assembly, &["extdata", "line_info"], events)?;
     let (event_texts, lines) = (of_events.texts("extdata"), of_events.texts("line_info"));
     let (details, event_ids, times) =
         (columns.texts("extdata"), columns.integers("event_id"), columns.integers("timestamp"));
     let parsed = |text: Option<&str>| text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
     let rows = details.iter().zip(event_ids.iter()).zip(times.iter());
-    let rows = rows.filter(|((details, _), _)| details.is_some_and(|text| text.contains(METHOD)));
     Ok(rows
         .map(|((details, event), time)| Recorded {
             time,

@@ -1,16 +1,18 @@
 //! A look at a database: whether it holds partitions that can be read.
 
+use std::sync::Arc;
+
 use anyhow::Result;
-use rusqlite::Connection;
 
 use super::container::{Partition, partitions};
 use super::dialect::unsupported;
+use crate::input::common::sqlite::OpeningDatabase;
 
 /// What a database is to this reader.
 #[derive(Clone, Debug)]
 pub enum Probe {
     /// A rocpd database with a partition that can be read; all that it has.
-    Readable(Vec<Partition>),
+    Readable(Vec<Arc<Partition>>),
     /// A rocpd database of a dialect that is not known; the text says why.
     Unsupported(String),
     /// No rocpd database, or one without metadata.
@@ -21,12 +23,12 @@ pub enum Probe {
 ///
 /// # Errors
 /// When the list of tables cannot be read.
-pub fn probe(connection: &Connection) -> Result<Probe> {
-    let partitions = partitions(connection)?;
+pub fn probe(database: &OpeningDatabase) -> Result<Probe> {
+    let partitions = partitions(database)?;
     if partitions.is_empty() {
         return Ok(Probe::Other);
     }
-    let reasons: Vec<String> = partitions.iter().filter_map(unsupported).collect();
+    let reasons: Vec<String> = partitions.iter().filter_map(|partition| unsupported(partition)).collect();
     Ok(match reasons.into_iter().next().filter(|_| partitions.iter().all(|one| unsupported(one).is_some())) {
         Some(reason) => Probe::Unsupported(reason),
         None => Probe::Readable(partitions),

@@ -1,14 +1,13 @@
 //! What the info tables of a partition say about its process and agents.
 
 use anyhow::Result;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::container::Partition;
 use super::counter_facts::CounterFacts;
 use super::database::Owner;
-use crate::input::common::sqlite::{TableShape, quoted, text_of_blob};
+use super::info_rows::info_rows;
+use crate::input::common::sqlite::{OpeningDatabase, Wanted, integer, text};
 use crate::input::common::{agent_details, detail};
 use crate::schema::facts::{AgentFacts, ProcessFacts};
 
@@ -25,6 +24,32 @@ const RANK_VARIABLES: &[&str] = &[
     "RANK",
 ];
 
+const PROCESS_COLUMNS: &[Wanted] = &[
+    integer("nid"),
+    integer("ppid"),
+    integer("pid"),
+    integer("init"),
+    integer("fini"),
+    integer("start"),
+    integer("end"),
+    text("command"),
+    text("environment"),
+];
+
+const NODE_COLUMNS: &[Wanted] = &[integer("hash"), text("machine_id"), text("hostname")];
+
+const AGENT_COLUMNS: &[Wanted] = &[
+    integer("pid"),
+    text("type"),
+    integer("absolute_index"),
+    integer("type_index"),
+    integer("uuid"),
+    text("name"),
+    text("generic_name"),
+    text("product_name"),
+    text("extdata"),
+];
+
 /// A process of a partition.
 pub struct FoundProcess {
     /// What rows of it have, set when there is more than one.
@@ -38,7 +63,7 @@ pub struct FoundProcess {
 /// # Errors
 /// When a page of the info tables is damaged.
 pub fn processes(
-    connection: &Connection,
+    database: &OpeningDatabase,
     partition: &Partition,
     counters: &CounterFacts,
     path: &str,
@@ -57,142 +82,74 @@ pub fn processes(
         replay_passes: counters.replay_passes,
         ..ProcessFacts::default()
     };
-    let columns = &["id", "nid", "ppid", "pid", "init", "fini", "start", "end", "command", "environment"];
     let mut found = Vec::new();
-    each_row(connection, partition.table("info_process"), columns, |row, table| {
-        let id = integer(row, table, "id");
+    for row in info_rows(database, partition.table("info_process"), PROCESS_COLUMNS)? {
+        let id = row.integer("id");
         let mut facts = base.clone();
-        node(connection, partition, integer(row, table, "nid"), &mut facts)?;
-        facts.pid = integer(row, table, "pid").unwrap_or(-1);
-        facts.ppid = integer(row, table, "ppid");
-        facts.command = string(row, table, "command");
-        facts.start_ns = time(row, table, "start").or_else(|| time(row, table, "init"));
-        facts.end_ns = time(row, table, "end").or_else(|| time(row, table, "fini"));
-        facts.environment_rank = string(row, table, "environment").and_then(|json| rank_in_environment(&json));
-        facts.agents = agents(connection, partition, id)?;
+        node(database, partition, row.integer("nid"), &mut facts)?;
+        facts.pid = row.integer("pid").unwrap_or(-1);
+        facts.ppid = row.integer("ppid");
+        facts.command = row.text("command");
+        facts.start_ns = row.time_ns("start").or_else(|| row.time_ns("init"));
+        facts.end_ns = row.time_ns("end").or_else(|| row.time_ns("fini"));
+        facts.environment_rank = row.text("environment").and_then(|json| rank_in_environment(&json));
+        facts.agents = agents(database, partition, id)?;
         let owner = id.map(|row| Owner { row, pid: facts.pid, first: found.is_empty() });
         found.push(FoundProcess { owner, facts });
-        Ok(())
-    })?;
+    }
     if let [only] = found.as_mut_slice() {
         only.owner = None;
     }
     if found.is_empty() {
         let mut facts = base;
-        node(connection, partition, None, &mut facts)?;
-        facts.agents = agents(connection, partition, None)?;
+        node(database, partition, None, &mut facts)?;
+        facts.agents = agents(database, partition, None)?;
         found.push(FoundProcess { owner: None, facts });
     }
     Ok(found)
 }
 
-/// Visits the rows of an info table with those of the wanted columns that it has.
-fn each_row(
-    connection: &Connection,
-    table: Option<&TableShape>,
-    wanted: &[&str],
-    mut visit: impl FnMut(&Row<'_>, &Selection) -> Result<()>,
-) -> Result<()> {
-    let Some(table) = table else { return Ok(()) };
-    let columns: Vec<String> = wanted.iter().filter(|name| table.has(name)).map(|name| (*name).to_owned()).collect();
-    let list: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
-    let order = if table.has("id") { "ORDER BY id" } else { "" };
-    let sql = format!(include_str!("sql/rows.sql"), list = list.join(", "), table = quoted(&table.name), order = order);
-    let mut statement = connection.prepare(&sql)?;
-    let mut rows = statement.query([])?;
-    let selection = Selection { columns };
-    while let Some(row) = rows.next()? {
-        visit(row, &selection)?;
-    }
-    Ok(())
-}
-
-struct Selection {
-    columns: Vec<String>,
-}
-
-fn value<'a>(row: &'a Row<'_>, selection: &Selection, name: &str) -> Option<ValueRef<'a>> {
-    let position = selection.columns.iter().position(|column| column == name)?;
-    row.get_ref(position).ok()
-}
-
-fn integer(row: &Row<'_>, selection: &Selection, name: &str) -> Option<i64> {
-    match value(row, selection, name)? {
-        ValueRef::Integer(integer) => Some(integer),
-        ValueRef::Real(real) => Some(real as i64),
-        ValueRef::Text(bytes) => std::str::from_utf8(bytes).ok()?.trim().parse().ok(),
-        ValueRef::Null | ValueRef::Blob(_) => None,
-    }
-}
-
-fn time(row: &Row<'_>, selection: &Selection, name: &str) -> Option<i64> {
-    integer(row, selection, name).filter(|time| *time > 0)
-}
-
-fn string(row: &Row<'_>, selection: &Selection, name: &str) -> Option<String> {
-    match value(row, selection, name)? {
-        ValueRef::Text(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-        ValueRef::Integer(integer) => Some(integer.to_string()),
-        ValueRef::Blob(bytes) => text_of_blob(bytes),
-        ValueRef::Real(_) | ValueRef::Null => None,
-    }
-}
-
-fn node(connection: &Connection, partition: &Partition, nid: Option<i64>, facts: &mut ProcessFacts) -> Result<()> {
+fn node(database: &OpeningDatabase, partition: &Partition, nid: Option<i64>, facts: &mut ProcessFacts) -> Result<()> {
     let mut fallback = nid.map(|nid| format!("node {nid}"));
-    each_row(connection, partition.table("info_node"), &["id", "hash", "machine_id", "hostname"], |row, table| {
-        if nid.is_none() || integer(row, table, "id") == nid {
-            facts.machine_id = string(row, table, "machine_id").filter(|id| !id.is_empty());
-            facts.hostname = string(row, table, "hostname").filter(|name| !name.is_empty());
-            fallback = integer(row, table, "hash").map(|hash| format!("hash {hash}")).or(fallback.take());
+    for row in info_rows(database, partition.table("info_node"), NODE_COLUMNS)? {
+        if nid.is_none() || row.integer("id") == nid {
+            facts.machine_id = row.text("machine_id").filter(|id| !id.is_empty());
+            facts.hostname = row.text("hostname").filter(|name| !name.is_empty());
+            fallback = row.integer("hash").map(|hash| format!("hash {hash}")).or(fallback.take());
         }
-        Ok(())
-    })?;
+    }
     facts.machine_key = facts.machine_id.clone().or_else(|| facts.hostname.clone()).or(fallback).unwrap_or_default();
     Ok(())
 }
 
-fn agents(connection: &Connection, partition: &Partition, process: Option<i64>) -> Result<Vec<AgentFacts>> {
-    let columns = &[
-        "id",
-        "pid",
-        "type",
-        "absolute_index",
-        "type_index",
-        "uuid",
-        "name",
-        "generic_name",
-        "product_name",
-        "extdata",
-    ];
+fn agents(database: &OpeningDatabase, partition: &Partition, process: Option<i64>) -> Result<Vec<AgentFacts>> {
     let mut agents = Vec::new();
-    each_row(connection, partition.table("info_agent"), columns, |row, table| {
-        let of_other = process.is_some() && integer(row, table, "pid").is_some_and(|pid| Some(pid) != process);
-        if let (Some(agent_id), false) = (integer(row, table, "id"), of_other) {
-            let details = string(row, table, "extdata")
-                .and_then(|json| serde_json::from_str::<Value>(&json).ok())
-                .unwrap_or_default();
+    for row in info_rows(database, partition.table("info_agent"), AGENT_COLUMNS)? {
+        let of_other = process.is_some() && row.integer("pid").is_some_and(|pid| Some(pid) != process);
+        if let (Some(agent_id), false) = (row.integer("id"), of_other) {
+            let details =
+                row.text("extdata").and_then(|json| serde_json::from_str::<Value>(&json).ok()).unwrap_or_default();
             agents.push(AgentFacts {
                 agent_id,
-                agent_type: string(row, table, "type").unwrap_or_else(|| "UNKNOWN".to_owned()),
-                absolute_index: integer(row, table, "absolute_index"),
-                type_index: integer(row, table, "type_index"),
+                agent_type: row.text("type").unwrap_or_else(|| "UNKNOWN".to_owned()),
+                absolute_index: row.integer("absolute_index"),
+                type_index: row.integer("type_index"),
                 // From schema 4.1.0 on the name is a label of the user's choice.
-                name: string(row, table, "generic_name")
+                name: row
+                    .text("generic_name")
                     .filter(|name| !name.is_empty())
-                    .or_else(|| string(row, table, "name"))
+                    .or_else(|| row.text("name"))
                     .unwrap_or_default(),
-                product_name: string(row, table, "product_name"),
+                product_name: row.text("product_name"),
                 // The column named uuid holds the PCI device id; the true uuid is in the details.
-                pci_device_id: detail(&details, "device_id").or_else(|| integer(row, table, "uuid")),
+                pci_device_id: detail(&details, "device_id").or_else(|| row.integer("uuid")),
                 ..agent_details(&details)
             });
         }
-        Ok(())
-    })?;
+    }
     // A partition whose agents name another process than the only one still describes what it saw.
     if agents.is_empty() && process.is_some() {
-        return self::agents(connection, partition, None);
+        return self::agents(database, partition, None);
     }
     Ok(agents)
 }

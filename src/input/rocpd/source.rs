@@ -3,7 +3,6 @@
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Result;
-use rusqlite::Connection;
 
 use super::assembly::Assembly;
 use super::container::Partition;
@@ -18,7 +17,7 @@ use super::tracks::TRACKS;
 use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use crate::columns::frames::empty_frame;
 use crate::input::common::is_left_out;
-use crate::input::common::sqlite::{Condition, DatabaseFile, damage};
+use crate::input::common::sqlite::{Condition, OpeningDatabase, damage};
 use crate::input::format::{Found, Opened, Opening};
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column, Table};
@@ -74,21 +73,16 @@ fn damage_of(shown: &str, (base, cause): (String, String)) -> Damage {
     Damage { path: shown.to_owned(), part: format!("rocpd_{base}"), cause }
 }
 
-/// The processes of a rocpd database with these partitions, which is open.
+/// The processes of a rocpd database with these partitions.
 ///
 /// # Errors
 /// When no partition can be read.
-pub fn find(
-    file: &Arc<DatabaseFile>,
-    connection: &Connection,
-    partitions: &[Partition],
-    opening: &Opening<'_>,
-) -> Result<Opened> {
-    let shown = opening.shown;
+pub fn find(database: &OpeningDatabase, partitions: &[Arc<Partition>], opening: &Opening<'_>) -> Result<Opened> {
+    let (shown, file) = (opening.shown, &database.file);
     let damage = |cause| Damage { path: shown.to_owned(), part: String::new(), cause };
     let mut opened =
         Opened { processes: Vec::new(), notes: file.note(shown).into_iter().collect(), damage: file.damage(shown) };
-    let store = Arc::new(DatabaseStore::new(Arc::clone(file), opening.reader)?);
+    let store = Arc::new(DatabaseStore::new(database)?);
     for partition in partitions {
         if let Some(reason) = dialect::unsupported(partition) {
             opened.damage.push(damage(reason));
@@ -100,12 +94,12 @@ pub fn find(
             part: table.clone(),
             cause: "its entry in the list of tables is damaged".to_owned(),
         }));
-        let counters = CounterFacts::of(connection, partition);
+        let counters = CounterFacts::of(database, partition);
         let of_descriptions = damage_of_descriptions(&store, partition, &counters);
         opened.damage.extend(of_descriptions.into_iter().map(|table| damage_of(shown, table)));
-        for process in processes(connection, partition, &counters, shown, opening.name)? {
+        for process in processes(database, partition, &counters, shown, opening.name)? {
             let source = RocpdSource {
-                database: Database::new(Arc::clone(&store), partition.clone(), process.owner),
+                database: Database::new(Arc::clone(&store), Arc::clone(partition), process.owner),
                 lookups: Lookups::new(Arc::clone(&opening.shared.events)),
                 symbols: SymbolCache::default(),
                 shown: shown.to_owned(),
@@ -157,6 +151,8 @@ impl Source for RocpdSource {
             "memory_copies" => self.database.has_any("memory_copy", Condition::all()),
             "memory_allocations" => self.database.has_any("memory_allocate", Condition::all()),
             "regions" => self.database.has_any("region", with_length()),
+            // Of few samples reading them tells sooner than SQLite.
+            "marks" if self.database.is_small("sample") => false,
             "marks" => {
                 let marks = self.marks_and_pc_samples().map(|(marks, _)| Condition::all().and_sql(marks));
                 let counted = marks.and_then(|marks| self.database.count("sample", marks, context.threads).ok());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use rusqlite::Connection;
 
-use crate::input::common::sqlite::{TableShape, metadata, shape, table_names};
+use crate::input::common::sqlite::{TableShape, declarations, metadata, shape};
 
 /// Tables that are read, or that say nothing that a canonical table can hold. `rocpd_` in front is left out.
 const KNOWN_TABLES: &[&str] = &[
@@ -41,7 +41,7 @@ impl Container {
     /// When the list cannot be read.
     pub fn read(connection: &Connection) -> Result<Self> {
         let mut container = Self { schema_version: None, unknown_tables: Vec::new(), tables: BTreeMap::new() };
-        for name in table_names(connection)? {
+        for (name, _) in declarations(connection)? {
             match name.strip_prefix("rocpd_").filter(|base| KNOWN_TABLES.contains(base)) {
                 Some(base) => {
                     let shape = shape(connection, &name)?;

@@ -3,19 +3,21 @@
 use std::sync::Arc;
 
 use super::census::holds_nothing;
-use super::is_rpd;
 use super::source::find;
 use crate::input::content::Content;
 use crate::input::format::{Format, Recognised};
 use crate::input::skipped::{Unread, Why};
+
+/// Tables that every RPD database has.
+const TABLES: [&str; 2] = ["rocpd_api", "rocpd_op"];
 
 /// RPD databases.
 pub struct Rpd;
 
 impl Format for Rpd {
     fn recognise(&self, content: &mut Content) -> Option<Recognised> {
-        let Content::Database(database) = content else { return None };
-        if !is_rpd(&database.tables) {
+        let Content::Database(Some(database)) = content else { return None };
+        if !TABLES.iter().all(|name| database.has(name)) {
             return None;
         }
         if holds_nothing(&database.file) {

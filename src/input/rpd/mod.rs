@@ -44,8 +44,3 @@ pub use format::Rpd;
 
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rpd";
-
-/// Whether a database with these tables is an RPD database.
-pub fn is_rpd(table_names: &[String]) -> bool {
-    ["rocpd_api", "rocpd_op"].iter().all(|name| table_names.iter().any(|table| table == name))
-}

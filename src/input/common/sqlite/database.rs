@@ -1,8 +1,8 @@
-//! Opens a database and tells which tables and columns it really has.
+//! Opens a database in SQLite and reads which tables and columns it really has.
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use rusqlite::{Connection, OpenFlags};
@@ -29,9 +29,9 @@ pub struct TableShape {
     /// Name in the database.
     pub name: String,
     /// Columns with the upper-case declared type.
-    pub columns: BTreeMap<String, String>,
+    pub columns: Arc<BTreeMap<String, String>>,
     /// Where columns are stored, if the table is one whose pages can be read without SQLite.
-    pub stored: Option<BTreeMap<String, Stored>>,
+    pub stored: Option<Arc<BTreeMap<String, Stored>>>,
 }
 
 impl TableShape {
@@ -39,16 +39,6 @@ impl TableShape {
     pub fn has(&self, column: &str) -> bool {
         self.columns.contains_key(column)
     }
-}
-
-/// Names of all tables of a database.
-///
-/// # Errors
-/// When the schema cannot be read.
-pub fn table_names(connection: &Connection) -> Result<Vec<String>> {
-    let mut statement = connection.prepare(include_str!("sql/table_names.sql"))?;
-    let names = statement.query_map([], |row| row.get::<_, String>(0))?;
-    Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Names of all tables of a database with the statements that declare them.
@@ -60,30 +50,6 @@ pub fn declarations(connection: &Connection) -> Result<Vec<(String, String)>> {
     let tables =
         statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?.unwrap_or_default())))?;
     Ok(tables.collect::<rusqlite::Result<_>>()?)
-}
-
-/// Declarations that are remembered: many more than there are dialects.
-const MOST_KNOWN: usize = 1_024;
-
-/// Shapes by declaration. SQLite compiles every view of a database before it lists a table.
-static KNOWN: Mutex<BTreeMap<String, TableShape>> = Mutex::new(BTreeMap::new());
-
-/// As [`shape`], which is asked once for all tables that are declared alike: a declaration tells all that a shape says.
-///
-/// # Errors
-/// As [`shape`].
-pub fn known_shape(connection: &Connection, name: &str, declaration: &str) -> Result<TableShape> {
-    let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = lock().get(declaration) {
-        return Ok(TableShape { name: name.to_owned(), ..known.clone() });
-    }
-    let shape = shape(connection, name)?;
-    let mut known = lock();
-    // What SQLite does not understand may be due to another entry of the list.
-    if !shape.columns.is_empty() && known.len() < MOST_KNOWN {
-        known.insert(declaration.to_owned(), shape.clone());
-    }
-    Ok(shape)
 }
 
 /// The columns of a table.
@@ -111,8 +77,8 @@ pub fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
         _ => None,
     };
     let visible = declared.into_iter().filter(|column| column.hidden != HIDDEN);
-    let columns = visible.map(|column| (column.name, column.declared_type)).collect();
-    Ok(TableShape { name: name.to_owned(), columns, stored })
+    let columns = Arc::new(visible.map(|column| (column.name, column.declared_type)).collect());
+    Ok(TableShape { name: name.to_owned(), columns, stored: stored.map(Arc::new) })
 }
 
 /// Marks of columns that cannot be asked for, and of those that are computed from others.

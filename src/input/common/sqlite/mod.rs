@@ -21,6 +21,8 @@ mod json_text;
 #[cfg(feature = "tables")]
 mod log;
 #[cfg(feature = "tables")]
+mod opening;
+#[cfg(feature = "tables")]
 mod page_file;
 mod pages;
 #[cfg(any(test, feature = "properties"))]
@@ -34,14 +36,16 @@ mod table;
 mod uri;
 
 #[cfg(feature = "tables")]
-pub use column::{Columns, Misfit, Values, Wanted, integer, real, text};
+pub use column::{Columns, Kind, Misfit, Values, Wanted, integer, real, text};
 #[cfg(feature = "tables")]
 pub use condition::{Condition, listed};
 #[cfg(feature = "tables")]
-pub use database::{TableShape, declarations, exists, known_shape, metadata, open, quoted, shape, table_names};
+pub use database::{TableShape, declarations, exists, metadata, open, quoted, shape};
 #[cfg(feature = "tables")]
 pub use file::DatabaseFile;
 pub use json_text::text_of_blob;
+#[cfg(feature = "tables")]
+pub use opening::OpeningDatabase;
 #[cfg(feature = "tables")]
 pub use pages::RowTest;
 #[cfg(feature = "tables")]

@@ -15,7 +15,8 @@ use super::database::TableShape;
 use super::gather::{Part, close_gaps, damage, named, texts, validity};
 use super::json_text::text_of_blob;
 use super::pages::{
-    Cells, Chunk, Decoder, Leaf, Lost, Misfits, Numbers, Pages, Plan, RowTest, Stored, Texts, measure, tables, walk,
+    Cells, Chunk, Decoder, Leaf, Lost, Misfits, Numbers, Pages, Plan, RowTest, SchemaEntry, Stored, Texts,
+    declared_entries, measure, named_entries, walk,
 };
 use super::table::Selection;
 
@@ -55,9 +56,21 @@ impl PageFile {
         // as it does when SQLite maps it.
         let map = unsafe { Mmap::map(file) }.context("cannot map it")?;
         let pages = Pages::of(&map)?;
-        let Some(tables) = tables(pages) else { bail!("the list of its tables is damaged") };
-        let roots = tables.into_iter().map(|table| (table.name, table.page)).collect();
+        let Some(entries) = named_entries(pages) else { bail!("the list of its tables is damaged") };
+        let roots = entries.into_iter().filter_map(|entry| Some((entry.table_root()?, entry.name)));
+        let roots = roots.map(|(root, name)| (name, root)).collect();
         Ok(Self { map, roots, scans: Mutex::default() })
+    }
+
+    /// The list of tables; `None` if any of it is damaged or odd, or a root is not on a page of its own.
+    pub fn schema(&self) -> Option<Vec<SchemaEntry>> {
+        let pages = Pages::of(&self.map).ok()?;
+        let entries = declared_entries(pages)?;
+        let mut roots: Vec<i64> = entries.iter().map(|entry| entry.root).filter(|root| *root != 0).collect();
+        roots.sort_unstable();
+        let are_there =
+            roots.iter().all(|root| usize::try_from(*root).is_ok_and(|root| root > 1 && root <= pages.count()));
+        (are_there && roots.windows(2).all(|pair| pair.first() != pair.last())).then_some(entries)
     }
 
     /// Reads the key and the `wanted` columns.
@@ -100,7 +113,7 @@ impl PageFile {
                 Ok(()) => Ok(Part::of(chunk)),
                 Err(reason) => bail!(reason),
             };
-        let parts: Vec<Part> = if threads > 1 {
+        let parts: Vec<Part> = if threads > 1 && chunks.len() > 1 {
             chunks.into_par_iter().map(decode).collect::<Result<_>>()?
         } else {
             chunks.into_iter().map(decode).collect::<Result<_>>()?
@@ -213,8 +226,11 @@ impl PageFile {
                 Err(reason) => bail!(reason),
             }
         };
-        let counted: Vec<(usize, Vec<Lost>)> =
-            scan.leaves.par_chunks(LEAVES_PER_CHUNK).map(decode).collect::<Result<_>>()?;
+        let counted: Vec<(usize, Vec<Lost>)> = if scan.leaves.len() > LEAVES_PER_CHUNK {
+            scan.leaves.par_chunks(LEAVES_PER_CHUNK).map(decode).collect::<Result<_>>()?
+        } else {
+            vec![decode(&scan.leaves)?]
+        };
         let rows: usize = counted.iter().map(|(rows, _)| rows).sum();
         let lost = scan.lost.iter().copied().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();
         Ok((rows, lost))
@@ -229,7 +245,7 @@ impl PageFile {
         }
         let tree = walk(pages, root);
         let (mut leaves, mut lost) = (tree.leaves, tree.lost);
-        if threads > 1 {
+        if threads > 1 && leaves.len() > LEAVES_PER_CHUNK {
             let found = leaves.par_chunks_mut(LEAVES_PER_CHUNK).map(|leaves| measure(pages, leaves));
             lost.extend(found.collect::<Vec<Vec<Lost>>>().into_iter().flatten());
         } else {

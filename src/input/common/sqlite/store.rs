@@ -34,19 +34,28 @@ impl Store {
         Self { path: path.to_owned(), reader, pages: OnceLock::new() }
     }
 
-    /// As [`Store::new`], checked for whether the reader that was chosen can read it at all.
+    /// As [`Store::new`], checked.
     ///
     /// # Errors
-    /// When the reader of pages was asked for and cannot.
+    /// As [`Store::check`].
     pub fn checked(path: &Path, reader: Reader) -> Result<Self> {
         let store = Self::new(path, reader);
-        if reader == Reader::Pages {
-            match map(path) {
-                Ok(pages) => drop(store.pages.set(Some(pages))),
-                Err(error) => bail!("cannot read the pages of the database: {error:#}; leave --reader out"),
-            }
-        }
+        store.check()?;
         Ok(store)
+    }
+
+    /// Checks whether the reader that was chosen can read the file at all.
+    ///
+    /// # Errors
+    /// When the reader of pages was chosen and cannot.
+    pub fn check(&self) -> Result<()> {
+        if self.reader == Reader::Pages
+            && self.pages().is_none()
+            && let Err(error) = map(&self.path)
+        {
+            bail!("cannot read the pages of the database: {error:#}; leave --reader out");
+        }
+        Ok(())
     }
 
     /// Where the file is.

@@ -106,6 +106,12 @@ impl Texts {
         begins.zip(&self.ends).map(|(begin, end)| self.bytes.get(begin..*end).unwrap_or_default())
     }
 
+    /// The texts, or that there is none.
+    pub fn optional_texts(&self) -> impl Iterator<Item = Option<&str>> {
+        let is_valid = |row: usize| self.valid.is_empty() || self.valid.get(row) == Some(&true);
+        self.texts().enumerate().map(move |(row, text)| is_valid(row).then_some(text))
+    }
+
     fn put_value(&mut self, id: i64, value: Value<'_>, text_of_blob: fn(&[u8]) -> Option<String>) {
         match value {
             Value::Text(bytes) if let Ok(text) = std::str::from_utf8(bytes) => self.put(Some(text)),

@@ -22,6 +22,6 @@ pub use decoder::{Chunk, Decoder, Plan, Stored};
 pub use fault::Lost;
 pub use format::Pages;
 pub use row_test::RowTest;
-pub use schema::tables;
+pub use schema::{SchemaEntry, declared_entries, named_entries};
 pub use tree::{Leaf, measure, walk};
 pub use value::{Odd, Value, integer_of, real_of, text_of};

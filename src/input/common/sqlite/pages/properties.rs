@@ -5,7 +5,7 @@ use super::decoder::{Chunk, Decoder, Plan, Stored};
 use super::fault::Lost;
 use super::format::Pages;
 use super::row_test::RowTest;
-use super::schema::tables;
+use super::schema::{declared_entries, named_entries};
 use super::tree::{Leaf, measure, walk};
 
 /// Columns that are read of every table, and roots that are tried where the file names none.
@@ -16,8 +16,12 @@ const ROOTS: u32 = 8;
 /// whether leaves are decoded together or one by one.
 pub fn sqlite_pages(bytes: &[u8]) {
     let Ok(pages) = Pages::of(bytes) else { return };
-    let named = tables(pages).unwrap_or_default();
-    let roots: Vec<u32> = named.iter().map(|table| table.page).chain(1..=ROOTS).collect();
+    let named = named_entries(pages).unwrap_or_default();
+    if let Some(mut declared) = declared_entries(pages) {
+        declared.iter_mut().for_each(|entry| entry.sql = None);
+        assert_eq!(declared, named);
+    }
+    let roots: Vec<u32> = named.iter().filter_map(|entry| entry.table_root()).chain(1..=ROOTS).collect();
     for root in roots.into_iter().take(24) {
         let mut tree = walk(pages, root);
         let lost = measure(pages, &mut tree.leaves);

@@ -1,45 +1,85 @@
-//! Where tables begin.
+//! The list of tables of a file, and where these begin.
 
 use super::cells::{Cells, Numbers, Texts};
 use super::decoder::{Chunk, Decoder, Plan, Stored};
 use super::format::Pages;
 use super::tree::{measure, walk};
 
-/// A table or index.
+/// What an entry of the list is if it is a table.
+const TABLE: &str = "table";
+
+/// An entry of the list: a table, an index, a view or a trigger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableRoot {
+pub struct SchemaEntry {
+    /// Which of these.
+    pub kind: String,
     /// Its name.
     pub name: String,
-    /// The page of its root.
-    pub page: u32,
+    /// The table it is about.
+    pub table: String,
+    /// The page of its root; 0 if it has none.
+    pub root: i64,
+    /// The statement that declares it; the index of a key has none.
+    pub sql: Option<String>,
 }
 
-/// The tables of a file by what its first page says, which has the root of the table of tables; `None` when that is
-/// damaged.
-pub fn tables(pages: Pages<'_>) -> Option<Vec<TableRoot>> {
+impl SchemaEntry {
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
+        self.kind == TABLE
+    }
+
+    /// The page of the root of a table.
+    pub fn table_root(&self) -> Option<u32> {
+        u32::try_from(self.root).ok().filter(|page| self.is_table() && *page > 0)
+    }
+}
+
+/// Names and roots of all entries by the first page of a file, which has the root of the list; `None` if that is damaged.
+pub fn named_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
+    entries(pages, 4).map(|(entries, _)| entries)
+}
+
+/// All entries with their statements; `None` if any part of the list is damaged or of another type than it should be.
+pub fn declared_entries(pages: Pages<'_>) -> Option<Vec<SchemaEntry>> {
+    entries(pages, 5).filter(|(_, is_plain)| *is_plain).map(|(entries, _)| entries)
+}
+
+/// The first columns of the list, and whether all their values are of the types they should have.
+fn entries(pages: Pages<'_>, columns: usize) -> Option<(Vec<SchemaEntry>, bool)> {
     let mut tree = walk(pages, 1);
     let lost = measure(pages, &mut tree.leaves);
     let rows = tree.leaves.iter().map(|leaf| usize::from(leaf.rows)).sum();
-    let field = |position| Stored::Field { position, is_real: false, has_default: false };
-    let plan = Plan::new(&[field(0), field(1), field(3)], &[], |_| None);
+    let fields: Vec<Stored> =
+        (0..columns).map(|position| Stored::Field { position, is_real: false, has_default: false }).collect();
+    let plan = Plan::new(&fields, &[], |_| None);
     let (mut ids, mut roots) = (vec![0; rows], vec![0; rows]);
-    let columns =
-        vec![Cells::Text(Texts::default()), Cells::Text(Texts::default()), Cells::Integer(Numbers::new(&mut roots))];
-    let mut chunk = Chunk { rows: 0, ids: &mut ids, columns, lost: Vec::new() };
+    let text = || Cells::Text(Texts::default());
+    let mut cells = vec![text(), text(), text(), Cells::Integer(Numbers::new(&mut roots)), text()];
+    cells.truncate(columns);
+    let mut chunk = Chunk { rows: 0, ids: &mut ids, columns: cells, lost: Vec::new() };
     Decoder::new(pages, &plan).decode(&tree.leaves, &mut chunk).ok()?;
     if !tree.lost.is_empty() || !lost.is_empty() || !chunk.lost.is_empty() {
         return None;
     }
-    let height = chunk.rows;
-    let [Cells::Text(types), Cells::Text(names), _] = chunk.columns.as_slice() else { return None };
-    let rows = types.texts().zip(names.texts()).take(height);
-    let found = rows.map(|(kind, name)| (kind == "table").then(|| name.to_owned())).collect::<Vec<Option<String>>>();
-    Some(
-        found
-            .into_iter()
-            .zip(roots)
-            .filter_map(|(name, root)| Some(TableRoot { name: name?, page: u32::try_from(root).ok()? }))
-            .filter(|table| table.page > 0)
-            .collect(),
-    )
+    let is_plain = chunk.columns.iter().all(|cells| cells.misfits().found.iter().all(Option::is_none));
+    let [Cells::Text(kinds), Cells::Text(names), Cells::Text(tables), _, statements @ ..] = chunk.columns.as_slice()
+    else {
+        return None;
+    };
+    let texts = kinds.texts().zip(names.texts()).zip(tables.texts()).take(chunk.rows);
+    let entry = |((kind, name), table): ((&str, &str), &str)| SchemaEntry {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        table: table.to_owned(),
+        root: 0,
+        sql: None,
+    };
+    let mut entries: Vec<SchemaEntry> = texts.map(entry).collect();
+    if let [Cells::Text(statements)] = statements {
+        let declared = entries.iter_mut().zip(statements.optional_texts());
+        declared.for_each(|(entry, sql)| entry.sql = sql.map(str::to_owned));
+    }
+    entries.iter_mut().zip(roots).for_each(|(entry, root)| entry.root = root);
+    Some((entries, is_plain))
 }
