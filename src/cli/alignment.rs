@@ -32,14 +32,16 @@ impl AlignmentArguments {
     /// # Errors
     /// When the file of offsets cannot be used, or the collectives cannot be read.
     pub fn apply(&self, trace: Trace, request: &Request, global: &GlobalArguments) -> Result<Trace, Failure> {
-        let say = |text: String| {
+        let print_note = |text: String| {
             if !global.quiet {
-                messages::say(text);
+                messages::print_note(text);
             }
         };
         if !request.contains_key("clocks") {
             if self.align != Alignment::None {
-                say("note: --align changes nothing, the answer compares no times of different processes".to_owned());
+                print_note(
+                    "note: --align changes nothing, the answer compares no times of different processes".to_owned(),
+                );
             }
             return Ok(trace);
         }
@@ -52,7 +54,7 @@ impl AlignmentArguments {
             Err(error) => Failure::from(error),
         })?;
         for sentence in self.sentences(&aligned) {
-            say(format!("note: {sentence}"));
+            print_note(format!("note: {sentence}"));
         }
         Ok(trace)
     }

@@ -8,7 +8,7 @@ use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening}
 use super::document_arguments::DocumentArguments;
 use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::Failure;
-use super::tiers::TierArguments;
+use super::extra_inputs::ExtraInputs;
 use crate::engine::Registry;
 use crate::report::compat::rocinsight::{self, SchemaVersion};
 
@@ -28,7 +28,7 @@ pub struct AnalyzeArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    tiers: TierArguments,
+    tiers: ExtraInputs,
     #[command(flatten)]
     cache: CacheArguments,
     #[command(flatten)]

@@ -143,7 +143,7 @@ impl InputArguments {
             progress.finish();
             trace = filled;
             for failure in failures.iter().filter(|_| !global.quiet) {
-                messages::say(format_args!("warning: {failure}"));
+                messages::print_note(format_args!("warning: {failure}"));
             }
         }
         Ok(trace.with_metrics(metrics).select(choice)?)

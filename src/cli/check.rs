@@ -49,9 +49,9 @@ pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArgum
     let all = result.frame.height();
     answer::write_whole(result, &arguments.output, global)?;
     if is_sound && !global.quiet {
-        messages::say(if all > 0 { "no errors and no warnings" } else { "nothing to report" });
+        messages::print_note(if all > 0 { "no errors and no warnings" } else { "nothing to report" });
     }
-    messages::say_some(&errors, "failed: ", global);
+    messages::print_notes(&errors, "failed: ", global);
     let is_damaged = messages::report_damage(&trace, global);
     let is_unmatched = !is_damaged && explain_unmatched(&trace, false, global)?;
     Ok(match (errors.is_empty(), is_damaged, is_unmatched) {

@@ -70,7 +70,7 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
         Err(error) => Failure::Other(error),
     })?;
     if !global.quiet {
-        messages::say(summary(output, trace.members().len(), &outcome));
+        messages::print_note(summary(output, trace.members().len(), &outcome));
     }
     if messages::report_damage(&trace, global) {
         return Ok(PARTIAL);
@@ -84,10 +84,12 @@ fn at_interruption(output: &Path, progress: &Progress) -> AtInterruption {
     AtInterruption::new(move || {
         clear();
         match finished_of(&output) {
-            0 => messages::say("interrupted before a process was finished; run the same command again to start over"),
+            0 => messages::print_note(
+                "interrupted before a process was finished; run the same command again to start over",
+            ),
             count => {
                 let noun = if count == 1 { "process is" } else { "processes are" };
-                messages::say(format_args!(
+                messages::print_note(format_args!(
                     "interrupted: {count} finished {noun} kept; run the same command again to resume"
                 ));
             }

@@ -22,7 +22,7 @@ pub fn deliver(
 ) -> Result<(), Failure> {
     let Some(path) = path else { return to_stdout(|out| write(Some(global), out)) };
     write_file(path, |out| write(None, out))?;
-    say_written(path, global);
+    print_written(path, global);
     Ok(())
 }
 
@@ -56,9 +56,9 @@ pub fn extension_of(path: &Path) -> Option<String> {
 }
 
 /// Says that a file or folder is there.
-pub fn say_written(path: &Path, global: &GlobalArguments) {
+pub fn print_written(path: &Path, global: &GlobalArguments) {
     if !global.quiet {
-        messages::say(format_args!("wrote {}", path.display()));
+        messages::print_note(format_args!("wrote {}", path.display()));
     }
 }
 

@@ -8,7 +8,7 @@ use super::arguments::{GlobalArguments, InputArguments};
 use super::delivery::resolved;
 use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
-use super::filters::{say_partly_unmatched, say_unmatched};
+use super::filters::{print_partly_unmatched, print_unmatched};
 use super::scan::conclude;
 use super::{messages, plot};
 use crate::engine::{NameForm, Registry};
@@ -102,7 +102,7 @@ impl DocumentArguments {
 
     /// Names the findings that are what `--fail-on` names, after the name of their run if there are several; tells whether there
     /// are any.
-    pub fn say_failed(&self, findings: &[Finding], run: Option<&str>, global: &GlobalArguments) -> bool {
+    pub fn print_failed(&self, findings: &[Finding], run: Option<&str>, global: &GlobalArguments) -> bool {
         let Some(least) = self.fail_on.map(FailOn::priority) else { return false };
         let of_run = run.map(|run| format!("{run}: ")).unwrap_or_default();
         let failed = findings.iter().filter(|finding| finding.priority <= least);
@@ -110,7 +110,7 @@ impl DocumentArguments {
             format!("failed: {of_run}{} ({}): {}", finding.id, finding.priority.word(), finding.title)
         };
         let lines: Vec<String> = failed.map(line).collect();
-        messages::say_some(&lines, "failed: ", global);
+        messages::print_notes(&lines, "failed: ", global);
         !lines.is_empty()
     }
 
@@ -168,7 +168,7 @@ impl DocumentArguments {
             document.drop_charts();
         }
         if !global.quiet {
-            messages::say(format_args!("wrote {written} charts to {}", directory.display()));
+            messages::print_note(format_args!("wrote {written} charts to {}", directory.display()));
         }
         Ok(())
     }
@@ -180,15 +180,15 @@ impl DocumentArguments {
     pub fn end(&self, trace: Option<&Trace>, analysis: &Analysis, global: &GlobalArguments) -> Result<u8, Failure> {
         let of_source = analysis.source.as_ref().map_or(DONE, conclude);
         if let Some(trace) = trace {
-            say_partly_unmatched(trace, global);
+            print_partly_unmatched(trace, global);
         }
-        let has_failed = self.say_failed(&analysis.document.findings, None, global);
+        let has_failed = self.print_failed(&analysis.document.findings, None, global);
         let is_damaged = trace.is_some_and(|trace| messages::report_damage(trace, global));
         let is_partial = is_damaged || of_source == PARTIAL;
         let is_unmatched = match trace {
             _ if is_partial => false,
             None => of_source == NO_DATA,
-            Some(trace) => say_unmatched(trace, &analysis.unmatched, analysis.is_empty, global),
+            Some(trace) => print_unmatched(trace, &analysis.unmatched, analysis.is_empty, global),
         };
         Ok(match (has_failed, is_partial, is_unmatched) {
             (true, _, _) => EXCEEDED,

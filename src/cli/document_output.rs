@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::arguments::GlobalArguments;
-use super::delivery::{deliver, say_written};
+use super::delivery::{deliver, print_written};
 use super::exit::Failure;
 use super::tracelens::TraceLensArguments;
 use crate::export::atomic::{MadeDirectories, make_directory};
 use crate::export::unit::TimeUnit;
-use crate::findings::Question;
+use crate::findings::QueryRequest;
 use crate::report::analysis::Analysis;
 use crate::report::compat::tracelens;
 use crate::report::folder::{self, FolderFormat, FolderOptions};
@@ -140,7 +140,7 @@ impl DocumentOutput {
     ///
     /// # Errors
     /// [`Failure::Usage`] when an option is given that the format has no place for.
-    pub fn questions(&self, format: DocumentFormat) -> Result<Vec<Question>, Failure> {
+    pub fn questions(&self, format: DocumentFormat) -> Result<Vec<QueryRequest>, Failure> {
         match self.tracelens.given() {
             _ if format.is_of_tables() => Ok(tracelens::questions(&self.tracelens.options())),
             Some(option) => {
@@ -168,7 +168,7 @@ impl DocumentOutput {
         let _made = self.make_directory(folder)?;
         let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
         folder::write(analysis, &FolderOptions { format: of_tables, unit, rows, tracelens }, folder)?;
-        say_written(folder, global);
+        print_written(folder, global);
         Ok(())
     }
 

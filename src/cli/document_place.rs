@@ -60,7 +60,7 @@ impl DocumentOutput {
         }
         // A link, a FIFO or a device is named as it is.
         let is_special = path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir());
-        let is_open = Target::of(&path).is_ok_and(|target| target.is_stream());
+        let is_open = Target::resolve(&path).is_ok_and(|target| target.is_stream());
         if !is_special && !is_open && DocumentFormat::of_extension(&path) != Some(format) {
             path.as_mut_os_string().push(format!(".{}", format.extension()));
         }

@@ -9,7 +9,7 @@ use super::messages;
 use crate::schema::Table;
 use crate::trace::Trace;
 use crate::trace::selection::{
-    Choice, Condition, IterationSet, NumberSet, Window, WindowMode, explained, lost_ranks, parse_duration_ns,
+    Condition, Filters, IterationSet, NumberSet, Window, WindowMode, explained, lost_ranks, parse_duration_ns,
     partly_unmatched, untouched,
 };
 
@@ -70,13 +70,13 @@ impl FilterArguments {
     ///
     /// # Errors
     /// When the subject lacks a column of the condition.
-    pub fn choice(&self, subject: Option<&'static Table>) -> Result<Choice, Failure> {
+    pub fn choice(&self, subject: Option<&'static Table>) -> Result<Filters, Failure> {
         let condition = match (self.condition.clone(), subject) {
             (Some(condition), Some(subject)) => Some(condition.on(subject).map_err(Failure::Usage)?),
             (condition, _) => condition,
         };
         let words = |words: &[String]| words.iter().filter(|word| !word.is_empty()).cloned().collect();
-        Ok(Choice {
+        Ok(Filters {
             window: self.window.clone(),
             iterations: self.iterations,
             window_mode: self.window_mode,
@@ -96,7 +96,7 @@ impl FilterArguments {
 /// Says which filters do not choose among the tables that are read.
 pub fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, global: &GlobalArguments) {
     for sentence in untouched(trace.choice(), tables).into_iter().filter(|_| !global.quiet) {
-        messages::say(format_args!("note: {sentence}"));
+        messages::print_note(format_args!("note: {sentence}"));
     }
 }
 
@@ -106,26 +106,26 @@ pub fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, 
 /// # Errors
 /// When a table cannot be read.
 pub fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
-    say_partly_unmatched(trace, global);
-    Ok(say_unmatched(trace, &explained(trace, no_rows, no_rows)?, no_rows, global))
+    print_partly_unmatched(trace, global);
+    Ok(print_unmatched(trace, &explained(trace, no_rows, no_rows)?, no_rows, global))
 }
 
 /// Says which parts of filters match nothing while others do.
-pub fn say_partly_unmatched(trace: &Trace, global: &GlobalArguments) {
+pub fn print_partly_unmatched(trace: &Trace, global: &GlobalArguments) {
     for sentence in partly_unmatched(trace).into_iter().filter(|_| !global.quiet) {
-        messages::say(format_args!("note: {sentence}"));
+        messages::print_note(format_args!("note: {sentence}"));
     }
 }
 
 /// Says these sentences about filters that match nothing, and tells whether there is one.
-pub fn say_unmatched(trace: &Trace, sentences: &[String], no_rows: bool, global: &GlobalArguments) -> bool {
+pub fn print_unmatched(trace: &Trace, sentences: &[String], no_rows: bool, global: &GlobalArguments) -> bool {
     if !global.quiet {
         if let Some(lost) = lost_ranks(trace) {
-            messages::say(format_args!("note: {lost}"));
+            messages::print_note(format_args!("note: {lost}"));
         }
         let what = if no_rows { "no rows" } else { "no match" };
         for sentence in sentences {
-            messages::say(format_args!("{what}: {sentence}"));
+            messages::print_note(format_args!("{what}: {sentence}"));
         }
     }
     !sentences.is_empty()

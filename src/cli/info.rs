@@ -13,9 +13,11 @@ use super::filters::explain_unmatched;
 use super::{answer, gpu_figures, messages};
 use crate::columns::requests::Request;
 use crate::derive::gpu_work::gpu_times::GpuTime;
-use crate::engine::{Answer, ColumnUnit, OutputColumn, Query, Registry, by_rows, mentioned, run_sql, source_rows};
+use crate::engine::{
+    Answer, ColumnUnit, OutputColumn, Query, Registry, by_rows, referenced_columns, run_sql, source_rows,
+};
 use crate::schema::tables;
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// Summarize inputs: processes, ranks, GPUs, time spans, rows
 #[derive(Args, Clone, Debug)]
@@ -102,7 +104,7 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
 
 /// What spans and used GPUs are made of.
 fn activity_request() -> Request {
-    mentioned(ACTIVITY)
+    referenced_columns(ACTIVITY)
 }
 
 /// Used GPUs and spans by process: known where a dataset says them and no filter changes them, else read.
@@ -142,7 +144,7 @@ fn activities(trace: &Trace) -> Result<BTreeMap<i64, Activity>, Failure> {
 
 fn headline(trace: &Trace) -> String {
     let members = trace.members();
-    let distinct = |value: &dyn Fn(&Member) -> i64| members.iter().map(value).collect::<BTreeSet<i64>>().len();
+    let distinct = |value: &dyn Fn(&TraceProcess) -> i64| members.iter().map(value).collect::<BTreeSet<i64>>().len();
     let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
     let devices: BTreeSet<i64> =
         members.iter().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.device)).collect();
@@ -161,16 +163,16 @@ fn processes(
     rows: &[BTreeMap<&'static str, u64>],
 ) -> Result<Answer, Failure> {
     let none = Activity::default();
-    let facts: Vec<(&Member, &Activity)> = trace
+    let facts: Vec<(&TraceProcess, &Activity)> = trace
         .members()
         .iter()
         .map(|member| (member, activities.get(&member.process.process).unwrap_or(&none)))
         .collect();
-    let integer = |name: &str, unit, value: &dyn Fn(&Member, &Activity) -> Option<i64>| {
+    let integer = |name: &str, unit, value: &dyn Fn(&TraceProcess, &Activity) -> Option<i64>| {
         let values = facts.iter().map(|(member, activity)| value(member, activity));
         (Int64Chunked::from_iter_options(name.into(), values).into_series().into_column(), unit)
     };
-    let text = |name: &str, unit, value: &dyn Fn(&Member, &Activity) -> Option<String>| {
+    let text = |name: &str, unit, value: &dyn Fn(&TraceProcess, &Activity) -> Option<String>| {
         let values = facts.iter().map(|(member, activity)| value(member, activity));
         (StringChunked::from_iter_options(name.into(), values).into_series().into_column(), unit)
     };
@@ -207,7 +209,7 @@ fn processes(
     Ok(Answer { frame, columns: declared })
 }
 
-fn gpu_name(member: &Member) -> Option<String> {
+fn gpu_name(member: &TraceProcess) -> Option<String> {
     let names: BTreeSet<&str> =
         member.process.facts.agents.iter().filter(|agent| agent.is_gpu()).map(|agent| agent.name.as_str()).collect();
     (!names.is_empty()).then(|| names.into_iter().collect::<Vec<_>>().join(" "))

@@ -13,7 +13,7 @@ use crate::columns::requests::Request;
 use crate::input::DEAD_LINK;
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::schema::{Origin, tables};
-use crate::text::visible::visible;
+use crate::text::hidden::escape_hidden;
 use crate::trace::Trace;
 use crate::trace::left_out::LeftOut;
 
@@ -38,16 +38,16 @@ pub fn print(text: impl AsRef<[u8]>) -> Result<(), Failure> {
 }
 
 /// Writes a line to standard error, without characters that a terminal would take as commands. Where nobody can read it there is no way to say so either.
-pub fn say(message: impl Display) {
+pub fn print_note(message: impl Display) {
     let text = message.to_string();
-    let lines: Vec<Cow<'_, str>> = text.split('\n').map(visible).collect();
+    let lines: Vec<Cow<'_, str>> = text.split('\n').map(escape_hidden).collect();
     let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
 /// Writes a line to standard error with the time since the start, where details were asked for.
 pub fn detail(global: &GlobalArguments, message: impl Display) {
     if global.verbose && !global.quiet {
-        say(format_args!("[{:.2} s] {message}", START.elapsed().as_secs_f64()));
+        print_note(format_args!("[{:.2} s] {message}", START.elapsed().as_secs_f64()));
     }
 }
 
@@ -64,28 +64,28 @@ pub fn warn(trace: &Trace, global: &GlobalArguments) {
         by_check.entry(note.check_id).or_default().push(format!("warning: {key}{}", note.detail));
     }
     for lines in by_check.into_values() {
-        say_some(&lines, "warning: ", global);
+        print_notes(&lines, "warning: ", global);
     }
     let about_ranks = |note: &&Anomaly| note.check_id == "rank_assignment" && note.severity == Severity::Info;
     for note in trace.notes().iter().filter(about_ranks) {
-        say(format_args!("note: {}", note.detail));
+        print_note(format_args!("note: {}", note.detail));
     }
     let dead_links = trace.notes().iter().filter(|note| note.check_id == DEAD_LINK);
     let dead_links: Vec<String> = dead_links
         .map(|note| format!("note: {}: {}", note.first_key.as_deref().unwrap_or_default(), note.detail))
         .collect();
-    say_some(&dead_links, "note: ", global);
+    print_notes(&dead_links, "note: ", global);
 }
 
 /// Says the first of many lines of a kind, and how many there are; all of them where details were asked for.
-pub fn say_some(lines: &[String], prefix: &str, global: &GlobalArguments) {
+pub fn print_notes(lines: &[String], prefix: &str, global: &GlobalArguments) {
     let shown = if global.verbose { lines.len() } else { LINES_OF_A_KIND };
     for line in lines.iter().take(shown) {
-        say(line);
+        print_note(line);
     }
     let others = lines.len().saturating_sub(shown);
     if others > 0 {
-        say(format_args!("{prefix}… {others} more of this kind; -v shows all"));
+        print_note(format_args!("{prefix}… {others} more of this kind; -v shows all"));
     }
 }
 
@@ -118,7 +118,9 @@ pub fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArguments)
     }
     for (table, LeftOut { invalid, all }) in trace.left_out(request)? {
         let name = table.name;
-        say(format_args!("note: {invalid} of {all} rows of {name} left out: invalid times; see `wavesieve check`"));
+        print_note(format_args!(
+            "note: {invalid} of {all} rows of {name} left out: invalid times; see `wavesieve check`"
+        ));
     }
     Ok(())
 }
@@ -129,9 +131,9 @@ pub fn report_damage(trace: &Trace, global: &GlobalArguments) -> bool {
     let part = |part: &str| if part.is_empty() { String::new() } else { format!("{part}: ") };
     let lines: Vec<String> =
         damage.iter().map(|of| format!("damaged: {}: {}{}", of.path, part(&of.part), of.cause)).collect();
-    say_some(&lines, "damaged: ", global);
+    print_notes(&lines, "damaged: ", global);
     if !damage.is_empty() {
-        say("the result is partial");
+        print_note("the result is partial");
     }
     !damage.is_empty()
 }

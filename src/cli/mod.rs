@@ -30,6 +30,8 @@ mod document_place;
 #[cfg(feature = "tables")]
 mod exit;
 #[cfg(feature = "tables")]
+mod extra_inputs;
+#[cfg(feature = "tables")]
 mod filters;
 #[cfg(feature = "tables")]
 mod gpu_figures;
@@ -76,8 +78,6 @@ mod suggest;
 mod table;
 #[cfg(feature = "tables")]
 mod tables;
-#[cfg(feature = "tables")]
-mod tiers;
 #[cfg(feature = "tables")]
 mod tracelens;
 #[cfg(feature = "tables")]

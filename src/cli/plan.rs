@@ -159,7 +159,7 @@ pub fn run(arguments: &PlanArguments, global: &GlobalArguments) -> Result<u8, Fa
     let format = format(arguments, path)?;
     path.map(check_file).transpose()?;
     let plan = planned(arguments)?;
-    say_notes(&plan, arguments, format, global);
+    print_plan_notes(&plan, arguments, format, global);
     let text = match format {
         PlanFormat::Text => text(&plan)?,
         PlanFormat::Yaml => yaml_jobs(&plan.passes, plan.collection.definitions.as_deref()),
@@ -232,7 +232,7 @@ fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
         return Err(Failure::Usage(format!("limits differ by GPU; name its architecture with --arch, one of {known}")));
     };
     let architecture = architecture(given).map_err(Failure::Usage)?;
-    let blocks = facts.of(&architecture, &limits).map_err(|error| usage(&error))?;
+    let blocks = facts.for_architecture(&architecture, &limits).map_err(|error| usage(&error))?;
     let mut resolver = Resolver::new(&definitions, facts, &blocks, arguments.per.into());
     for names in [&arguments.counters, &arguments.metrics_of] {
         let names: Vec<String> = names.iter().flat_map(|name| name.split_whitespace()).map(str::to_owned).collect();
@@ -267,12 +267,12 @@ fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
     Ok(Plan { passes, fewest, commands, job_command, collection, definitions: defined, blocks, resolved })
 }
 
-fn say_notes(plan: &Plan, arguments: &PlanArguments, format: PlanFormat, global: &GlobalArguments) {
+fn print_plan_notes(plan: &Plan, arguments: &PlanArguments, format: PlanFormat, global: &GlobalArguments) {
     if global.quiet {
         return;
     }
     for note in &plan.resolved.notes {
-        messages::say(format_args!("note: {note}"));
+        messages::print_note(format_args!("note: {note}"));
     }
     let architecture = &plan.blocks.architecture;
     let left_out = &plan.resolved.left_out;
@@ -281,18 +281,21 @@ fn say_notes(plan: &Plan, arguments: &PlanArguments, format: PlanFormat, global:
         let names = left_out.iter().take(shown).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = if left_out.len() > shown { ", …; -v names all" } else { "" };
         let count = plural(left_out.len(), "metric", "metrics");
-        messages::say(format_args!("note: {count} left out, which {architecture} does not have: {names}{more}"));
+        messages::print_note(format_args!("note: {count} left out, which {architecture} does not have: {names}{more}"));
     }
     let accumulates = plan.passes.iter().flat_map(|pass| &pass.items).any(|item| !item.accumulates.is_empty());
     if accumulates && !CounterBlocks::builtin().accumulates(architecture) {
-        messages::say(format_args!("note: rocprofv3 is known not to accumulate levels on {architecture}"));
+        messages::print_note(format_args!("note: rocprofv3 is known not to accumulate levels on {architecture}"));
     }
     if accumulates && arguments.accumulations == AccumulationStyle::Paired {
-        messages::say("note: rocprofv3 gives 0 for pairs with an accumulator; they are for rocprof before it");
+        messages::print_note("note: rocprofv3 gives 0 for pairs with an accumulator; they are for rocprof before it");
     }
     let tells = matches!(format, PlanFormat::Text | PlanFormat::Definitions);
     if let (Some(file), false) = (&plan.collection.definitions, tells) {
-        messages::say(format_args!("note: the same plan with -f definitions -o {} writes what -E reads", quoted(file)));
+        messages::print_note(format_args!(
+            "note: the same plan with -f definitions -o {} writes what -E reads",
+            quoted(file)
+        ));
     }
 }
 

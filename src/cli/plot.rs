@@ -43,7 +43,7 @@ impl Pictures {
     ///
     /// # Errors
     /// When the directory cannot be used.
-    pub fn of(query: &Query, matches: &ArgMatches, input: &InputArguments) -> Result<Self, Failure> {
+    pub fn from_matches(query: &Query, matches: &ArgMatches, input: &InputArguments) -> Result<Self, Failure> {
         if query.declaration.plot.is_none() {
             return Ok(Self { plot: false, charts: None });
         }

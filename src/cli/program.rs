@@ -26,7 +26,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             if !failure.is_broken_pipe() {
-                messages::say(format_args!("error: {}", failure.message()));
+                messages::print_note(format_args!("error: {}", failure.message()));
             }
             failure.exit_code()
         }
@@ -114,7 +114,7 @@ fn show(mut error: clap::Error, command: &Command) -> u8 {
     match error.print() {
         _ if error.use_stderr() => USAGE,
         Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
-            messages::say(format_args!("error: {failed}"));
+            messages::print_note(format_args!("error: {failed}"));
             UNEXPECTED
         }
         _ => DONE,

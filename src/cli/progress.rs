@@ -10,11 +10,11 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::arguments::GlobalArguments;
-use super::messages::say;
+use super::messages::print_note;
 use crate::export::convert::Observer;
 use crate::schema::{Origin, Table, tables};
 use crate::source::scan;
-use crate::trace::Member;
+use crate::trace::TraceProcess;
 use crate::trace::observer::Observer as ReadingObserver;
 
 /// What takes less is not worth a bar.
@@ -144,19 +144,19 @@ fn report(bar: ProgressBar, of: &'static str, terminal: bool) -> (Sender<()>, Jo
                 bar.enable_steady_tick(BAR_AFTER);
                 return;
             }
-            say(format_args!("{} of {} {of}, {}", bar.position(), bar.length().unwrap_or(0), bar.message()));
+            print_note(format_args!("{} of {} {of}, {}", bar.position(), bar.length().unwrap_or(0), bar.message()));
         }
     });
     (sender, thread)
 }
 
 impl Observer for Progress {
-    fn written(&self, member: &Member, table: &'static Table, _rows: usize) {
+    fn written(&self, member: &TraceProcess, table: &'static Table, _rows: usize) {
         self.bar.set_message(format!("rank {} {}", member.process.rank, table.name));
         self.bar.inc(1);
     }
 
-    fn taken_over(&self, _member: &Member) {
+    fn taken_over(&self, _member: &TraceProcess) {
         self.bar.inc(self.tables as u64);
     }
 }

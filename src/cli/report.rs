@@ -9,9 +9,9 @@ use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening}
 use super::document_arguments::DocumentArguments;
 use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::Failure;
+use super::extra_inputs::ExtraInputs;
 use super::messages;
 use super::report_batch::{self, Batch};
-use super::tiers::TierArguments;
 use crate::engine::Registry;
 use crate::report::batch::Grouping;
 use crate::report::html::is_page;
@@ -35,7 +35,7 @@ pub struct ReportArguments {
     #[command(flatten)]
     input: InputArguments,
     #[command(flatten)]
-    tiers: TierArguments,
+    tiers: ExtraInputs,
     #[command(flatten)]
     cache: CacheArguments,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use super::arguments::{CacheArguments, GlobalArguments, InputArguments, Opening}
 use super::document_arguments::DocumentArguments;
 use super::document_output::{DocumentFormat, DocumentOutput};
 use super::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED};
-use super::filters::say_unmatched;
+use super::filters::print_unmatched;
 use super::messages;
 use super::progress::Progress;
 use super::report_outputs::{Outputs, Place};
@@ -67,7 +67,7 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
     let grouped = runs(&inputs, Some(&directory), batch.grouping)?;
     if !global.quiet {
         let line = |path: &PathBuf| format!("warning: {}: belongs to no run and is left out", path.display());
-        messages::say_some(&grouped.unmatched.iter().map(line).collect::<Vec<String>>(), "warning: ", global);
+        messages::print_notes(&grouped.unmatched.iter().map(line).collect::<Vec<String>>(), "warning: ", global);
     }
     if grouped.runs.is_empty() {
         return Err(InputError::NoTrace { reasons: Vec::new() }.into());
@@ -76,7 +76,7 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
         let names: Vec<&str> = grouped.runs.iter().map(|run| run.name.as_str()).collect();
         return Err(Failure::Usage(format!("--baseline {name} is no run; choose among {}", names.join(", "))));
     }
-    let outputs = Outputs::of(&directory, &grouped.runs, batch.format)?;
+    let outputs = Outputs::new(&directory, &grouped.runs, batch.format)?;
     let stems: Vec<Option<&str>> = outputs.places().map(|place| Some(place.stem)).collect();
     batch.document.check_charts(&options.layout, batch.input, outputs.all(), &stems)?;
     let mut charts = stems.iter().filter_map(|stem| batch.document.charts_of(*stem));
@@ -101,7 +101,11 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
     if !global.quiet {
         let documents = grouped.runs.len() - failed;
         let noun = if made.len() == 1 { "run" } else { "runs" };
-        messages::say(format_args!("wrote {}: {documents} of {} {noun}", outputs.index_page.display(), made.len()));
+        messages::print_note(format_args!(
+            "wrote {}: {documents} of {} {noun}",
+            outputs.index_page.display(),
+            made.len()
+        ));
     }
     Ok(code(&made, failed))
 }
@@ -139,7 +143,7 @@ fn make_all(
     let items: Vec<(&Run, Place<'_>)> = runs.iter().zip(outputs.places()).collect();
     let work = |(run, place): &(&Run, Place<'_>)| -> Result<Made, Infallible> {
         let made = make(batch, run, *place, options, each, global).unwrap_or_else(|failure| {
-            messages::say(format_args!("error: {}: {}", run.name, failure.message()));
+            messages::print_note(format_args!("error: {}: {}", run.name, failure.message()));
             let outcome = Outcome::Failed { reason: failure.message() };
             Made { outcome, code: failure.exit_code(), filters: Vec::new() }
         });
@@ -168,7 +172,7 @@ fn make(
         trace.analyze(&AnalysisOptions { title: Some(format!("{title}: {}", run.name)), ..options.clone() })?;
     messages::detail(global, format_args!("analysed {}", run.name));
     let is_damaged = messages::report_damage(&trace, global);
-    let is_unmatched = say_unmatched(&trace, &analysis.unmatched, analysis.is_empty, global);
+    let is_unmatched = print_unmatched(&trace, &analysis.unmatched, analysis.is_empty, global);
     if is_unmatched && analysis.is_empty {
         let reason = (run.places.join(", "), "nothing is left by the filters".to_owned());
         return Err(InputError::NoTrace { reasons: vec![reason] }.into());
@@ -176,13 +180,13 @@ fn make(
     batch.document.take_charts(&mut analysis.document, batch.format, Some(place.stem), global)?;
     batch.output.deliver(&analysis, batch.format, Some(place.document), global)?;
     let file = place.document.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let has_failed = batch.document.say_failed(&analysis.document.findings, Some(&run.name), global);
+    let has_failed = batch.document.print_failed(&analysis.document.findings, Some(&run.name), global);
     let code = match (has_failed, is_damaged, is_unmatched) {
         (true, _, _) => EXCEEDED,
         (false, true, _) => PARTIAL,
         (false, false, true) => NO_DATA,
         (false, false, false) => DONE,
     };
-    let outcome = Outcome::Done { file, figures: Box::new(RunFigures::of(&analysis)) };
+    let outcome = Outcome::Done { file, figures: Box::new(RunFigures::new(&analysis)) };
     Ok(Made { outcome, code, filters: analysis.document.provenance.filters })
 }

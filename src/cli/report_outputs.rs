@@ -44,7 +44,7 @@ impl Outputs {
     /// # Errors
     /// [`Failure::Usage`] when the directory is none, a file of it would be an input, or is there and was not written by an
     /// earlier report.
-    pub fn of(directory: &Path, runs: &[Run], format: DocumentFormat) -> Result<Self, Failure> {
+    pub fn new(directory: &Path, runs: &[Run], format: DocumentFormat) -> Result<Self, Failure> {
         let refuse = |path: &Path, reason: &str| Err(Failure::Usage(format!("{} {reason}", path.display())));
         if directory.exists() && !directory.is_dir() {
             return refuse(directory, "is no directory; name another one with -d");
@@ -118,7 +118,7 @@ impl Outputs {
             }
         }
         if !global.quiet {
-            messages::say_some(&lines, "note: ", global);
+            messages::print_notes(&lines, "note: ", global);
         }
     }
 }

@@ -88,7 +88,7 @@ impl ScanArguments {
 
     fn target(&self) -> Result<Target, Failure> {
         let architecture = self.arch.trim().split(':').next().unwrap_or_default().to_lowercase();
-        let blocks = CounterBlocks::builtin().of(&architecture, &Default::default());
+        let blocks = CounterBlocks::builtin().for_architecture(&architecture, &Default::default());
         blocks.map_err(|error| Failure::Usage(error.to_string().replace("; give them with --block-limit", "")))?;
         Ok(Target { architecture, program: self.program.clone() })
     }
@@ -130,28 +130,32 @@ pub fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Fa
 /// Says what could not be read, and what limits left out, with the options that `verb` has for them.
 pub fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArguments) {
     for (path, cause) in &tree.unreadable {
-        messages::say(format_args!("damaged: {}: {cause}", crate::source::scan::shown(path)));
+        messages::print_note(format_args!("damaged: {}: {cause}", crate::source::scan::shown(path)));
     }
     if !global.quiet && tree.beyond > 0 {
         let (read, beyond) = (tree.scan.files_scanned, tree.beyond);
-        messages::say(format_args!(
+        messages::print_note(format_args!(
             "warning: read {read} source files and left out {beyond}; {verb}--max-files reads more"
         ));
     }
     if !global.quiet && !tree.large.is_empty() {
         let count = tree.large.len();
-        messages::say(format_args!("warning: left out {count} larger source files; {verb}--max-file-size reads them"));
+        messages::print_note(format_args!(
+            "warning: left out {count} larger source files; {verb}--max-file-size reads them"
+        ));
     }
 }
 
 /// The exit code of a scan, with what explains it.
 pub fn conclude(tree: &TreeScan) -> u8 {
     if !tree.unreadable.is_empty() {
-        messages::say("the result is partial");
+        messages::print_note("the result is partial");
         return PARTIAL;
     }
     if tree.scan.files_scanned == 0 {
-        messages::say("there is no source file in the directory; name one with C, C++, HIP, CUDA, OpenCL or Python");
+        messages::print_note(
+            "there is no source file in the directory; name one with C, C++, HIP, CUDA, OpenCL or Python",
+        );
         return NO_DATA;
     }
     DONE

@@ -41,7 +41,7 @@ pub fn with_source_option<'a>(command: Command, mut queries: impl Iterator<Item 
 
 impl SourceArguments {
     /// What was given, where there is such an option.
-    pub fn of(matches: &ArgMatches) -> Self {
+    pub fn from_matches(matches: &ArgMatches) -> Self {
         let directory = matches.try_get_one::<PathBuf>(SOURCE).ok().flatten().cloned();
         Self { directory }
     }
@@ -59,7 +59,9 @@ impl SourceArguments {
         let tree = SourceTree::open(directory)?;
         if !tree.is_whole() && !global.quiet {
             let shown = directory.display();
-            messages::say(format_args!("{shown} holds too many files to look at all; name a directory below it"));
+            messages::print_note(format_args!(
+                "{shown} holds too many files to look at all; name a directory below it"
+            ));
         }
         Ok(SourceLines(Some(Mutex::new(tree))))
     }

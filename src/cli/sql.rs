@@ -16,7 +16,7 @@ use super::filters::{explain_unmatched, note_untouched};
 use super::source_text::SourceArguments;
 use super::suggest::explain;
 use super::{answer, messages};
-use crate::engine::{catalog, is_query, mentioned, run_sql};
+use crate::engine::{catalog, is_query, referenced_columns, run_sql};
 use crate::schema;
 
 /// Run your own SQL
@@ -68,7 +68,7 @@ pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Fai
         return Err(Failure::Usage(reason.to_owned()));
     }
     let source = arguments.source.open(global)?;
-    let request = mentioned(&query);
+    let request = referenced_columns(&query);
     let opening = Opening { request: Some(&request), cache: Some(&arguments.cache), ..Opening::default() };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);

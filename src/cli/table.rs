@@ -17,7 +17,8 @@ use super::source_text::{SourceArguments, with_source_option};
 use super::{answer, messages, tables};
 use crate::derive::WhyEmpty;
 use crate::engine::{
-    Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, mentioned, render, run_query, shown,
+    Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, referenced_columns, render, run_query,
+    shown,
 };
 use crate::trace::Trace;
 use crate::{derive, schema};
@@ -127,10 +128,10 @@ pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) 
     let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
     let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
     check_output(&input, &output)?;
-    let pictures = Pictures::of(query, matches, &input)?;
-    let source = SourceArguments::of(matches).open(global)?;
+    let pictures = Pictures::from_matches(query, matches, &input)?;
+    let source = SourceArguments::from_matches(matches).open(global)?;
     let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
-    let request = mentioned(&statement);
+    let request = referenced_columns(&statement);
     let opening = Opening { subject, request: Some(&request), cache: Some(&cache), ..Opening::default() };
     let trace = input.open(global, &opening)?;
     messages::warn(&trace, global);
@@ -216,7 +217,7 @@ pub fn explain_emptiness(
     };
     if !global.quiet {
         let of_query = if among_others { format!("{}: ", query.name) } else { String::new() };
-        messages::say(format_args!("{of_query}no rows: {reason}"));
+        messages::print_note(format_args!("{of_query}no rows: {reason}"));
     }
     Ok(true)
 }

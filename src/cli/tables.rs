@@ -18,7 +18,9 @@ use super::messages;
 use super::plot::{Pictures, with_plot_options};
 use super::source_text::{SourceArguments, SourceLines, with_source_option};
 use super::table::{explain_emptiness, parameter_argument, with_shared_options};
-use crate::engine::{Answer, Query, QueryError, QueryOptions, Registry, mentioned, render, run_queries, shown, united};
+use crate::engine::{
+    Answer, Query, QueryError, QueryOptions, Registry, referenced_columns, render, run_queries, shown, united,
+};
 use crate::export::atomic::{replace_directory, write_directory, write_file};
 use crate::input::is_unfinished;
 use crate::schema;
@@ -85,16 +87,16 @@ pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -
     let replaced = check_output(queries, &input, &output)?;
     let pictures: BTreeMap<&str, Pictures> = queries
         .iter()
-        .map(|query| Ok((query.name.as_str(), Pictures::of(query, matches, &input)?)))
+        .map(|query| Ok((query.name.as_str(), Pictures::from_matches(query, matches, &input)?)))
         .collect::<Result<_, Failure>>()?;
     let draw = |query: &Query, answer: &Answer| match pictures.get(query.name.as_str()) {
         Some(pictures) => pictures.draw(query, answer, global),
         None => Ok(None),
     };
-    let source = SourceArguments::of(matches).open(global)?;
+    let source = SourceArguments::from_matches(matches).open(global)?;
     let needs = || queries.iter().map(|query| query.declaration.needs.first());
     let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
-    let requests: Vec<_> = statements.iter().map(|sql| mentioned(sql)).collect();
+    let requests: Vec<_> = statements.iter().map(|sql| referenced_columns(sql)).collect();
     let (subject, request) = (subject.and_then(|name| schema::table(name)), united(&requests));
     let opening = Opening { subject, request: Some(&request), cache: Some(&cache), ..Opening::default() };
     let trace = input.open(global, &opening)?;
@@ -216,7 +218,7 @@ fn delivered<T>(queries: &[&Query], results: Vec<anyhow::Result<T>>) -> anyhow::
         return Err(error.into());
     }
     for (query, error) in failures {
-        messages::say(format_args!("error: {}: {error}; the other answers are whole", query.name));
+        messages::print_note(format_args!("error: {}: {error}; the other answers are whole", query.name));
     }
     Ok(delivered)
 }

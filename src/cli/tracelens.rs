@@ -10,7 +10,7 @@ const BINS: u16 = 100;
 /// A dispatch is short below this where nothing else is asked for, in nanoseconds.
 const THRESHOLD_NS: i64 = 10_000;
 /// Longest threshold.
-const MOST_NS: i64 = 1_000_000_000_000;
+const MAX_NS: i64 = 1_000_000_000_000;
 
 /// What of TraceLens's report is in workbooks and folders.
 #[derive(Args, Clone, Debug)]
@@ -81,7 +81,7 @@ impl TraceLensArguments {
 fn threshold(text: &str) -> Result<i64, String> {
     let has_unit = text.trim_end().ends_with(|last: char| !last.is_ascii_digit() && last != '.');
     let duration_ns = parse_duration_ns(&if has_unit { text.to_owned() } else { format!("{text}us") })?;
-    if duration_ns <= MOST_NS { Ok(duration_ns) } else { Err(format!("{text} is longer than 1000s; name less")) }
+    if duration_ns <= MAX_NS { Ok(duration_ns) } else { Err(format!("{text} is longer than 1000s; name less")) }
 }
 
 #[cfg(test)]

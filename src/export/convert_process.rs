@@ -21,7 +21,7 @@ use crate::derive::gpu_work::gpu_times::{GpuTime, gpu_times};
 use crate::derive::health::{ANOMALIES, Checks};
 use crate::input::{BlockSums, StoredProcess, part_path};
 use crate::schema::{Origin, Table, table, tables};
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// Writes every table of a process below `directory`; of those that are made on demand the ones in `with`.
 ///
@@ -29,7 +29,7 @@ use crate::trace::{Member, Trace};
 /// When a table cannot be built, or a file cannot be written.
 pub fn write_process(
     trace: &Trace,
-    member: &Member,
+    member: &TraceProcess,
     directory: &Path,
     format: TableFormat,
     with: &[&'static Table],
@@ -78,7 +78,7 @@ struct Part {
 
 struct ProcessWriter<'a> {
     trace: &'a Trace,
-    member: &'a Member,
+    member: &'a TraceProcess,
     directory: &'a Path,
     format: TableFormat,
     with: &'a [&'static Table],
@@ -166,7 +166,7 @@ impl ProcessWriter<'_> {
         let gpu_times = if table.name == "gpu_segments" { gpu_times(&frame)? } else { Vec::new() };
         let bytes = self.write_file(&path, frame, order.as_ref(), table)?;
         let sums = (self.format == TableFormat::Parquet)
-            .then(|| BlockSums::of(&path).with_context(|| format!("cannot read {}", path.display())))
+            .then(|| BlockSums::compute(&path).with_context(|| format!("cannot read {}", path.display())))
             .transpose()?;
         let timed = table.column("duration_ns").is_some() || table.column("time_ns").is_some();
         self.observer.written(self.member, table, rows);
@@ -270,7 +270,7 @@ impl Kept {
     }
 }
 
-fn identified(mut frame: DataFrame, member: &Member) -> Result<DataFrame> {
+fn identified(mut frame: DataFrame, member: &TraceProcess) -> Result<DataFrame> {
     let height = frame.height();
     for (position, (name, value)) in
         [("process", member.process.process), ("rank", member.process.rank)].into_iter().enumerate()

@@ -13,7 +13,7 @@ use crate::analysis::counter_plan::{
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 use crate::analysis::kernel_names::base_name;
 use crate::engine::NameForm;
-use crate::text::visible::is_hidden;
+use crate::text::hidden::is_hidden;
 
 const RECOMMENDATIONS: &str = include_str!("../../share/rules/recommendations.toml");
 /// Characters of a name that a pattern is made of.
@@ -221,7 +221,7 @@ fn counter_commands(
 fn passes(panels: &[String], architecture: &str, there: &BTreeSet<String>) -> Option<Vec<Pass>> {
     let definitions = Definitions::builtin();
     let facts = CounterBlocks::builtin();
-    let blocks = facts.of(architecture, &BTreeMap::new()).ok()?;
+    let blocks = facts.for_architecture(architecture, &BTreeMap::new()).ok()?;
     let mut resolver = Resolver::new(&definitions, facts, &blocks, Normalization::Wave);
     resolver.add_all(panels).ok()?;
     let resolved = resolver.finish();

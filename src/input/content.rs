@@ -39,7 +39,7 @@ pub struct Database {
 
 impl Content {
     /// Looks at the first bytes, and at the table names of a database.
-    pub fn of(path: &Path) -> Self {
+    pub fn detect(path: &Path) -> Self {
         if path.is_dir() {
             return if is_dataset(path) { Self::Dataset } else { unread(Why::Foreign, "a directory without traces") };
         }
@@ -51,7 +51,7 @@ impl Content {
             return unread(Why::Damaged, format!("cannot be read: {error}"));
         }
         if head.starts_with(SQLITE_MAGIC) {
-            database(DatabaseFile::of(path))
+            database(DatabaseFile::open(path))
         } else if head.starts_with(GZIP_MAGIC) {
             compressed(path, &decompressed_head(path, HEAD_BYTES))
         } else {

@@ -15,7 +15,7 @@ use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
 use crate::schema::anomaly::{Anomaly, Damage};
 use crate::schema::facts::ProcessFacts;
-use crate::trace::source::Source;
+use crate::trace::source::ProcessReader;
 
 /// A format of traces.
 pub trait Format: Sync {
@@ -104,7 +104,7 @@ pub trait Group: Send + Sync {
 /// What a capture holds.
 pub struct Opened {
     /// Its processes.
-    pub processes: Vec<Found>,
+    pub processes: Vec<ProcessInput>,
     /// Anomalies of the capture as a whole.
     pub notes: Vec<Anomaly>,
     /// Parts of it that cannot be read.
@@ -112,9 +112,9 @@ pub struct Opened {
 }
 
 /// A process found in an input.
-pub struct Found {
+pub struct ProcessInput {
     /// What the input says about it.
     pub facts: ProcessFacts,
     /// Reads its tables.
-    pub source: Arc<dyn Source>,
+    pub source: Arc<dyn ProcessReader>,
 }

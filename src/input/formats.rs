@@ -20,7 +20,7 @@ pub static FORMATS: [&dyn Format; 7] = [
 
 /// What a file or directory is, and the place of its format in the list.
 pub fn recognise(path: &Path) -> (usize, Recognised) {
-    let mut content = Content::of(path);
+    let mut content = Content::detect(path);
     let asked = |(at, format): (usize, &&dyn Format)| Some((at, format.recognise(&mut content)?));
     let known = FORMATS.iter().enumerate().find_map(asked);
     known.unwrap_or_else(|| (FORMATS.len(), content.unread().into()))
@@ -55,13 +55,13 @@ mod tests {
         assert_eq!(of_formats.len(), FORMATS.len());
         for (at, path) in of_formats.iter().enumerate() {
             let takers: Vec<usize> = (0..FORMATS.len())
-                .filter(|other| FORMATS[*other].recognise(&mut Content::of(path)).is_some())
+                .filter(|other| FORMATS[*other].recognise(&mut Content::detect(path)).is_some())
                 .collect();
             assert!(takers.contains(&at) && recognise(path).0 == at, "{}: {takers:?}", path.display());
             // The list has RPD first, as its tables are named like those of rocpd.
             assert!(takers.len() == 1 || takers == [1, 2], "{}: {takers:?}", path.display());
         }
-        assert!(Rocpd.recognise(&mut Content::of(std::path::Path::new("Cargo.toml"))).is_none());
+        assert!(Rocpd.recognise(&mut Content::detect(std::path::Path::new("Cargo.toml"))).is_none());
         assert!(matches!(recognise(std::path::Path::new("Cargo.toml")), (7, Recognised::Unread(_))));
     }
 }

@@ -8,12 +8,12 @@ use anyhow::Result;
 use super::cache::{Cache, Miss};
 use super::discover::{Candidate, Problem};
 use super::files::files_of;
-use super::format::{Found, Group, Opened, Opening, Recognised, Shared};
+use super::format::{Group, Opened, Opening, ProcessInput, Recognised, Shared};
 use super::formats::recognise;
 use super::open::LoadOptions;
 use super::skipped::{Unread, Why};
 use crate::schema::facts::Role;
-use crate::trace::source::Source;
+use crate::trace::source::ProcessReader;
 
 /// What is in a file.
 pub enum Looked {
@@ -113,7 +113,7 @@ impl Place {
     }
 
     /// The process of the capture that another one from the cache stands for.
-    pub fn reopened(&self, cached: &Found, options: &LoadOptions) -> Option<Arc<dyn Source>> {
+    pub fn reopened(&self, cached: &ProcessInput, options: &LoadOptions) -> Option<Arc<dyn ProcessReader>> {
         let opened = match self {
             Self::File(candidate) => match look(candidate, options, &Shared::default()) {
                 Looked::Capture(opened, _) => opened,
@@ -121,7 +121,7 @@ impl Place {
             },
             Self::Group(group) => group.open(),
         };
-        let same = |found: &Found| found.facts == cached.facts;
+        let same = |found: &ProcessInput| found.facts == cached.facts;
         opened.ok()?.processes.into_iter().find(same).map(|found| found.source)
     }
 }

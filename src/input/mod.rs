@@ -13,6 +13,8 @@ mod dataset;
 #[cfg(feature = "tables")]
 mod discover;
 #[cfg(feature = "tables")]
+mod duplicate_processes;
+#[cfg(feature = "tables")]
 mod error;
 #[cfg(feature = "tables")]
 mod files;
@@ -42,8 +44,6 @@ mod rocprofv3_csv;
 mod rocprofv3_json;
 mod rpd;
 mod skipped;
-#[cfg(feature = "tables")]
-mod twins;
 
 #[cfg(feature = "tables")]
 pub use att::thread_traces_below;
@@ -64,7 +64,7 @@ pub use error::InputError;
 #[cfg(feature = "tables")]
 pub use files::FileIdentity;
 #[cfg(feature = "tables")]
-pub use format::Found;
+pub use format::ProcessInput;
 #[cfg(feature = "tables")]
 pub use load::{load, load_candidates, load_with_cache};
 #[cfg(feature = "tables")]

@@ -86,7 +86,7 @@ impl Skipped {
     }
 
     /// What becomes of a candidate whose content is not read; `None` if nobody misses it.
-    pub fn of(candidate: &Candidate, unread: Unread) -> Option<Self> {
+    pub fn from_candidate(candidate: &Candidate, unread: Unread) -> Option<Self> {
         let Unread { why, reason } = unread;
         let promised = promise(&candidate.name());
         let (class, reason) = match why {
@@ -140,7 +140,7 @@ mod tests {
 
     fn class(name: &str, named: bool, why: Why) -> Option<Class> {
         let candidate = Candidate { path: name.into(), named, problem: None };
-        Skipped::of(&candidate, Unread::new(why, "a reason")).map(|skipped| skipped.class)
+        Skipped::from_candidate(&candidate, Unread::new(why, "a reason")).map(|skipped| skipped.class)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::document::{Document, Layout, Sources, document, ranks};
 use crate::engine::{NameForm, Registry};
 use crate::findings::{
-    Answers, BROKEN_SPAN, Collected, Question, RuleBook, RunViews, Spans, Verdict, ask, judge, questions,
+    Answers, BROKEN_SPAN, Collected, QueryRequest, RuleBook, RunViews, Spans, Verdict, ask, judge, questions,
     questions_of_views, verdict,
 };
 use crate::source::scan::TreeScan;
@@ -26,7 +26,7 @@ pub struct AnalysisOptions {
     /// Rows of tables, 0 for all.
     pub rows: usize,
     /// What is asked beside what rules and sections ask.
-    pub questions: Vec<Question>,
+    pub questions: Vec<QueryRequest>,
     /// What the user wants to know, in words.
     pub prompt: Option<String>,
     /// Heading of the document, where it is not the usual one.
@@ -106,12 +106,12 @@ impl Trace {
             asked.extend(questions_of_views());
         }
         let answers = ask(self, &options.registry, &asked, options.name)?;
-        let collected = Collected::of(self, &answers, options.name);
-        let views = RunViews::of(&answers, &options.rules);
+        let collected = Collected::new(self, &answers, options.name);
+        let views = RunViews::new(&answers, &options.rules);
         let views = if self.choice().is_windowed() { views.of_window() } else { views };
         let findings = judge(&answers, &options.registry, &options.rules, &collected, &views)?;
         let headline = views.headline();
-        let spans = Spans::of(&answers, headline, options.rules.get(BROKEN_SPAN));
+        let spans = Spans::new(&answers, headline, options.rules.get(BROKEN_SPAN));
         let (is_empty, unmatched) = self.unmatched(&answers)?;
         let mut document = document(Sources {
             trace: self,

@@ -21,7 +21,7 @@ pub fn offsets(nodes: &[i64], leavings: &[Leaving]) -> BTreeMap<i64, i64> {
                 (differences.len(), std::cmp::Reverse(*known), differences)
             });
             let most = told.max_by_key(|(count, known, _)| (*count, *known));
-            if let Some(centre) = most.and_then(|(_, _, mut differences)| Centre::of(&mut differences)) {
+            if let Some(centre) = most.and_then(|(_, _, mut differences)| Centre::compute(&mut differences)) {
                 placed.push((*node, centre.median_ns));
             }
         }
@@ -45,7 +45,7 @@ pub struct Residual {
 
 impl Residual {
     /// Of the distances, which are sorted; `None` of none.
-    pub fn of(spreads: &mut [i64]) -> Option<Self> {
+    pub fn compute(spreads: &mut [i64]) -> Option<Self> {
         spreads.sort_unstable();
         let median_ns = *spreads.get(spreads.len().checked_sub(1)? / 2)?;
         Some(Self { collectives: spreads.len(), median_ns, max_ns: *spreads.last()? })
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn the_residual_has_the_lower_median() {
         let residual = Residual { collectives: 4, median_ns: 2, max_ns: 9 };
-        assert_eq!(Residual::of(&mut [9, 1, 2, 3]), Some(residual));
-        assert_eq!(Residual::of(&mut []), None);
+        assert_eq!(Residual::compute(&mut [9, 1, 2, 3]), Some(residual));
+        assert_eq!(Residual::compute(&mut []), None);
     }
 }

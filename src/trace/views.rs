@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Result;
 use polars::prelude::DataFrame;
 
-use super::looks::Look;
-use super::selection::{self, Choice, PARTS, Resolved, Window, steady_part_of};
-use super::{Member, Trace};
+use super::consumer::TableConsumer;
+use super::selection::{self, Filters, PARTS, Resolved, Window, steady_part_of};
+use super::{Trace, TraceProcess};
 use crate::columns::requests::ProcessTables;
 use crate::derive;
 
@@ -24,7 +24,7 @@ pub enum View {
 
 /// The steady part of every process, told from its tables while these are read.
 pub struct SteadyParts {
-    choice: Choice,
+    choice: Filters,
     /// Whether there is only one process.
     is_alone: bool,
     parts: Mutex<BTreeMap<i64, SteadyPart>>,
@@ -40,8 +40,8 @@ struct SteadyPart {
 
 impl SteadyParts {
     /// Those of a trace.
-    pub fn of(trace: &Trace) -> Self {
-        let choice = Choice { window: Some(Window::steady()), ..Choice::default() };
+    pub fn new(trace: &Trace) -> Self {
+        let choice = Filters { window: Some(Window::steady()), ..Filters::default() };
         Self { choice, is_alone: trace.members().len() == 1, parts: Mutex::default() }
     }
 
@@ -52,13 +52,13 @@ impl SteadyParts {
     }
 
     /// The same look at the rows of the steady part. What it is told from is read too, unless it is known of every process.
-    pub fn look<'a>(&'a self, look: Look<'a>, are_known: bool) -> Look<'a> {
+    pub fn look<'a>(&'a self, look: TableConsumer<'a>, are_known: bool) -> TableConsumer<'a> {
         let mut request = selection::extend_request(&self.choice, &look.request);
         if !are_known {
             request.entry(PARTS.0).or_default().extend(PARTS.1);
         }
         let names: BTreeSet<&'static str> = request.keys().copied().collect();
-        Look::new(request, move |member, tables, _| {
+        TableConsumer::new(request, move |member, tables, _| {
             let SteadyPart { resolved, is_all } = self.part(member, tables)?;
             if is_all && self.is_alone {
                 return Ok(());
@@ -70,7 +70,7 @@ impl SteadyParts {
         })
     }
 
-    fn part(&self, member: &Member, tables: &ProcessTables) -> Result<SteadyPart> {
+    fn part(&self, member: &TraceProcess, tables: &ProcessTables) -> Result<SteadyPart> {
         let process = member.process.process;
         if let Some(known) = self.parts.lock().unwrap_or_else(PoisonError::into_inner).get(&process) {
             return Ok(known.clone());

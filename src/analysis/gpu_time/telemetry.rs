@@ -44,12 +44,12 @@ pub fn quantity(name: &str, unit: Option<&str>) -> Option<(Quantity, f64)> {
 
 /// A value that holds from each sample to the next, and from the last one on. Before the first it is not known.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct StepSeries {
     /// Time, value, and integral up to the time, in the order of time.
     steps: Vec<(i64, f64, f64)>,
 }
 
-impl Held {
+impl StepSeries {
     /// From samples in any order; of those at the same time the last holds.
     pub fn new(mut samples: Vec<(i64, f64)>) -> Self {
         samples.retain(|(_, value)| value.is_finite());
@@ -117,7 +117,7 @@ mod tests {
                 [] => None,
                 known => Some(known.iter().sum::<f64>() / known.len() as f64),
             };
-            let found = Held::new(samples.clone()).mean(start, start + length);
+            let found = StepSeries::new(samples.clone()).mean(start, start + length);
             prop_assert_eq!(found.is_some(), expected.is_some());
             if let (Some(found), Some(expected)) = (found, expected) {
                 prop_assert!((found - expected).abs() < 1e-9, "{} is not {}", found, expected);

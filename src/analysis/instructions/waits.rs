@@ -76,7 +76,7 @@ pub fn part_of(total: i64, parts: usize, at: usize) -> i64 {
 pub fn attribute(listing: &[Instruction<'_>], rules: &InstructionRules) -> Vec<WaitPart> {
     let texts: Vec<String> = listing.iter().map(|row| row.text.trim().to_ascii_lowercase()).collect();
     let Some(generation) = rules.generation(texts.iter().map(|text| mnemonic(text))) else { return Vec::new() };
-    let branches = Branches::of(listing, &texts, rules);
+    let branches = Branches::new(listing, &texts, rules);
     let mut state = UnderWay::new(generation);
     let mut parts = Vec::new();
     let mut last: Option<(usize, &Instruction<'_>)> = None;
@@ -124,7 +124,7 @@ struct Branches {
 }
 
 impl Branches {
-    fn of(listing: &[Instruction<'_>], texts: &[String], rules: &InstructionRules) -> Self {
+    fn new(listing: &[Instruction<'_>], texts: &[String], rules: &InstructionRules) -> Self {
         let (mut branches, mut blind) = (Vec::new(), BTreeSet::new());
         let rows = listing.iter().zip(texts).enumerate();
         for (at, (row, text)) in rows.filter(|(_, (row, text))| row.hits != 0 && rules.is_direct(mnemonic(text))) {

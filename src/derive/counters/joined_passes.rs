@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::values::Integers;
+use crate::columns::values::I64Values;
 use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, texts};
 
 /// What the passes of a rank have in common, and how often.
@@ -13,7 +13,7 @@ pub struct Joined {
     /// One row per dispatch: what is told of it in its first pass, and every counter from the first pass that has it.
     pub frame: DataFrame,
     /// Which of the frames each row is told of by.
-    pub told_by: Vec<usize>,
+    pub source_part: Vec<usize>,
 }
 
 const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
@@ -69,7 +69,7 @@ pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
     let mut durations: Vec<Vec<i64>> = vec![Vec::new(); told.len()];
     for (frame, places) in frames.iter().zip(&places) {
         let valid = frame.column("valid")?.bool()?.clone();
-        let lengths = Integers::of(frame.column("duration_ns")?.i64()?);
+        let lengths = I64Values::new(frame.column("duration_ns")?.i64()?);
         for (row, place) in places.iter().enumerate() {
             if let (Some(true), Some(length), Some(known)) =
                 (valid.get(row), lengths.get(row), durations.get_mut(*place))
@@ -78,18 +78,18 @@ pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
             }
         }
     }
-    let told_by = told.iter().map(|(at, _)| *at).collect();
+    let source_part = told.iter().map(|(at, _)| *at).collect();
     let mut frame = told_rows(frames, &told)?;
     frame.with_column(medians(durations))?;
     let counters = counters(frames, &places, told.len())?;
     frame.hstack_mut(&counters)?;
-    Ok(Joined { frame, told_by })
+    Ok(Joined { frame, source_part })
 }
 
 /// The dispatches of a single pass.
 fn alone(frame: &DataFrame) -> Result<Joined> {
     let valid = frame.column("valid")?.bool()?;
-    let lengths = Integers::of(frame.column("duration_ns")?.i64()?);
+    let lengths = I64Values::new(frame.column("duration_ns")?.i64()?);
     let durations: Float64Chunked = lengths
         .iter()
         .zip(valid.iter())
@@ -97,8 +97,8 @@ fn alone(frame: &DataFrame) -> Result<Joined> {
         .collect_ca(DURATION.into());
     let mut frame = frame.clone();
     frame.with_column(durations.into_series().into_column())?;
-    let told_by = vec![0; frame.height()];
-    Ok(Joined { frame, told_by })
+    let source_part = vec![0; frame.height()];
+    Ok(Joined { frame, source_part })
 }
 
 /// The name of the duration of a joined dispatch, in nanoseconds.
@@ -184,7 +184,7 @@ struct Likes {
 impl Likes {
     /// Adds the rows of a frame, which are in the order of their passes.
     fn add(&mut self, at: usize, frame: &DataFrame) -> Result<()> {
-        let read = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
+        let read = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
         let (passes, gpus, ids) = (read("pass")?, read("gpu")?, read("dispatch_id")?);
         let shape = SHAPE.iter().map(|name| read(name)).collect::<Result<Vec<_>>>()?;
         let (codes, names) = texts(frame.column("kernel_name")?)?;

@@ -8,7 +8,7 @@ use polars::prelude::*;
 
 use crate::analysis::allocations::{Action, Fate};
 use crate::columns::frames::{constant_cat, dictionary_column};
-use crate::columns::values::{Integers, integers};
+use crate::columns::values::{I64Values, integers};
 use crate::derive::memory::allocation_pairs::{Paired, paired};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
 use crate::schema::process::Process;
@@ -96,7 +96,7 @@ fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
     let is_call = col("valid").and(col("domain").neq(lit("marker")));
     let calls =
         regions.clone().lazy().filter(is_call.and(col("correlation_id").is_in(lit(wanted), false))).collect()?;
-    let integers = |name: &str| -> Result<Integers> { Ok(Integers::of(calls.column(name)?.i64()?)) };
+    let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(calls.column(name)?.i64()?)) };
     let (of_calls, keys) = (integers("correlation_id")?, integers("region_id")?);
     let (starts, ends) = (integers("start_ns")?, integers("end_ns")?);
     let mut outermost: BTreeMap<Option<i64>, (Place, IdxSize)> = BTreeMap::new();

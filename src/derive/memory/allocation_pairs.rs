@@ -5,7 +5,7 @@ use polars::prelude::*;
 
 use crate::analysis::allocations::{Action, Fate, Level, Operation, pair};
 use crate::columns::frames::rows_named;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 
 /// Levels of memory that are looked at, each of which has addresses of its own. Scratch memory has none.
 const LEVELS: [&str; 2] = ["REAL", "VIRTUAL"];
@@ -31,21 +31,21 @@ pub struct Memory {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn paired(allocations: &DataFrame) -> Result<Memory> {
-    let valid = Truths::of(allocations.column("valid")?.bool()?);
+    let valid = BoolValues::new(allocations.column("valid")?.bool()?);
     let (addresses, bytes) = (integers(allocations, "address")?, integers(allocations, "bytes")?);
     let (starts, ends) = (integers(allocations, "start_ns")?, integers(allocations, "end_ns")?);
     let gpus = integers(allocations, "gpu")?;
     let actions = [("ALLOC", Action::Allocate), ("REALLOC", Action::Reallocate), ("FREE", Action::Free)];
     let mut action_of: Vec<Option<Action>> = vec![None; allocations.height()];
     for (word, action) in actions {
-        let rows = Truths::of(&rows_named(allocations.column("operation")?, |name| name == word)?);
+        let rows = BoolValues::new(&rows_named(allocations.column("operation")?, |name| name == word)?);
         for (slot, _) in action_of.iter_mut().zip(rows.iter()).filter(|(_, is)| *is == Some(true)) {
             *slot = Some(action);
         }
     }
     let mut levels = Vec::new();
     for level in LEVELS {
-        let of_level = Truths::of(&rows_named(allocations.column("level")?, |name| name == level)?);
+        let of_level = BoolValues::new(&rows_named(allocations.column("level")?, |name| name == level)?);
         let times = starts.iter().zip(ends.iter());
         let what = addresses.iter().zip(bytes.iter()).zip(gpus.iter());
         let rows = (0_u32..).zip(&action_of).zip(valid.iter()).zip(of_level.iter()).zip(times).zip(what);
@@ -68,6 +68,6 @@ pub fn paired(allocations: &DataFrame) -> Result<Memory> {
     Ok(Memory { levels })
 }
 
-fn integers(frame: &DataFrame, name: &str) -> Result<Integers> {
-    Ok(Integers::of(frame.column(name)?.i64()?))
+fn integers(frame: &DataFrame, name: &str) -> Result<I64Values> {
+    Ok(I64Values::new(frame.column(name)?.i64()?))
 }

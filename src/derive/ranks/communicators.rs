@@ -36,7 +36,7 @@ pub struct Lane {
 
 impl Lane {
     /// A lane without calls.
-    pub fn of(part: usize, node: i64) -> Self {
+    pub fn new(part: usize, node: i64) -> Self {
         Self { part, node, calls: Vec::new() }
     }
 
@@ -53,7 +53,7 @@ impl Lane {
             let key = key(call);
             let place = *places.entry(key.clone()).or_insert(lanes.len());
             if place == lanes.len() {
-                lanes.push((key, Self::of(self.part, self.node)));
+                lanes.push((key, Self::new(self.part, self.node)));
             }
             if let Some((_, lane)) = lanes.get_mut(place) {
                 lane.calls.push(call.clone());
@@ -76,7 +76,7 @@ pub struct Communicator {
 }
 
 /// The communicators of kernels, by name the lanes of each.
-pub fn told_apart(names: impl Iterator<Item = Vec<Lane>>) -> Vec<Communicator> {
+pub fn split_communicators(names: impl Iterator<Item = Vec<Lane>>) -> Vec<Communicator> {
     let mut told = Vec::new();
     let mut recorded: Vec<((Key, usize), Communicator)> = Vec::new();
     for (name, lanes) in names.enumerate() {

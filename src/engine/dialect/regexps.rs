@@ -41,7 +41,7 @@ enum Gives {
 }
 
 impl Gives {
-    fn of(&self, first: Option<&DataType>) -> DataType {
+    fn data_type(&self, first: Option<&DataType>) -> DataType {
         match self {
             Self::This(data_type) => data_type.clone(),
             Self::First => first.map_or(DataType::String, plain),
@@ -93,7 +93,7 @@ impl FunctionRegistry for Functions {
         let field = move |_: &Schema, fields: &[Field]| {
             let first = fields.first();
             let name = first.map_or(PlSmallStr::from_static("value"), |field| field.name().clone());
-            Ok(Field::new(name, gives.of(first.map(|field| field.dtype()))))
+            Ok(Field::new(name, gives.data_type(first.map(|field| field.dtype()))))
         };
         let mut function = UserDefinedFunction::new(PlSmallStr::from(name), BaseColumnUdf::new(compute, field));
         function.options = options;

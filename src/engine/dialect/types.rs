@@ -136,13 +136,13 @@ impl Number {
         let is_missing = |expr: &&Expr| matches!(expr, Expr::Value(value) if value.value == Value::Null);
         let mut all = all.filter(|expr| !is_missing(expr));
         let Some(first) = all.next() else { return Open };
-        all.fold(Self::of(first, scope), |number, expr| number.with(Self::of(expr, scope)))
+        all.fold(Self::infer(first, scope), |number, expr| number.with(Self::infer(expr, scope)))
     }
 
     /// What an expression over the columns of a scope gives.
-    pub fn of(expr: &Expr, scope: &Scope) -> Self {
+    pub fn infer(expr: &Expr, scope: &Scope) -> Self {
         match expr {
-            Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => Self::of(inner, scope),
+            Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => Self::infer(inner, scope),
             Expr::Value(value) => match &value.value {
                 Value::Number(digits, _) if digits.contains(['e', 'E']) => Float,
                 Value::Number(digits, _) if digits.contains('.') => Decimal,
@@ -157,7 +157,7 @@ impl Number {
                 | BinaryOperator::Multiply
                 | BinaryOperator::Modulo
                 | BinaryOperator::DuckIntegerDivide
-                | BinaryOperator::MyIntegerDivide => Self::of(left, scope).with(Self::of(right, scope)),
+                | BinaryOperator::MyIntegerDivide => Self::infer(left, scope).with(Self::infer(right, scope)),
                 BinaryOperator::Divide => Float,
                 _ => Open,
             },
@@ -169,7 +169,7 @@ impl Number {
             }
             Expr::Function(function) => {
                 let given = arguments(function);
-                let first = given.first().map_or(Open, |first| Self::of(first, scope));
+                let first = given.first().map_or(Open, |first| Self::infer(first, scope));
                 match name_of(function).as_str() {
                     "count" | "length" => Self::Whole,
                     "median" | "quantile_cont" => {
@@ -196,7 +196,7 @@ mod tests {
     use crate::engine::dialect::functions::expression;
 
     fn number(text: &str) -> Number {
-        Number::of(&expression(text).unwrap(), &Scope::default())
+        Number::infer(&expression(text).unwrap(), &Scope::default())
     }
 
     #[test]

@@ -187,7 +187,7 @@ fn filtered(frame: &DataFrame, filters: &BTreeSet<Value>) -> Result<DataFrame> {
 mod tests {
     use super::*;
     use crate::columns::frames::categorical;
-    use crate::engine::groups::grouped::MOST_GROUPS;
+    use crate::engine::groups::grouped::MAX_GROUPS;
     use crate::engine::groups::recognise::recognise;
 
     fn together<'a>(parts: impl IntoIterator<Item = Pass<'a>>) -> Pass<'a> {
@@ -325,8 +325,8 @@ mod tests {
             pass.add(&df!("gpu" => (from..to).collect::<Vec<i64>>()).unwrap()).unwrap();
             pass
         };
-        let most = MOST_GROUPS as i64;
-        assert_eq!(together([of(0, most), of(0, most)]).finish().unwrap().unwrap()[0].height(), MOST_GROUPS);
+        let most = MAX_GROUPS as i64;
+        assert_eq!(together([of(0, most), of(0, most)]).finish().unwrap().unwrap()[0].height(), MAX_GROUPS);
         assert!(together([of(0, most), of(5, most + 1), of(0, 1)]).finish().unwrap().is_none());
     }
 }

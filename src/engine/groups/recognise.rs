@@ -81,7 +81,7 @@ pub fn recognise_all(sql: &str) -> Option<Recognised> {
 type May<'a> = dyn Fn(&Table) -> bool + 'a;
 
 fn recognise_over(sql: &str, may: &May<'_>) -> Option<Recognised> {
-    let mut expressions = Expressions::of(sql)?;
+    let mut expressions = Expressions::parse(sql)?;
     let mut rows: BTreeMap<String, Rows> = BTreeMap::new();
     let mut groupings: Vec<Grouping> = Vec::new();
     expressions.with.cte_tables.retain(|cte| {
@@ -190,7 +190,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn of(parts: &Parts<'_>, rows: &'a BTreeMap<String, Rows>, may: &May<'_>) -> Option<Self> {
+    fn from_parts(parts: &Parts<'_>, rows: &'a BTreeMap<String, Rows>, may: &May<'_>) -> Option<Self> {
         let chosen = rows.get(&parts.table);
         let table = chosen.map(|rows| rows.table).or_else(|| known_table(&parts.table, may))?;
         Some(Self { table, chosen })
@@ -204,7 +204,7 @@ impl<'a> Source<'a> {
                 None => Value::column(self.table, &name),
             }
         };
-        Value::of(expr, &named)
+        Value::from_expr(expr, &named)
     }
 
     /// What must be true of rows, those of the rows chosen before too.
@@ -219,7 +219,7 @@ impl<'a> Source<'a> {
 /// A SELECT that does nothing but take values of the rows of a canonical table.
 fn chosen(select: &Select, rows: &BTreeMap<String, Rows>, may: &May<'_>) -> Option<Rows> {
     let parts = parts(select).filter(|parts| parts.keys.is_empty())?;
-    let source = Source::of(&parts, rows, may)?;
+    let source = Source::from_parts(&parts, rows, may)?;
     let mut columns = BTreeMap::new();
     for (alias, expr) in &parts.items {
         let name = alias.clone().or_else(|| parts.column(&expr.to_string()))?;
@@ -230,7 +230,7 @@ fn chosen(select: &Select, rows: &BTreeMap<String, Rows>, may: &May<'_>) -> Opti
 
 fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &May<'_>) -> Option<Grouping> {
     let parts = parts(select).filter(|parts| !parts.keys.is_empty())?;
-    let source = Source::of(&parts, rows, may)?;
+    let source = Source::from_parts(&parts, rows, may)?;
     let key = |expr: &Expr| {
         // A number there is the place of a column.
         let key = source.value(&parts, expr).filter(|_| !matches!(expr, Expr::Value(_)))?;

@@ -10,13 +10,13 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::partial::Partial;
 use super::record::{CONVERSION, Conversion, Key, Record, identity, inputs};
-use super::recording::Recording;
+use super::recording_source::RecordingSource;
 use crate::derive;
 use crate::export::convert::{Observer, TableFormat, Written, selection};
 use crate::export::convert_process::write_process;
 use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess, part_path};
 use crate::schema::Table;
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// Where to write, and what of an earlier conversion may be used.
 pub struct Plan<'a> {
@@ -56,7 +56,7 @@ pub enum Refused {
 
 /// A process with what decides whether it can be taken over.
 struct Candidate<'a> {
-    member: &'a Member,
+    member: &'a TraceProcess,
     identity: String,
     inputs: Vec<FileIdentity>,
     /// Whether something of it is known to be damaged.
@@ -78,10 +78,11 @@ impl Candidate<'_> {
 /// # Errors
 /// [`Refused`], or when a file cannot be written. Processes that were finished until then are kept for the next time.
 pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Result<Outcome> {
-    let key = Key::of(trace, plan.format, &plan.with);
+    let key = Key::new(trace, plan.format, &plan.with);
     let known_damage: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
-    let describe =
-        |member: &Member| -> Result<(String, Vec<FileIdentity>)> { Ok((identity(trace, member)?, inputs(member)?)) };
+    let describe = |member: &TraceProcess| -> Result<(String, Vec<FileIdentity>)> {
+        Ok((identity(trace, member)?, inputs(member)?))
+    };
     let mut described = trace.jobs().run(trace.members(), |_| 0, describe)?;
     if plan.with.iter().any(|table| derive::is_joint(table.name)) {
         // Some rows of a process depend on all processes.
@@ -184,7 +185,7 @@ fn write_one(
     plan: &Plan<'_>,
     observer: &dyn Observer,
 ) -> Result<(Record, bool)> {
-    let (member, recording) = Recording::of(candidate.member);
+    let (member, recording) = RecordingSource::wrap(candidate.member);
     let directory = partial.tables();
     let write = || write_process(trace, &member, &directory, plan.format, &plan.with, observer);
     let (process, written) = match write() {

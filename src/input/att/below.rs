@@ -26,7 +26,7 @@ pub fn thread_traces_below(directory: &Path) -> Result<(Vec<PathBuf>, Vec<PathBu
         if !(name.ends_with(".csv") || name.ends_with(".csv.gz")) {
             continue;
         }
-        match Content::of(&candidate.path) {
+        match Content::detect(&candidate.path) {
             Content::Head(Head::AttStatistics) => found.push(candidate.path),
             _ if is_named_like_statistics(&name) => unread.push(candidate.path),
             _ => {}

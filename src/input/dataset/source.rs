@@ -24,12 +24,12 @@ use crate::columns::reading::Piece;
 use crate::columns::requests::Request;
 use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::input::content::Content;
-use crate::input::format::{Format, Found, Opened, Recognised};
+use crate::input::format::{Format, Opened, ProcessInput, Recognised};
 use crate::schema::anomaly::Damage;
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::process::{Gpu, Process};
 use crate::schema::{Column as Declaration, Table, table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source, Stored};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 
 /// Name of the manifest in a dataset directory.
 pub const MANIFEST: &str = "manifest.json";
@@ -171,7 +171,7 @@ fn find(directory: &Path, shown: &str, categories: &CategoryRules) -> Result<Ope
         let facts =
             ProcessFacts { stored_rank: Some(stored.rank), stored_role: Some(stored.role), ..stored.facts.clone() };
         let source = DatasetSource::new(directory, stored, same_categories).without(damaged);
-        Found { facts, source: Arc::new(source) }
+        ProcessInput { facts, source: Arc::new(source) }
     });
     Ok(Opened { processes: found.collect(), notes, damage })
 }
@@ -335,7 +335,7 @@ fn renumbered_by_agent(process: &Process) -> Expr {
         .alias("device")
 }
 
-impl Source for DatasetSource {
+impl ProcessReader for DatasetSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Declaration]) -> Result<Rows> {
         let categorised = table.column("kernel_name").is_some() && columns.iter().any(|c| c.name == "category");
         let names = columns.iter().map(|column| column.name);

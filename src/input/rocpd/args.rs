@@ -36,7 +36,7 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     let event_ids = columns.integers("event_id");
     let owners = match chosen {
         Some((_, owners)) => Arc::new(owners),
-        None => assembly.lookups.owners.of(assembly, &event_ids, is_counting)?,
+        None => assembly.lookups.owners.owners(assembly, &event_ids, is_counting)?,
     };
     let found: Vec<Option<(usize, i64)>> = event_ids.iter().map(|id| id.and_then(|id| owners.find(id))).collect();
     let ids = columns.integers("id");
@@ -101,11 +101,11 @@ pub struct OwnerCache(Mutex<Option<Arc<Owners>>>);
 
 impl OwnerCache {
     /// Those of `event_ids`, which are those of all arguments; who reads what others counted is the last to need them.
-    fn of(&self, assembly: &Assembly<'_>, event_ids: &Int64Chunked, is_counting: bool) -> Result<Arc<Owners>> {
+    fn owners(&self, assembly: &Assembly<'_>, event_ids: &Int64Chunked, is_counting: bool) -> Result<Arc<Owners>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let owners = match known.take() {
             Some(owners) => owners,
-            None => Arc::new(Owners::of(assembly, event_ids)?),
+            None => Arc::new(Owners::collect(assembly, event_ids)?),
         };
         if is_counting {
             *known = Some(Arc::clone(&owners));
@@ -123,7 +123,7 @@ struct Owners {
 impl Owners {
     /// Looks for the owners of `event_ids`: few events have arguments, so that most rows of the owners' tables are passed
     /// over.
-    fn of(assembly: &Assembly<'_>, event_ids: &Int64Chunked) -> Result<Self> {
+    fn collect(assembly: &Assembly<'_>, event_ids: &Int64Chunked) -> Result<Self> {
         let mut distinct: Vec<i64> = event_ids.iter().flatten().collect();
         if !distinct.is_sorted() {
             distinct.sort_unstable();

@@ -23,7 +23,7 @@ const DISPATCHES: &str = "kernel_dispatch";
 
 impl CounterFacts {
     /// Looks for values and replays.
-    pub fn of(connection: &Connection, partition: &Partition) -> Self {
+    pub fn read(connection: &Connection, partition: &Partition) -> Self {
         let mut asking = Asking { connection, failure: None };
         let replay_passes = asking.replay_passes(partition);
         let has_counters = replay_passes > 0 || asking.has_counters(partition);

@@ -28,7 +28,7 @@ fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
     assembly.absorb("pmc_event", &columns);
     let wanted = [integer("event_id"), integer("dispatch_id"), integer("replay_pass")];
     let dispatches = assembly.look_up("kernel_dispatch", &wanted, Condition::all())?;
-    let runs = Runs::of(&dispatches, assembly.context.process.pass);
+    let runs = Runs::new(&dispatches, assembly.context.process.pass);
     let event_ids = columns.integers("event_id");
     let run = |event: Option<i64>| event.and_then(|event| runs.find(event));
     let dispatch_ids: Int64Chunked =
@@ -76,7 +76,7 @@ struct Runs {
 }
 
 impl Runs {
-    fn of(dispatches: &Columns, first_pass: i64) -> Self {
+    fn new(dispatches: &Columns, first_pass: i64) -> Self {
         let columns =
             (dispatches.integers("dispatch_id"), dispatches.integers("id"), dispatches.integers("replay_pass"));
         let rows = columns.0.iter().zip(columns.1.iter()).zip(columns.2.iter());
@@ -136,7 +136,7 @@ pub fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
 fn counter_names(assembly: &mut Assembly<'_>) -> Result<Texts> {
     let columns = assembly.database.read("info_pmc", &[text("name")], 1)?;
     assembly.absorb("info_pmc", &columns);
-    Ok(Texts::of(&columns.integers("id"), &columns.texts("name")))
+    Ok(Texts::new(&columns.integers("id"), &columns.texts("name")))
 }
 
 /// Assembles one row per hardware instance, numbered in recorded order.

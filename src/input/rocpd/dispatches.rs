@@ -9,7 +9,7 @@ use super::database::Database;
 use super::events::Events;
 use super::hint;
 use crate::columns::frames::{dictionary_column, dictionary_column_at};
-use crate::columns::values::{Integers, integers};
+use crate::columns::values::{I64Values, integers};
 use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, integer};
 use crate::input::common::{count_first, count_rows, or, or_else};
 use crate::schema::anomaly::Severity;
@@ -101,8 +101,8 @@ pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
     // 0 is how the source writes that a dispatch belongs to no graph.
     for name in ["graph_exec_id", "graph_node_id"] {
         if assembly.wants(&[name]) {
-            let in_graph = Integers::of(&columns.integers("graph_exec_id"));
-            let values = Integers::of(&columns.integers(name));
+            let in_graph = I64Values::new(&columns.integers("graph_exec_id"));
+            let values = I64Values::new(&columns.integers(name));
             let values = values.iter().zip(in_graph.iter()).map(|(value, graph)| value.filter(|_| graph != Some(0)));
             assembly.put(name, integers(name, values).into_series());
         }
@@ -178,7 +178,7 @@ pub fn put_event_ids(assembly: &mut Assembly<'_>, events: &Events, event_ids: &I
 
 /// Notes rows whose event is missing.
 pub fn note_missing_events(assembly: &mut Assembly<'_>, events: &Events, event_ids: &Int64Chunked, ids: &Int64Chunked) {
-    let event_ids = Integers::of(event_ids);
+    let event_ids = I64Values::new(event_ids);
     let orphans = event_ids.iter().map(|id| id.is_some_and(|id| !events.contain(id)));
     let (count, first) = count_first(orphans, ids);
     assembly.note(

@@ -9,7 +9,7 @@ use super::database::KEY;
 use super::dispatches::{note_missing_events, put_event_ids};
 use super::events::Events;
 use crate::columns::frames::{dictionary_column_at, text_column_from_dictionary};
-use crate::columns::values::Integers;
+use crate::columns::values::I64Values;
 use crate::input::common::sqlite::{Columns, Condition, RowTest, Wanted, text};
 use crate::input::common::{IdIndex, Texts, index_of};
 use crate::schema::domain::domain_of_category;
@@ -144,7 +144,7 @@ impl EventDetails {
         if values.iter().all(Option::is_none) {
             return Ok(Column::full_null(name.into(), event_ids.len(), &DataType::String));
         }
-        let codes = Integers::of(event_ids).into_rows().map(|id| self.position(id));
+        let codes = I64Values::new(event_ids).into_rows().map(|id| self.position(id));
         Ok(text_column_from_dictionary(name, &values, codes)?)
     }
 }

@@ -68,7 +68,7 @@ fn read_texts<'a>(
     let columns = database.read(base, &[text(column)], threads)?;
     let source = format!("rocpd_{base}");
     let table = TextTable {
-        texts: Texts::of(&columns.integers("id"), &columns.texts(column)),
+        texts: Texts::new(&columns.integers("id"), &columns.texts(column)),
         anomalies: misfits(&source, &source, &columns).collect(),
         damage: columns.damage,
     };

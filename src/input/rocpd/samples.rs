@@ -72,7 +72,7 @@ pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     assembly.absorb("info_pmc", &counters);
 
     let counter_ids = counters.integers("id");
-    let names = Texts::of(&counter_ids, &counters.texts("name"));
+    let names = Texts::new(&counter_ids, &counters.texts("name"));
     let tracks = track_names(assembly, &samples)?;
     let counted = if samples.height == 0 { IdIndex::new(&[]) } else { counted_events(assembly)? };
     let pairs = pairs(&values, &samples, &names, &tracks, &counted);
@@ -90,10 +90,10 @@ pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     let known: Vec<Option<String>> = names.values().iter().cloned().chain([Some(UNKNOWN.to_owned())]).collect();
     let codes = pmc_ids.iter().map(|id| names.position(id).or(Some(known.len() - 1)));
     assembly.put("name", dictionary_column("name", &known, codes)?);
-    let units = Texts::of(&counter_ids, &counters.texts("units"));
+    let units = Texts::new(&counter_ids, &counters.texts("units"));
     let words: Vec<Option<String>> = units.values().iter().map(|unit| unit.clone().filter(|u| !u.is_empty())).collect();
     assembly.put("unit", dictionary_column("unit", &words, pmc_ids.iter().map(|id| units.position(id)))?);
-    let places = Places::of(&values);
+    let places = Places::new(&values);
     let streamed = values.integers("sample_id");
     let labels: Vec<String> = pairs
         .iter()
@@ -144,7 +144,7 @@ fn track_names(assembly: &Assembly<'_>, samples: &Columns) -> Result<Vec<Option<
 struct Places(Vec<(&'static str, Int64Chunked)>);
 
 impl Places {
-    fn of(values: &Columns) -> Self {
+    fn new(values: &Columns) -> Self {
         let columns = PLACES.iter().map(|(column, word)| (*word, values.integers(column)));
         Self(columns.filter(|(_, numbers)| numbers.null_count() < numbers.len()).collect())
     }

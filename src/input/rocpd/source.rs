@@ -19,10 +19,10 @@ use super::{args, counters, dispatches, info, launches, marks, pc_samples, regio
 use crate::columns::frames::empty_frame;
 use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{Condition, DatabaseFile, damage};
-use crate::input::format::{Found, Opened, Opening};
+use crate::input::format::{Opened, Opening, ProcessInput};
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column, Table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 use polars::prelude::IntoLazy;
 
 struct RocpdSource {
@@ -100,7 +100,7 @@ pub fn find(
             part: table.clone(),
             cause: "its entry in the list of tables is damaged".to_owned(),
         }));
-        let counters = CounterFacts::of(connection, partition);
+        let counters = CounterFacts::read(connection, partition);
         let of_descriptions = damage_of_descriptions(&store, partition, &counters);
         opened.damage.extend(of_descriptions.into_iter().map(|table| damage_of(shown, table)));
         for process in processes(connection, partition, &counters, shown, opening.name)? {
@@ -111,13 +111,13 @@ pub fn find(
                 shown: shown.to_owned(),
                 content: OnceLock::new(),
             };
-            opened.processes.push(Found { facts: process.facts, source: Arc::new(source) });
+            opened.processes.push(ProcessInput { facts: process.facts, source: Arc::new(source) });
         }
     }
     Ok(opened)
 }
 
-impl Source for RocpdSource {
+impl ProcessReader for RocpdSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         if is_left_out(context, table.name) {
             return Ok(Rows::clean(empty_frame(columns).lazy()));

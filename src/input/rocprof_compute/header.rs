@@ -57,7 +57,7 @@ pub struct Header {
 }
 
 /// A column of a counter as it is found.
-struct Found {
+struct CounterColumn {
     position: usize,
     pass: usize,
     name: String,
@@ -75,7 +75,7 @@ impl Header {
             unknown: Vec::new(),
             positions: [None; COLUMNS],
         };
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<CounterColumn> = Vec::new();
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let mut pass = 0;
         for (position, field) in record.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Header {
                     *place = Some(position);
                 }
             } else if is_counter(&name) {
-                found.push(Found { position, pass, name: name.clone() });
+                found.push(CounterColumn { position, pass, name: name.clone() });
             } else if !is_repeat {
                 header.unknown.push(name.clone());
             }
@@ -113,7 +113,7 @@ impl Header {
         header
     }
 
-    fn add_counters(&mut self, found: &[Found], stem: &str) {
+    fn add_counters(&mut self, found: &[CounterColumn], stem: &str) {
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for (at, column) in found.iter().enumerate() {
             let name = if column.name == ACCUMULATION {
@@ -148,15 +148,16 @@ impl Header {
 
 /// The counter that an accumulation adds up: the one before, else the only level of its pass that no other adds up, else
 /// that in the name of the file.
-fn level<'a>(found: &'a [Found], at: usize, stem: &'a str) -> Option<&'a str> {
+fn level<'a>(found: &'a [CounterColumn], at: usize, stem: &'a str) -> Option<&'a str> {
     let own = found.get(at)?;
     let before = at.checked_sub(1).and_then(|at| found.get(at));
-    let is_level = |column: &&Found| column.name.starts_with("SQ_") && column.name.contains("LEVEL");
+    let is_level = |column: &&CounterColumn| column.name.starts_with("SQ_") && column.name.contains("LEVEL");
     if let Some(before) = before.filter(|column| column.position + 1 == own.position).filter(is_level) {
         return Some(&before.name);
     }
-    let is_free =
-        |column: &Found| !found.iter().any(|after| after.position == column.position + 1 && after.name == ACCUMULATION);
+    let is_free = |column: &CounterColumn| {
+        !found.iter().any(|after| after.position == column.position + 1 && after.name == ACCUMULATION)
+    };
     let of_pass = found.iter().filter(|column| column.pass == own.pass && is_free(column));
     let mut of_pass = of_pass.filter(is_level);
     if let (Some(only), None) = (of_pass.next(), of_pass.next()) {

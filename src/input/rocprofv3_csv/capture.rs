@@ -105,7 +105,7 @@ impl Survey {
 
 fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
     let (record, _) = start(file)?;
-    let kind = Kind::of(&record)
+    let kind = Kind::from_header(&record)
         .context("the header is no longer the one that was looked at first; was the file written to?")?;
     let header = Header::new(&record);
     let mut censuses: BTreeMap<RowKey, Census> = BTreeMap::new();

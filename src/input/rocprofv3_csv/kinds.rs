@@ -48,7 +48,7 @@ impl Kind {
     }
 
     /// The kind of a file with this header.
-    pub fn of(header: &ByteRecord) -> Option<Self> {
+    pub fn from_header(header: &ByteRecord) -> Option<Self> {
         use Col::*;
         let columns = Header::new(header);
         let has = |names: &[Col]| columns.has(names);
@@ -114,7 +114,7 @@ pub fn head_of(bytes: &[u8]) -> HeadOf {
     let has = |name: &str| header.iter().any(|field| spelling(&String::from_utf8_lossy(field)) == name);
     if ["name", "calls", "percentage"].into_iter().all(has) && (has("totaldurationns") || has("averagens")) {
         HeadOf::Summary
-    } else if Kind::of(&header).is_some() {
+    } else if Kind::from_header(&header).is_some() {
         HeadOf::Records
     } else {
         HeadOf::Other

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer, SeqAccessDeserializer, StringDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::loose::Args;
+use super::lenient::Args;
 use super::records::{Activity, CallWithArgs};
 use super::values::Text;
 

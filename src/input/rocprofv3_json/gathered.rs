@@ -32,7 +32,7 @@ impl Keep {
 }
 
 /// Columns of records that follow each other.
-pub struct Stretch {
+pub struct RecordBatch {
     /// Name of the section.
     pub section: String,
     /// Names of the columns.
@@ -47,11 +47,11 @@ pub struct Stretch {
 
 /// Stretches by the offset of their first record. Each is given away once.
 #[derive(Default)]
-pub struct Gathered(Mutex<BTreeMap<u64, Stretch>>);
+pub struct Gathered(Mutex<BTreeMap<u64, RecordBatch>>);
 
 impl Gathered {
     /// Keeps a stretch that begins at `offset`.
-    pub fn add(&self, offset: u64, stretch: Stretch) {
+    pub fn add(&self, offset: u64, stretch: RecordBatch) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, stretch);
     }
 

@@ -8,16 +8,16 @@ pub struct FileIndex {
     /// Whether the file ends inside a value.
     pub truncated: bool,
     /// The first place whose structure is wrong.
-    pub flaw: Option<Flaw>,
+    pub flaw: Option<SyntaxFault>,
     /// What stands behind the end of the document, and its offset.
-    pub behind: Option<(Behind, u64)>,
+    pub behind: Option<(TrailingData, u64)>,
     /// Bytes of the text.
     pub length: u64,
 }
 
 /// What stands behind the end of a document; nothing of it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Behind {
+pub enum TrailingData {
     /// Another document.
     Document,
     /// Bytes that are no part of one.
@@ -26,7 +26,7 @@ pub enum Behind {
 
 /// A place whose structure is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Flaw {
+pub struct SyntaxFault {
     /// Offset.
     pub at: u64,
     /// What is wrong there.

@@ -28,8 +28,7 @@ mod info;
 mod integers;
 #[cfg(feature = "tables")]
 mod kinds;
-mod leap;
-mod loose;
+mod lenient;
 mod parts;
 #[cfg(feature = "tables")]
 mod pc_samples;
@@ -44,6 +43,7 @@ mod roles;
 mod scanner;
 #[cfg(feature = "tables")]
 mod source;
+mod structural_scan;
 mod surrogates;
 mod sweep;
 #[cfg(feature = "tables")]

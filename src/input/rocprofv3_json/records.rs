@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::loose::{Args, CheckedArgs, loosely};
+use super::lenient::{Args, CheckedArgs, loosely};
 use super::values::{Int, Length, Real, Text, or_default};
 
 /// `correlation_id` of a record; a bare number is the internal one.

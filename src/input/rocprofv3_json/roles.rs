@@ -51,7 +51,7 @@ pub struct Roles {
 
 impl Roles {
     /// Looks at the sections of a process; of those with an unknown name at the first record.
-    pub fn of(process: &ProcessIndex, file: &InputFile) -> Self {
+    pub fn new(process: &ProcessIndex, file: &InputFile) -> Self {
         let mut roles = Self::default();
         let mut names: Vec<&str> = process.sections.iter().map(|section| section.name.as_str()).collect();
         names.sort_by_key(|name| (call_order(name), *name));

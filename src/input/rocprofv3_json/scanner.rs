@@ -5,8 +5,8 @@
 //! a section is read. Where brackets do not match it goes on as well as it can and keeps the place as a flaw.
 
 use super::brackets::{Bracket, Brackets};
-use super::index::{Behind, FileIndex, Flaw, ProcessIndex, Section, Split};
-use super::leap::{BLOCK, leap};
+use super::index::{FileIndex, ProcessIndex, Section, Split, SyntaxFault, TrailingData};
+use super::structural_scan::{BLOCK, leap};
 
 /// Key of the root object that holds the processes.
 pub const ROOT_KEY: &str = "rocprofiler-sdk-tool";
@@ -214,9 +214,9 @@ impl Scanner {
             return;
         }
         let behind = match byte {
-            b'{' | b'[' => Behind::Document,
+            b'{' | b'[' => TrailingData::Document,
             b',' | b':' | b'"' | b'}' | b']' => return self.flaw(MORE),
-            _ => Behind::Junk,
+            _ => TrailingData::Junk,
         };
         self.index.behind = Some((behind, self.at));
     }
@@ -407,7 +407,7 @@ impl Scanner {
 
     fn flaw(&mut self, what: &'static str) {
         let at = self.at;
-        self.index.flaw.get_or_insert(Flaw { at, what });
+        self.index.flaw.get_or_insert(SyntaxFault { at, what });
     }
 }
 

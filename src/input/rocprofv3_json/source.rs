@@ -9,7 +9,7 @@ use polars::prelude::IntoLazy;
 use super::capture::{Capture, Findings};
 use super::file::{InputFile, Spool};
 use super::gathered::Keep;
-use super::index::{Behind, FileIndex};
+use super::index::{FileIndex, TrailingData};
 use super::integers::Selected;
 use super::process::{agents, facts};
 use super::reading::Reading;
@@ -20,10 +20,10 @@ use super::{args, calls, counters, dispatches, info, pc_samples, transfers};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::requests::Request;
 use crate::input::common::is_left_out;
-use crate::input::format::{Found, Opened};
+use crate::input::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::{Column, Table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 struct JsonSource(Capture);
 
@@ -43,7 +43,7 @@ pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &R
     let mut notes = Vec::from_iter(junk_behind(shown, &index));
     for process in index.processes {
         let mut capture = Capture {
-            roles: Roles::of(&process, &file),
+            roles: Roles::new(&process, &file),
             file: Arc::clone(&file),
             path: shown.to_owned(),
             structural: damage.clone(),
@@ -64,7 +64,7 @@ pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &R
             first_key: Some(shown.to_owned()),
             detail: format!("records of {section} are of an unknown kind and were not read"),
         }));
-        processes.push(Found { facts, source: Arc::new(JsonSource(capture)) });
+        processes.push(ProcessInput { facts, source: Arc::new(JsonSource(capture)) });
     }
     notes.append(&mut findings.anomalies);
     damage.append(&mut findings.damage);
@@ -95,7 +95,7 @@ fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
 
 /// Says that bytes behind the document are no part of it.
 fn junk_behind(shown: &str, index: &FileIndex) -> Option<Anomaly> {
-    let Some((Behind::Junk, at)) = index.behind else { return None };
+    let Some((TrailingData::Junk, at)) = index.behind else { return None };
     Some(Anomaly {
         check_id: "junk_behind",
         severity: Severity::Warning,
@@ -120,7 +120,7 @@ fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Da
     if let Some(flaw) = index.flaw {
         causes.push(format!("{} at byte {} of the JSON; records around it may be missing", flaw.what, flaw.at));
     }
-    if let Some((Behind::Document, at)) = index.behind {
+    if let Some((TrailingData::Document, at)) = index.behind {
         causes.push(format!(
             "a second document begins at byte {at} of the JSON, of which nothing was read; put it into a file of its own"
         ));
@@ -128,7 +128,7 @@ fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Da
     causes.into_iter().map(|cause| Damage { path: shown.to_owned(), part: String::new(), cause }).collect()
 }
 
-impl Source for JsonSource {
+impl ProcessReader for JsonSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         if is_left_out(context, table.name) {
             return Ok(Rows::clean(empty_frame(columns).lazy()));

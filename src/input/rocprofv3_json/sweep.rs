@@ -9,7 +9,7 @@ use anyhow::Result;
 use rayon::prelude::*;
 
 use super::file::InputFile;
-use super::gathered::{Keep, Stretch};
+use super::gathered::{Keep, RecordBatch};
 use super::index::FileIndex;
 use super::scanner::Scanner;
 use super::template::{Packed, Run, Runner, Shape, Stop, skip_value};
@@ -165,7 +165,7 @@ fn sweep(
     }
     if let Some(gather) = gather.filter(|_| records > 0) {
         let (section, names) = (section.to_owned(), gather.names.clone());
-        file.gathered.add(first, Stretch { section, names, keep: gather.keep, records, columns });
+        file.gathered.add(first, RecordBatch { section, names, keep: gather.keep, records, columns });
     }
     Ok(())
 }

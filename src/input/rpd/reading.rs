@@ -185,7 +185,7 @@ impl<'a> Reading<'a> {
         let columns = self.read_noting("string", &[text("string")], &Condition::all(), false)?;
         let table = self.string_table();
         let strings = Strings {
-            texts: Texts::of(&columns.integers("id"), &columns.texts("string")),
+            texts: Texts::new(&columns.integers("id"), &columns.texts("string")),
             anomalies: misfits(table, table, &columns).collect(),
             damage: columns.damage,
         };

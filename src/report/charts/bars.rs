@@ -9,7 +9,7 @@ use super::ticks::GREATEST;
 use super::unit::{Unit, shown};
 
 /// Bars in a chart; of more the sum is told.
-const MOST: usize = 32;
+const MAX: usize = 32;
 
 /// Draws them below `y` and gives the height below them.
 pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
@@ -114,10 +114,10 @@ fn fitting(data: &Bars, cumulative: bool, notes: &mut Vec<String>) -> (Vec<Bar>,
         bars.retain(|bar| bar.value >= 0.0);
         bars.sort_by(|left, right| right.value.total_cmp(&left.value).then_with(|| left.label.cmp(&right.label)));
     }
-    if bars.len() <= MOST {
+    if bars.len() <= MAX {
         return (bars, data.total);
     }
-    let rest = bars.split_off(MOST);
+    let rest = bars.split_off(MAX);
     let additive = matches!(data.value.unit, Unit::Nanoseconds | Unit::Bytes | Unit::Count)
         && rest.iter().all(|bar| bar.value >= 0.0);
     let sum: f64 = rest.iter().map(|bar| bar.value).sum();

@@ -12,7 +12,7 @@ use super::unit::{Unit, shown};
 use crate::report::text_roofline;
 
 /// Rows of a chart; more are counted.
-const MOST_ROWS: usize = 40;
+const MAX_ROWS: usize = 40;
 /// Parts of a block from the left.
 const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 /// Parts of a block from below.
@@ -120,14 +120,14 @@ fn bar(share: f64, width: usize) -> String {
 }
 
 fn more(total: usize, text: &mut String) {
-    if total > MOST_ROWS {
-        let _ = writeln!(text, "… {} more", total - MOST_ROWS);
+    if total > MAX_ROWS {
+        let _ = writeln!(text, "… {} more", total - MAX_ROWS);
     }
 }
 
 fn bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) {
     let all: Vec<_> = data.bars.iter().filter(|bar| bar.value.is_finite()).collect();
-    let kept = || all.iter().take(MOST_ROWS);
+    let kept = || all.iter().take(MAX_ROWS);
     let label = label_width(kept().map(|bar| bar.label.as_str()), terminal);
     let values: Vec<String> = kept().map(|bar| shown(data.value.unit, bar.value)).collect();
     let value = values.iter().map(|value| value.width()).max().unwrap_or(0);
@@ -151,7 +151,7 @@ fn bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) 
 
 fn stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
     let length = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
-    let kept = || data.rows.iter().take(MOST_ROWS);
+    let kept = || data.rows.iter().take(MAX_ROWS);
     let label = label_width(kept().map(|(label, _)| label.as_str()), terminal);
     let total = |values: &[f64]| values.iter().copied().map(length).sum::<f64>();
     let values: Vec<String> = kept().map(|(_, values)| shown(data.value.unit, total(values))).collect();
@@ -199,7 +199,7 @@ fn stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
 
 fn histogram(data: &Histogram, terminal: Terminal, text: &mut String) {
     let count = |counts: &[f64]| counts.iter().filter(|count| count.is_finite()).sum::<f64>().max(0.0);
-    let size = data.bins.len().div_ceil(MOST_ROWS).max(1);
+    let size = data.bins.len().div_ceil(MAX_ROWS).max(1);
     let groups: Vec<(String, f64)> = data
         .bins
         .chunks(size)
@@ -231,7 +231,7 @@ fn height(share: f64) -> char {
 }
 
 fn heat_map(data: &HeatMap, terminal: Terminal, text: &mut String) {
-    let kept = || data.rows.iter().take(MOST_ROWS);
+    let kept = || data.rows.iter().take(MAX_ROWS);
     let label = label_width(kept().map(|(label, _)| label.as_str()), terminal);
     let room = terminal.width.saturating_sub(label + 1).max(4);
     let columns = kept().map(|(_, cells)| cells.len()).max().unwrap_or(0);
@@ -276,7 +276,7 @@ fn heat_map(data: &HeatMap, terminal: Terminal, text: &mut String) {
 }
 
 fn gauges(data: &[Gauge], terminal: Terminal, text: &mut String) {
-    let kept = || data.iter().take(MOST_ROWS);
+    let kept = || data.iter().take(MAX_ROWS);
     let label = label_width(kept().map(|gauge| gauge.label.as_str()), terminal);
     let percent = |value: Option<f64>| value.filter(|value| value.is_finite()).map(|value| value.clamp(0.0, 100.0));
     let said =
@@ -305,7 +305,7 @@ fn gauges(data: &[Gauge], terminal: Terminal, text: &mut String) {
 }
 
 fn lines(data: &Lines, terminal: Terminal, text: &mut String) {
-    let kept = || data.lines.iter().filter(|line| !line.points.is_empty()).take(MOST_ROWS);
+    let kept = || data.lines.iter().filter(|line| !line.points.is_empty()).take(MAX_ROWS);
     let label = label_width(kept().map(|line| line.name.as_str()), terminal);
     let said = |line: &Line| {
         let values = || line.points.iter().map(|(_, y)| *y).filter(|value| value.is_finite());

@@ -8,7 +8,7 @@ use super::ticks::{GREATEST, Logarithmic, linear, logarithmic};
 use super::unit::{Axis, Unit, shown};
 
 /// Bins in a chart; of more, neighbours are put together.
-const MOST: usize = 240;
+const MAX: usize = 240;
 const HEIGHT: f64 = 200.0;
 /// Share of the width that bins below the least power of ten have.
 const BELOW: f64 = 0.05;
@@ -118,7 +118,7 @@ fn fitting(data: &Histogram, notes: &mut Vec<String>) -> Vec<Bin> {
         .cloned()
         .collect();
     bins.sort_by(|left, right| left.from.total_cmp(&right.from).then_with(|| left.to.total_cmp(&right.to)));
-    let size = bins.len().div_ceil(MOST).max(1);
+    let size = bins.len().div_ceil(MAX).max(1);
     if size == 1 {
         return bins;
     }

@@ -9,11 +9,11 @@ use super::ticks::linear;
 use super::unit::shown;
 
 /// Rows in a chart; of more, neighbours are put together.
-const MOST_ROWS: usize = 48;
+const MAX_ROWS: usize = 48;
 /// Width of a column in pixels from which it is told apart.
-const LEAST_WIDTH: f64 = 7.0;
+const MIN_WIDTH: f64 = 7.0;
 /// Names of rows that have room.
-const LEAST_PITCH: f64 = 13.0;
+const MIN_PITCH: f64 = 13.0;
 
 /// The level of a cell, its upper left corner, its width and height.
 type Cell = (usize, (f64, f64), (f64, f64));
@@ -23,7 +23,7 @@ type Row = (String, Vec<Option<f64>>);
 
 /// Draws it below `y` and gives the height below it.
 pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
-    let most = ((drawing.width - 60.0) / LEAST_WIDTH).clamp(20.0, 200.0) as usize;
+    let most = ((drawing.width - 60.0) / MIN_WIDTH).clamp(20.0, 200.0) as usize;
     let rows = fitting(&data.rows, most, notes);
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0).max(1);
     let values = || rows.iter().flat_map(|(_, cells)| cells).flatten().copied();
@@ -45,7 +45,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     let pitch = (260.0 / rows.len().max(1) as f64).clamp(8.0, 24.0);
     let area = Area { left, top: y, width: drawing.width - left - PAD - 4.0, height: pitch * rows.len() as f64 };
     // Names as close as they have room for.
-    let every = (LEAST_PITCH / pitch).ceil() as usize;
+    let every = (MIN_PITCH / pitch).ceil() as usize;
     for (row, label) in labels.iter().enumerate().filter(|(row, _)| row % every == 0) {
         let middle = area.top + pitch * (row as f64 + 0.5);
         drawing.text((left - 8.0, middle), label, Anchor::End, Colour::Ink);
@@ -103,7 +103,7 @@ fn fitting(rows: &[Row], most: usize, notes: &mut Vec<String>) -> Vec<Row> {
         |cells: &[Option<f64>]| cells.iter().map(|cell| cell.filter(|value| value.is_finite())).collect::<Vec<_>>();
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
     let across = columns.div_ceil(most).max(1);
-    let (down, groups) = grouped(rows, MOST_ROWS);
+    let (down, groups) = grouped(rows, MAX_ROWS);
     let mut said = Vec::new();
     if down > 1 {
         said.push(format!("{down} rows of {}", rows.len()));

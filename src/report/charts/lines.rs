@@ -8,9 +8,9 @@ use super::ticks::{Linear, Logarithmic, linear, logarithmic};
 use super::unit::shown;
 
 /// Points that are drawn one by one; more are drawn by what lies in a column of pixels.
-const MOST_POINTS: usize = 300;
+const MAX_POINTS: usize = 300;
 /// Points in a drawing, about.
-const MOST_IN_ALL: f64 = 9000.0;
+const MAX_IN_ALL: f64 = 9000.0;
 const HEIGHT: f64 = 220.0;
 
 /// The middle of values, of an even number the lesser one.
@@ -45,14 +45,14 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
     let below = axes(drawing, area, (&marks, &across.label), (&upward_marks, upward.label()));
     let at = |(x, y): (f64, f64)| (area.x(across.share(x)), area.y(upward.share(y)));
     // A column has four points at most.
-    let column = (4.0 * area.width * lines.len() as f64 / MOST_IN_ALL).max(1.0);
+    let column = (4.0 * area.width * lines.len() as f64 / MAX_IN_ALL).max(1.0);
     for (number, line) in lines.iter().enumerate() {
         let placed: Vec<(f64, f64)> = line.points.iter().copied().map(at).collect();
         if !pace {
             drawing.line(thinned(stairs(&placed, area.right()), area, column), 2, colour(number));
             continue;
         }
-        let dotted = lines.len() * placed.len() <= MOST_POINTS;
+        let dotted = lines.len() * placed.len() <= MAX_POINTS;
         drawing.line(thinned(placed.clone(), area, column), if dotted { 1 } else { 2 }, colour(number));
         if dotted {
             for (point, (x, y)) in placed.into_iter().zip(&line.points) {
@@ -144,7 +144,7 @@ fn stairs(points: &[(f64, f64)], end: f64) -> Vec<(f64, f64)> {
 
 /// Of what lies in a column of pixels the first, least, greatest and last point, which draw the same picture.
 fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
-    if points.len() <= MOST_POINTS {
+    if points.len() <= MAX_POINTS {
         return points;
     }
     let column = |x: f64| ((x - area.left) / width).floor() as i64;

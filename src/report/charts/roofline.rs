@@ -9,11 +9,11 @@ use super::ticks::{Logarithmic, logarithmic};
 use super::unit::{Unit, shown};
 
 /// Kernels with a number and a line in the key.
-const MOST_NUMBERED: usize = 20;
+const MAX_NUMBERED: usize = 20;
 /// Share of the time from which a kernel has one.
-const LEAST_SHARE: f64 = 0.0005;
+const MIN_SHARE: f64 = 0.0005;
 /// Kernels that are drawn.
-const MOST: usize = 300;
+const MAX: usize = 300;
 const HEIGHT: f64 = 320.0;
 
 /// A kernel that has a place.
@@ -74,8 +74,8 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
     let mut taken = draw_roofs(drawing, area, (&across, &upward), bandwidth, &roofs);
     // Who has next to no time needs no number.
     let worth =
-        |placed: &&Placed<'_>| placed.share >= LEAST_SHARE || points.first().is_some_and(|first| first.share <= 0.0);
-    let numbered = points.iter().take(MOST_NUMBERED).take_while(worth).count();
+        |placed: &&Placed<'_>| placed.share >= MIN_SHARE || points.first().is_some_and(|first| first.share <= 0.0);
+    let numbered = points.iter().take(MAX_NUMBERED).take_while(worth).count();
     for (number, placed) in points.iter().enumerate().rev() {
         let radius = 4.0 + 6.0 * placed.share.sqrt();
         let tip = said(placed);
@@ -112,9 +112,9 @@ fn placed<'a>(data: &'a Roofline, notes: &mut Vec<String>) -> Vec<Placed<'a>> {
         notes.push(format!("{without} not drawn: no FLOPs, no memory traffic, or no counters of them"));
     }
     points.sort_by(|left, right| right.share.total_cmp(&left.share));
-    if points.len() > MOST {
-        notes.push(format!("{} more kernels are not drawn", points.len() - MOST));
-        points.truncate(MOST);
+    if points.len() > MAX {
+        notes.push(format!("{} more kernels are not drawn", points.len() - MAX));
+        points.truncate(MAX);
     }
     points
 }

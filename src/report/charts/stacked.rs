@@ -9,9 +9,9 @@ use super::ticks::{GREATEST, linear};
 use super::unit::{Axis, Unit, shown};
 
 /// Bars in a chart; of more, neighbours are put together.
-const MOST: usize = 48;
+const MAX: usize = 48;
 /// Gauges in a chart.
-const MOST_GAUGES: usize = 32;
+const MAX_GAUGES: usize = 32;
 
 /// What can be stacked of a value.
 fn length(value: f64) -> f64 {
@@ -65,7 +65,7 @@ pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
 
 /// The rows that are drawn: their own, or means of neighbours.
 fn fitting(data: &Stacked, notes: &mut Vec<String>) -> Vec<(String, Vec<f64>)> {
-    let (size, groups) = grouped(&data.rows, MOST);
+    let (size, groups) = grouped(&data.rows, MAX);
     if size == 1 {
         return data.rows.clone();
     }
@@ -84,7 +84,7 @@ fn fitting(data: &Stacked, notes: &mut Vec<String>) -> Vec<(String, Vec<f64>)> {
 
 /// Draws gauges below `y` and gives the height below them.
 pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
-    let kept: Vec<&Gauge> = data.iter().take(MOST_GAUGES).collect();
+    let kept: Vec<&Gauge> = data.iter().take(MAX_GAUGES).collect();
     if data.len() > kept.len() {
         notes.push(format!("{} more are not drawn", data.len() - kept.len()));
     }

@@ -85,7 +85,7 @@ fn rewritten(
                 let _ = writeln!(
                     text,
                     "<path d=\"{path}\" fill=\"{}\" shape-rendering=\"crispEdges\"/>",
-                    colours.of(shape, "fill")
+                    colours.attribute(shape, "fill")
                 );
                 path.clear();
             }
@@ -109,12 +109,16 @@ fn write_shape(text: &mut String, shape: &Node<'_, '_>, tip: Option<&str>, colou
                 at("y")?,
                 at("width")?,
                 at("height")?,
-                colours.of(shape, "fill")
+                colours.attribute(shape, "fill")
             );
         }
         "circle" => {
             let (x, y, radius) = (at("cx")?, at("cy")?, at("r")?);
-            let _ = write!(text, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{}\"", colours.of(shape, "fill"));
+            let _ = write!(
+                text,
+                "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{}\"",
+                colours.attribute(shape, "fill")
+            );
         }
         "polyline" => {
             let _ = write!(text, "<polyline points=\"");
@@ -124,7 +128,7 @@ fn write_shape(text: &mut String, shape: &Node<'_, '_>, tip: Option<&str>, colou
                 let space = if index > 0 { " " } else { "" };
                 let _ = write!(text, "{space}{},{}", tenth(x.parse()?), tenth(y.parse()?));
             }
-            let (stroke, width) = (colours.of(shape, "stroke"), at("stroke-width")?);
+            let (stroke, width) = (colours.attribute(shape, "stroke"), at("stroke-width")?);
             let _ =
                 write!(text, "\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
         }
@@ -139,7 +143,7 @@ fn write_shape(text: &mut String, shape: &Node<'_, '_>, tip: Option<&str>, colou
                 let _ = write!(text, " transform=\"rotate(-90 {x} {y})\"");
             }
             let said = escaped(shape.text().unwrap_or_default().trim());
-            let _ = writeln!(text, " fill=\"{}\">{said}</text>", colours.of(shape, "fill"));
+            let _ = writeln!(text, " fill=\"{}\">{said}</text>", colours.attribute(shape, "fill"));
             return Ok(());
         }
         other => anyhow::bail!("internal: a chart has a {other}"),
@@ -194,7 +198,7 @@ impl Colours {
         Self { variables }
     }
 
-    fn of(&self, node: &Node<'_, '_>, attribute: &str) -> String {
+    fn attribute(&self, node: &Node<'_, '_>, attribute: &str) -> String {
         let hex = node.attribute(attribute).unwrap_or("none").to_ascii_lowercase();
         self.variables.get(&hex).map_or(hex.clone(), |variable| format!("var(--chart-{variable},{hex})"))
     }

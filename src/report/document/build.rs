@@ -15,7 +15,7 @@ use crate::report::charts::{Chart, Plot};
 use crate::schema::facts::Role;
 use crate::trace::selection::in_force;
 use crate::trace::views::View;
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// What a document is made of.
 pub struct Sources<'a> {
@@ -231,7 +231,7 @@ fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
 
 /// The ranks of a trace. A thread trace, which is of a dispatch and not of a run, makes none where there are others.
 pub fn ranks(trace: &Trace) -> BTreeSet<i64> {
-    let is_run = |member: &&Member| member.process.role != Role::ThreadTrace;
+    let is_run = |member: &&TraceProcess| member.process.role != Role::ThreadTrace;
     let of_runs: BTreeSet<i64> = trace.members().iter().filter(is_run).map(|member| member.process.rank).collect();
     match of_runs.is_empty() {
         true => trace.members().iter().map(|member| member.process.rank).collect(),
@@ -240,7 +240,7 @@ pub fn ranks(trace: &Trace) -> BTreeSet<i64> {
 }
 
 fn provenance(trace: &Trace) -> Provenance {
-    let input = |member: &Member| {
+    let input = |member: &TraceProcess| {
         let (process, facts) = (&member.process, &member.process.facts);
         let gpus: BTreeSet<&String> =
             facts.agents.iter().filter(|agent| agent.is_gpu()).map(|agent| &agent.name).collect();

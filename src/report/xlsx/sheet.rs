@@ -12,11 +12,11 @@ use crate::export::unit::{Display, TimeUnit, displays_alike};
 use crate::report::full_tables::FullTable;
 
 /// Rows of a sheet that hold rows of a table: all but that of the headings.
-pub const MOST_ROWS: usize = 1_048_575;
+pub const MAX_ROWS: usize = 1_048_575;
 /// Whole numbers with more digits lose some in a spreadsheet.
-const MOST_EXACT: u64 = 999_999_999_999_999;
+const MAX_EXACT: u64 = 999_999_999_999_999;
 /// Three digits behind the point show nothing of less than this.
-const LEAST_SHOWN: f64 = 0.001;
+const MIN_SHOWN: f64 = 0.001;
 /// Rows that the width of a column is taken from.
 const MEASURED_ROWS: usize = 200;
 /// Widths of columns, in characters.
@@ -108,16 +108,16 @@ fn style(table: &FullTable, values: &Column, declared: &OutputColumn, display: &
     let decimals = if *values.dtype() == DataType::Int64 && display.divisor() == 1.0 { 0 } else { display.decimals() };
     let is_text = matches!(values.dtype(), DataType::String | DataType::Boolean);
     let is_long = display.divisor() == 1.0
-        && values.i64().is_ok_and(|values| values.iter().flatten().any(|value| value.unsigned_abs() > MOST_EXACT));
+        && values.i64().is_ok_and(|values| values.iter().flatten().any(|value| value.unsigned_abs() > MAX_EXACT));
     let format = if is_text {
         if declared.unit == ColumnUnit::Text { appearance::wrapped() } else { Format::new() }
     } else {
-        let is_small = |value: f64| value != 0.0 && value.abs() < LEAST_SHOWN;
+        let is_small = |value: f64| value != 0.0 && value.abs() < MIN_SHOWN;
         let has_small = values.f64().is_ok_and(|values| values.iter().flatten().any(is_small));
         Format::new().set_num_format(appearance::number_format(declared.unit, decimals, has_small))
     };
     let texts = (0..values.len().min(MEASURED_ROWS)).map(|row| {
-        let text = display.text(&Cell::of(values, row));
+        let text = display.text(&Cell::new(values, row));
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         if is_text { longest } else { longest + longest / 3 }
     });
@@ -173,7 +173,7 @@ fn write_column(column: &Column, style: &ColumnStyle, place: u16, sheet: &mut Wo
         }
         _ => {
             for (row, place_of_value) in rows.zip(0..column.len()) {
-                match Cell::of(column, place_of_value) {
+                match Cell::new(column, place_of_value) {
                     Cell::Null => {}
                     Cell::Bool(value) => {
                         sheet.write_boolean(row, place, value)?;

@@ -112,7 +112,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// With the reason, where a figure is missing or cannot be.
-    pub fn of(limits: &Limits, used: &Resources) -> Result<Self, &'static str> {
+    pub fn compute(limits: &Limits, used: &Resources) -> Result<Self, &'static str> {
         if used.work_items <= 0 {
             return Err("the workgroup size is not recorded");
         }

@@ -63,7 +63,7 @@ pub fn declarations(connection: &Connection) -> Result<Vec<(String, String)>> {
 }
 
 /// Declarations that are remembered: many more than there are dialects.
-const MOST_KNOWN: usize = 1_024;
+const MAX_KNOWN: usize = 1_024;
 
 /// Shapes by declaration. SQLite compiles every view of a database before it lists a table.
 static KNOWN: Mutex<BTreeMap<String, TableShape>> = Mutex::new(BTreeMap::new());
@@ -80,7 +80,7 @@ pub fn known_shape(connection: &Connection, name: &str, declaration: &str) -> Re
     let shape = shape(connection, name)?;
     let mut known = lock();
     // What SQLite does not understand may be due to another entry of the list.
-    if !shape.columns.is_empty() && known.len() < MOST_KNOWN {
+    if !shape.columns.is_empty() && known.len() < MAX_KNOWN {
         known.insert(declaration.to_owned(), shape.clone());
     }
     Ok(shape)

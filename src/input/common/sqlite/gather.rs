@@ -20,7 +20,7 @@ pub struct Part {
 
 impl Part {
     /// Lets go of the room.
-    pub fn of(chunk: Chunk<'_>) -> Self {
+    pub fn new(chunk: Chunk<'_>) -> Self {
         let mut part = Self {
             rows: chunk.rows,
             valid: Vec::with_capacity(chunk.columns.len()),

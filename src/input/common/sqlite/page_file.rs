@@ -54,7 +54,7 @@ impl PageFile {
         // program changes meanwhile make answers wrong but nothing else. A file that is cut meanwhile ends the program,
         // as it does when SQLite maps it.
         let map = unsafe { Mmap::map(file) }.context("cannot map it")?;
-        let pages = Pages::of(&map)?;
+        let pages = Pages::new(&map)?;
         let Some(tables) = tables(pages) else { bail!("the list of its tables is damaged") };
         let roots = tables.into_iter().map(|table| (table.name, table.page)).collect();
         Ok(Self { map, roots, scans: Mutex::default() })
@@ -65,7 +65,7 @@ impl PageFile {
     /// # Errors
     /// When only SQLite can.
     pub fn read(&self, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
-        let pages = Pages::of(&self.map)?;
+        let pages = Pages::new(&self.map)?;
         let stored = stored(selection)?;
         let columns: Vec<Stored> = wanted
             .iter()
@@ -84,7 +84,7 @@ impl PageFile {
             columns = found.damage.is_none().then_some(Columns { left_out: None, ..found });
         }
         let columns = columns.map_or_else(|| Self::columns(pages, &plan, wanted, &whole, threads), Ok)?;
-        self.let_go();
+        self.advise_dont_need();
         Ok(columns)
     }
 
@@ -97,7 +97,7 @@ impl PageFile {
         let chunks = scan.chunks(&mut ids, &mut integers, &mut reals, wanted);
         let decode =
             |(leaves, mut chunk): (&[Leaf], Chunk<'_>)| match Decoder::new(pages, plan).decode(leaves, &mut chunk) {
-                Ok(()) => Ok(Part::of(chunk)),
+                Ok(()) => Ok(Part::new(chunk)),
                 Err(reason) => bail!(reason),
             };
         let parts: Vec<Part> = if threads > 1 {
@@ -141,7 +141,7 @@ impl PageFile {
 
     /// Counts the pages that were looked at no longer as memory of the program: other tables lie on others. They stay in
     /// the memory of the system for as long as it has room.
-    fn let_go(&self) {
+    fn advise_dont_need(&self) {
         if self.map.len() < KEPT_BYTES {
             return;
         }
@@ -153,7 +153,7 @@ impl PageFile {
     /// Whether a table has rows; `None` where the pages do not tell, or where some are damaged.
     pub fn has_rows(&self, selection: Selection<'_>) -> Option<bool> {
         stored(selection).ok()?;
-        let pages = Pages::of(&self.map).ok()?;
+        let pages = Pages::new(&self.map).ok()?;
         let root = *self.roots.get(&selection.table.name)?;
         let known = self.scans.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
         if let Some(known) = known {
@@ -172,16 +172,16 @@ impl PageFile {
     /// # Errors
     /// When only SQLite can tell.
     pub fn count(&self, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
-        let pages = Pages::of(&self.map)?;
+        let pages = Pages::new(&self.map)?;
         let stored = stored(selection)?;
         let plan = plan(selection, stored, &[])?;
         let scan = self.scan(pages, selection, threads)?;
         if selection.condition.tests().is_some_and(<[_]>::is_empty) && scan.lost.is_empty() {
-            self.let_go();
+            self.advise_dont_need();
             return Ok((scan.rows() as u64, None));
         }
         let (rows, lost) = Self::decoded(pages, &plan, &scan)?;
-        self.let_go();
+        self.advise_dont_need();
         Ok((rows as u64, damage(&lost)))
     }
 
@@ -191,7 +191,7 @@ impl PageFile {
     /// # Errors
     /// When only SQLite can tell.
     pub fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Result<Option<String>> {
-        let pages = Pages::of(&self.map)?;
+        let pages = Pages::new(&self.map)?;
         let selection = Selection { table, key: ROW_ID, condition: &Condition::all() };
         let plan = plan(selection, stored(selection)?, &[])?;
         let plan = if closely { plan.with_whole_records() } else { plan };
@@ -200,7 +200,7 @@ impl PageFile {
             return Ok(None);
         }
         let (_, lost) = Self::decoded(pages, &plan, &scan)?;
-        self.let_go();
+        self.advise_dont_need();
         Ok(damage(&lost))
     }
 

@@ -79,10 +79,10 @@ fn what_stands_behind_the_end_is_told() {
     let end = whole.len() as u64;
     for (behind, told) in [
         (" \n\t", None),
-        (whole.as_str(), Some((Behind::Document, end))),
-        (" \n[", Some((Behind::Document, end + 2))),
-        ("\0\0", Some((Behind::Junk, end))),
-        (" end {\"", Some((Behind::Junk, end + 1))),
+        (whole.as_str(), Some((TrailingData::Document, end))),
+        (" \n[", Some((TrailingData::Document, end + 2))),
+        ("\0\0", Some((TrailingData::Junk, end))),
+        (" end {\"", Some((TrailingData::Junk, end + 1))),
     ] {
         for block in [1, 3, 1000] {
             let index = scan(&format!("{whole}{behind}"), 0, block);

@@ -7,7 +7,7 @@ use super::skip::{blanks, skip_number, skip_text, skip_value};
 /// Objects in objects beyond this are left to the general parser.
 const DEEPEST: usize = 16;
 /// Longer records are not worth a template.
-const MOST_LEAVES: usize = 256;
+const MAX_LEAVES: usize = 256;
 
 /// What stands between two literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl<'a> Learner<'a> {
             _ if skip_integer(rest) == Some(skip_number(rest)?) => Kind::Integer,
             _ => Kind::Real,
         };
-        if self.learnt.leaves.len() >= MOST_LEAVES || self.path.len() > DEEPEST {
+        if self.learnt.leaves.len() >= MAX_LEAVES || self.path.len() > DEEPEST {
             return None;
         }
         self.learnt.leaves.push(Leaf { path: self.path.join("."), kind });

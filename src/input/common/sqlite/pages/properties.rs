@@ -15,7 +15,7 @@ const ROOTS: u32 = 8;
 /// Whatever the bytes say, rows have rising ids, every column has a value or a gap for each of them, and they are the same
 /// whether leaves are decoded together or one by one.
 pub fn sqlite_pages(bytes: &[u8]) {
-    let Ok(pages) = Pages::of(bytes) else { return };
+    let Ok(pages) = Pages::new(bytes) else { return };
     let named = tables(pages).unwrap_or_default();
     let roots: Vec<u32> = named.iter().map(|table| table.page).chain(1..=ROOTS).collect();
     for root in roots.into_iter().take(24) {

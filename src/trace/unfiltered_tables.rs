@@ -3,7 +3,7 @@
 use anyhow::Result;
 use polars::prelude::LazyFrame;
 
-use super::logical::{Member, Trace};
+use super::lazy_trace::{Trace, TraceProcess};
 use crate::analysis::categories::Categories as CategoryRules;
 use crate::analysis::hardware::metrics::Definitions;
 use crate::columns::reading::ScanHint;
@@ -11,12 +11,12 @@ use crate::columns::requests::{ProcessTables, known_table};
 use crate::derive::OnDemandTables;
 
 /// The tables of one process with all their rows, whatever was chosen.
-pub struct WholeTables<'a> {
+pub struct UnfilteredTables<'a> {
     pub(super) trace: &'a Trace,
-    pub(super) member: &'a Member,
+    pub(super) member: &'a TraceProcess,
 }
 
-impl WholeTables<'_> {
+impl UnfilteredTables<'_> {
     /// Columns of tables.
     ///
     /// # Errors
@@ -27,7 +27,7 @@ impl WholeTables<'_> {
     }
 }
 
-impl OnDemandTables for WholeTables<'_> {
+impl OnDemandTables for UnfilteredTables<'_> {
     fn rows(&self, table: &str, columns: &[&'static str], hint: Option<&ScanHint>) -> Result<LazyFrame> {
         let columns = columns.iter().copied().collect();
         Ok(self.trace.read(self.member, known_table(table)?, &columns, hint, hint.is_none())?.frame)

@@ -7,24 +7,24 @@ use anyhow::Result;
 use polars::prelude::LazyFrame;
 
 use crate::columns::requests::{ProcessTables, Request};
-use crate::trace::looks::Look;
-use crate::trace::{Member, Trace};
+use crate::trace::consumer::TableConsumer;
+use crate::trace::{Trace, TraceProcess};
 
 /// Tables by process.
 #[derive(Default)]
-pub struct Kept(Mutex<BTreeMap<i64, ProcessTables>>);
+pub struct SteadyRows(Mutex<BTreeMap<i64, ProcessTables>>);
 
-impl Kept {
+impl SteadyRows {
     /// Takes the rows of each table as it is there.
-    pub fn looks<'a>(&'a self, trace: &'a Trace, request: &Request) -> Vec<Look<'a>> {
+    pub fn consumers<'a>(&'a self, trace: &'a Trace, request: &Request) -> Vec<TableConsumer<'a>> {
         let of_table = |(name, columns): (&&'static str, _)| {
             let request = Request::from([(*name, Clone::clone(columns))]);
-            Look::new(request.clone(), move |member, tables, _| self.see(trace, member, &request, tables))
+            TableConsumer::new(request.clone(), move |member, tables, _| self.see(trace, member, &request, tables))
         };
         request.iter().map(of_table).collect()
     }
 
-    fn see(&self, trace: &Trace, member: &Member, request: &Request, tables: &ProcessTables) -> Result<()> {
+    fn see(&self, trace: &Trace, member: &TraceProcess, request: &Request, tables: &ProcessTables) -> Result<()> {
         let rows = trace.tables_of(member, request, tables)?;
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.entry(member.process.process).or_default().extend(rows);

@@ -8,10 +8,10 @@ use polars::prelude::{Column, DataFrame, DataType, PolarsResult, df};
 
 use crate::columns::frames::collected;
 use crate::columns::requests::{ProcessTables, Request};
-use crate::columns::values::Integers;
+use crate::columns::values::I64Values;
 use crate::derive::gpu_work::gpu_times::SUMMED_COLUMNS;
-use crate::trace::Member;
-use crate::trace::looks::Look;
+use crate::trace::TraceProcess;
+use crate::trace::consumer::TableConsumer;
 
 /// The derived table of what ran on the GPUs.
 pub const GPU_SEGMENTS: &str = "gpu_segments";
@@ -84,18 +84,18 @@ impl Runs {
 
 /// Runs of all GPUs by process and GPU.
 #[derive(Default)]
-pub struct Merged {
+pub struct CoalescedSegments {
     processes: Mutex<BTreeMap<i64, BTreeMap<i64, Runs>>>,
 }
 
-impl Merged {
+impl CoalescedSegments {
     /// Takes the segments of each process.
-    pub fn look(&self) -> Look<'_> {
+    pub fn look(&self) -> TableConsumer<'_> {
         let request = Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.into_iter().collect())]);
-        Look::new(request, |member, tables, _| self.see(member, tables))
+        TableConsumer::new(request, |member, tables, _| self.see(member, tables))
     }
 
-    fn see(&self, member: &Member, tables: &ProcessTables) -> Result<()> {
+    fn see(&self, member: &TraceProcess, tables: &ProcessTables) -> Result<()> {
         let Some(segments) = tables.get(GPU_SEGMENTS) else { return Ok(()) };
         let runs = runs_of(&collected(segments)?)?;
         self.processes.lock().unwrap_or_else(PoisonError::into_inner).insert(member.process.process, runs);
@@ -110,7 +110,7 @@ impl Merged {
     pub fn by_grid(&self, grid: &DataFrame) -> Result<DataFrame> {
         // The engine may give small numbers in narrower types.
         let column =
-            |name: &str| -> Result<Integers> { Ok(Integers::of(grid.column(name)?.cast(&DataType::Int64)?.i64()?)) };
+            |name: &str| -> Result<I64Values> { Ok(I64Values::new(grid.column(name)?.cast(&DataType::Int64)?.i64()?)) };
         let (processes, origins, lengths) = (column("process")?, column("origin_ns")?, column("length_ns")?);
         let mut rows = Rows::default();
         let known = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -127,7 +127,7 @@ impl Merged {
 }
 
 fn runs_of(segments: &DataFrame) -> Result<BTreeMap<i64, Runs>> {
-    let column = |name: &str| -> Result<Integers> { Ok(Integers::of(segments.column(name)?.i64()?)) };
+    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(segments.column(name)?.i64()?)) };
     let [gpus, starts, ends, compute, comm, copies] = SUMMED_COLUMNS.map(column);
     let (gpus, starts, ends) = (gpus?, starts?, ends?);
     let (compute, comm, copies) = (compute?, comm?, copies?);
@@ -273,7 +273,7 @@ mod tests {
             let whole = frame(start_ns, &segments);
             let last_ns = whole.column("end_ns").unwrap().i64().unwrap().iter().flatten().max().unwrap();
             let (origin_ns, length_ns) = (start_ns - lead_ns, length.max((last_ns - start_ns) / 50));
-            let merged = Merged::default();
+            let merged = CoalescedSegments::default();
             merged.processes.lock().unwrap().insert(7, runs_of(&whole).unwrap());
             let grid = df!("process" => [7_i64], "origin_ns" => [origin_ns], "length_ns" => [length_ns]).unwrap();
             let rows = merged.by_grid(&grid).unwrap();

@@ -9,17 +9,17 @@ use super::answers::Answers;
 use super::collected::Collected;
 use super::finding::{Evidence, Saving};
 use super::priority::Priority;
-use super::question::Question;
+use super::query_request::QueryRequest;
 use super::rule_book::RuleText;
 use super::spans::Spans;
 use crate::engine::{Answer, Registry};
 use crate::trace::views::View;
 
 /// Rows of evidence that are shown.
-const MOST_EVIDENCE: usize = 5;
+const MAX_EVIDENCE: usize = 5;
 
 /// What a rule sees: the answers, and its own thresholds.
-pub struct Case<'a> {
+pub struct RuleContext<'a> {
     /// The answers to the questions that all rules ask.
     pub answers: &'a Answers,
     /// Titles of queries.
@@ -63,7 +63,7 @@ pub struct Observation {
 
 impl Observation {
     /// Of a priority.
-    pub fn of(priority: Priority) -> Self {
+    pub fn new(priority: Priority) -> Self {
         Self { priority: Some(priority), ..Self::default() }
     }
 
@@ -117,9 +117,9 @@ impl Observation {
     }
 }
 
-impl Case<'_> {
+impl RuleContext<'_> {
     /// The rows of an answer; none where it was not asked or has none.
-    pub fn rows(&self, question: &Question) -> Rows<'_> {
+    pub fn rows(&self, question: &QueryRequest) -> Rows<'_> {
         Rows::over(self.answers.get(&question.clone().of_view(self.view)))
     }
 
@@ -161,11 +161,11 @@ impl Case<'_> {
     }
 
     /// Rows of an answer as evidence: the first of the given ones, with these columns.
-    pub fn evidence(&self, question: &Question, rows: &[usize], columns: &[&str]) -> Option<Evidence> {
+    pub fn evidence(&self, question: &QueryRequest, rows: &[usize], columns: &[&str]) -> Option<Evidence> {
         let question = question.clone().of_view(self.view);
         let answer = self.answers.get(&question)?;
         let title = self.registry.get(&question.query).ok()?.declaration.title.clone();
-        let places = rows.iter().take(MOST_EVIDENCE).filter_map(|row| IdxSize::try_from(*row).ok());
+        let places = rows.iter().take(MAX_EVIDENCE).filter_map(|row| IdxSize::try_from(*row).ok());
         let places = IdxCa::from_vec("rows".into(), places.collect());
         let names: Vec<&str> = columns.iter().copied().filter(|name| answer.frame.column(name).is_ok()).collect();
         let frame = answer.frame.select(names.iter().copied()).ok()?.take(&places).ok()?;

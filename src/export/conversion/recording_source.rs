@@ -8,31 +8,31 @@ use anyhow::Result;
 use crate::columns::requests::Request;
 use crate::schema::anomaly::{Anomaly, Damage};
 use crate::schema::{Column, Table};
-use crate::trace::Member;
-use crate::trace::source::{ReadContext, RowCount, Rows, Source, Stored};
+use crate::trace::TraceProcess;
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 
 /// A source that remembers the anomalies of another, and whether anything was damaged.
-pub struct Recording {
-    inner: Arc<dyn Source>,
-    heard: Mutex<Heard>,
+pub struct RecordingSource {
+    inner: Arc<dyn ProcessReader>,
+    heard: Mutex<ReadReport>,
 }
 
 /// What was reported.
 #[derive(Clone, Debug, Default)]
-pub struct Heard {
+pub struct ReadReport {
     /// Anomalies by table.
     pub anomalies: BTreeMap<&'static str, Vec<Anomaly>>,
     /// Whether a part could not be read.
     pub damaged: bool,
 }
 
-impl Recording {
+impl RecordingSource {
     /// The member with a source that remembers.
-    pub fn of(member: &Member) -> (Member, Arc<Self>) {
+    pub fn wrap(member: &TraceProcess) -> (TraceProcess, Arc<Self>) {
         let recording = Arc::new(Self { inner: Arc::clone(&member.source), heard: Mutex::default() });
-        let member = Member {
+        let member = TraceProcess {
             process: member.process.clone(),
-            source: Arc::clone(&recording) as Arc<dyn Source>,
+            source: Arc::clone(&recording) as Arc<dyn ProcessReader>,
             files: Arc::clone(&member.files),
             memory_bytes: member.memory_bytes,
         };
@@ -40,12 +40,12 @@ impl Recording {
     }
 
     /// What was reported so far.
-    pub fn heard(&self) -> Heard {
+    pub fn heard(&self) -> ReadReport {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl Source for Recording {
+impl ProcessReader for RecordingSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         let read = self.inner.read(context, table, columns);
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);

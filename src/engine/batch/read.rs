@@ -6,8 +6,8 @@ use anyhow::Result;
 use polars::prelude::{DataFrame, Expr, IntoLazy, LazyFrame, col};
 use rayon::prelude::*;
 
-use super::local::{LocalSteps, Locals, apart};
-use super::merged::{GPU_SEGMENTS, Merged};
+use super::coalesced::{CoalescedSegments, GPU_SEGMENTS};
+use super::per_process::{Locals, PerProcessSteps, apart};
 use super::steady::{Steady, SteadyTables};
 use super::sums::Sums;
 use crate::columns::requests::Request;
@@ -15,15 +15,15 @@ use crate::columns::requests::columns_of;
 use crate::derive;
 use crate::engine::front_matter::QueryDeclaration;
 use crate::engine::groups::{Passes, Recognised, recognise, recognise_all};
-use crate::engine::mentions::mentioned;
+use crate::engine::referenced_columns::referenced_columns;
 use crate::engine::run::united;
 use crate::schema;
 use crate::trace::Trace;
-use crate::trace::looks::Look;
+use crate::trace::consumer::TableConsumer;
 use crate::trace::views::{SteadyParts, View};
 
 /// A statement, and what its query says of how it may be run.
-pub struct Told<'a> {
+pub struct StatementHints<'a> {
     /// The statement.
     pub sql: &'a str,
     /// What of the run it is about.
@@ -36,9 +36,9 @@ pub struct Told<'a> {
     pub grid: Option<&'a str>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> StatementHints<'a> {
     /// A statement of a query.
-    pub fn of(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
+    pub fn new(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
         Self { sql, view, is_of_sums: !query.sums.is_empty(), local: &query.local, grid: query.grid.as_deref() }
     }
 }
@@ -59,7 +59,7 @@ pub struct Statement {
 }
 
 /// Statements with what they are run over.
-pub struct Several {
+pub struct StatementBatch {
     /// The statements in their order; `None` where one had better be run alone.
     pub statements: Vec<Option<Statement>>,
     /// The tables that any of them reads.
@@ -67,7 +67,7 @@ pub struct Several {
     /// Segments summed up, for those to which these are enough.
     sums: Option<LazyFrame>,
     /// Segments to be put together.
-    merged: Merged,
+    merged: CoalescedSegments,
     /// The same of the steady part.
     steady: SteadyTables,
     /// Whether the steady part of any process tells more than all of its run.
@@ -75,9 +75,9 @@ pub struct Several {
 }
 
 /// A statement taken apart.
-pub struct Apart {
+pub struct SplitStatement {
     /// Steps that are worked out of some processes at a time.
-    pub local: Option<LocalSteps>,
+    pub local: Option<PerProcessSteps>,
     /// What it groups.
     pub recognised: Option<Recognised>,
     /// What is left of it.
@@ -86,13 +86,13 @@ pub struct Apart {
     pub request: Request,
 }
 
-impl Apart {
-    fn of(told: &Told<'_>) -> Self {
+impl SplitStatement {
+    fn from_hints(told: &StatementHints<'_>) -> Self {
         let (local, sql) = apart(told.sql, told.local);
         // Whoever needs sums of segments only must not ask for the segments.
         let mut recognised = if told.is_of_sums { recognise(&sql) } else { recognise_all(&sql) };
         let sql = recognised.as_mut().map_or(sql, |recognised| std::mem::take(&mut recognised.sql));
-        let mut request = mentioned(&sql);
+        let mut request = referenced_columns(&sql);
         if told.grid.is_some() {
             request.remove(GPU_SEGMENTS);
         }
@@ -100,14 +100,14 @@ impl Apart {
     }
 }
 
-impl Several {
+impl StatementBatch {
     /// Reads the trace once for all statements: equal groupings are worked out once, those of the same rows in one pass, and what
     /// only groupings and local steps need is let go of process by process.
     ///
     /// # Errors
     /// When a table cannot be read.
-    pub fn read(trace: &Trace, told: &[Told<'_>]) -> Result<Self> {
-        let statements: Vec<Apart> = told.par_iter().map(Apart::of).collect();
+    pub fn read(trace: &Trace, told: &[StatementHints<'_>]) -> Result<Self> {
+        let statements: Vec<SplitStatement> = told.par_iter().map(SplitStatement::from_hints).collect();
         let of_view = |view: View| {
             let both = statements.iter().zip(told);
             both.filter(move |(_, told)| told.view == view)
@@ -115,32 +115,32 @@ impl Several {
         let whole = || of_view(View::WholeRun);
         let groupings = || whole().filter_map(|(one, _)| one.recognised.as_ref()).flat_map(|one| &one.groupings);
         let is_late = |table: &str| derive::is_joint(table);
-        let passes = Passes::of(groupings().filter(|grouping| !is_late(grouping.table.name)));
-        let late_passes = Passes::of(groupings().filter(|grouping| is_late(grouping.table.name)));
-        let locals = Locals::of(trace, &whole().filter_map(|(one, _)| one.local.as_ref()).collect::<Vec<_>>());
-        let merged = Merged::default();
+        let passes = Passes::new(groupings().filter(|grouping| !is_late(grouping.table.name)));
+        let late_passes = Passes::new(groupings().filter(|grouping| is_late(grouping.table.name)));
+        let locals = Locals::new(trace, &whole().filter_map(|(one, _)| one.local.as_ref()).collect::<Vec<_>>());
+        let merged = CoalescedSegments::default();
         let of_sums = |are: bool| {
             let requests = whole().filter(move |(_, told)| told.is_of_sums == are);
             requests.map(|(statement, _)| &statement.request)
         };
-        let parts = SteadyParts::of(trace);
-        let steady = Steady::of(trace, of_view(View::Steady).collect());
+        let parts = SteadyParts::new(trace);
+        let steady = Steady::new(trace, of_view(View::Steady).collect());
         let mut request = united(of_sums(true));
         request.remove(GPU_SEGMENTS);
         let mut request = united([&request].into_iter().chain(of_sums(false)));
         // What depends on all processes comes after what is read of each, out of which it can be taken.
         let late = request.extract_if(.., |table, _| is_late(table)).collect();
-        trace.expect(&united([&late, &late_passes.request(), &steady.late_request()]));
-        let merged_look = whole().any(|(_, told)| told.grid.is_some()).then(|| merged.look());
-        let others = locals.looks(trace).chain(merged_look);
-        let others: Vec<Look<'_>> = others.chain(steady.looks(trace, &parts)).collect();
+        trace.request_joint(&united([&late, &late_passes.request(), &steady.late_request()]));
+        let coalesced_consumer = whole().any(|(_, told)| told.grid.is_some()).then(|| merged.look());
+        let others = locals.consumers(trace).chain(coalesced_consumer);
+        let others: Vec<TableConsumer<'_>> = others.chain(steady.consumers(trace, &parts)).collect();
         let grouped = passes.request();
         let read = [&request, &grouped].into_iter().chain(others.iter().map(|look| &look.request));
-        let sums = Sums::of(trace, of_sums(true), &united(read))?;
-        let looks: Vec<Look<'_>> = others.into_iter().chain(sums.look()).collect();
-        let mut frames = passes.read(trace, &request, &looks)?;
-        drop(looks);
-        frames.extend(late_passes.read(trace, &late, &steady.late_looks(trace, &parts))?);
+        let sums = Sums::new(trace, of_sums(true), &united(read))?;
+        let consumers: Vec<TableConsumer<'_>> = others.into_iter().chain(sums.look()).collect();
+        let mut frames = passes.read(trace, &request, &consumers)?;
+        drop(consumers);
+        frames.extend(late_passes.read(trace, &late, &steady.late_consumers(trace, &parts))?);
         let (tables, late_tables) = (passes.finish()?, late_passes.finish()?);
         let (steady, steady_steps) = steady.finish(trace)?;
         let has_steady = parts.tell_more();

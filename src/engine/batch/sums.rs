@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Result;
 use polars::prelude::LazyFrame;
 
-use super::merged::GPU_SEGMENTS;
+use super::coalesced::GPU_SEGMENTS;
 use crate::columns::frames::collected;
 use crate::columns::requests::{ProcessTables, Request};
 use crate::derive::Shared;
 use crate::derive::gpu_work::gpu_times::{GpuTime, SUMMED_COLUMNS, gpu_times};
-use crate::trace::looks::Look;
+use crate::trace::consumer::TableConsumer;
 use crate::trace::summed_frames::{activities, gpu_times_of_activities};
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// What the sums are made of.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Sums {
     ///
     /// # Errors
     /// When a table cannot be opened.
-    pub fn of<'a>(trace: &Trace, requests: impl Iterator<Item = &'a Request>, read: &Request) -> Result<Self> {
+    pub fn new<'a>(trace: &Trace, requests: impl Iterator<Item = &'a Request>, read: &Request) -> Result<Self> {
         let columns: BTreeSet<_> =
             requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();
         let mut origin = Origin::Nothing;
@@ -58,17 +58,17 @@ impl Sums {
     }
 
     /// Sums up the segments of each process, if anyone wants that and what they are made of is read.
-    pub fn look(&self) -> Option<Look<'_>> {
+    pub fn look(&self) -> Option<TableConsumer<'_>> {
         let request = match self.origin {
             Origin::Segments => Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.iter().copied().collect())]),
             Origin::Activities => activities(),
             Origin::Nothing => return None,
         };
         (!self.columns.is_empty())
-            .then(|| Look::new(request, |member, tables, shared| self.see(member, tables, shared)))
+            .then(|| TableConsumer::new(request, |member, tables, shared| self.see(member, tables, shared)))
     }
 
-    fn see(&self, member: &Member, tables: &ProcessTables, shared: &Shared) -> Result<()> {
+    fn see(&self, member: &TraceProcess, tables: &ProcessTables, shared: &Shared) -> Result<()> {
         let times = match (self.origin, tables.get(GPU_SEGMENTS)) {
             (Origin::Segments, Some(segments)) => gpu_times(&collected(segments)?)?,
             (Origin::Activities, _) => gpu_times_of_activities(tables, shared)?,

@@ -9,17 +9,17 @@ use sqlparser::ast::Cte;
 
 use crate::columns::requests::{ProcessTables, Request};
 use crate::engine::expressions::{Expressions, bare_name};
-use crate::engine::mentions::mentioned;
+use crate::engine::referenced_columns::referenced_columns;
 use crate::engine::run::{rows_of_steps, united};
-use crate::trace::looks::Look;
-use crate::trace::{Member, Trace};
+use crate::trace::consumer::TableConsumer;
+use crate::trace::{Trace, TraceProcess};
 
 /// Estimated bytes of processes that are worked on together: enough that planning takes a small part of the time. In tests each
 /// process is worked on by itself.
 const BLOCK_BYTES: u64 = if cfg!(test) { 1 } else { 16 << 20 };
 
 /// Steps of a statement whose rows are those of each process, one after the other.
-pub struct LocalSteps {
+pub struct PerProcessSteps {
     /// Their names.
     pub names: Vec<String>,
     /// A statement that has them.
@@ -29,9 +29,9 @@ pub struct LocalSteps {
 }
 
 /// Takes steps out of a statement, with what only they read; gives the rest of it.
-pub fn apart(sql: &str, names: &[String]) -> (Option<LocalSteps>, String) {
+pub fn apart(sql: &str, names: &[String]) -> (Option<PerProcessSteps>, String) {
     let taken = || {
-        let mut expressions = Expressions::of(sql)?;
+        let mut expressions = Expressions::parse(sql)?;
         let is_step = |cte: &Cte| bare_name(cte).is_some_and(|name| names.contains(&name));
         // A query may be without some of its steps, as it was asked.
         let there = expressions.with.cte_tables.iter().filter(|cte| is_step(cte));
@@ -39,7 +39,7 @@ pub fn apart(sql: &str, names: &[String]) -> (Option<LocalSteps>, String) {
         let sql = expressions.sql_of(&there).filter(|_| !there.is_empty())?;
         expressions.with.cte_tables.retain(|cte| !is_step(cte));
         expressions.drop_unused();
-        let steps = LocalSteps { names: there, request: mentioned(&sql), sql };
+        let steps = PerProcessSteps { names: there, request: referenced_columns(&sql), sql };
         Some((Some(steps), expressions.into_sql()))
     };
     let nothing = || (None, sql.to_owned());
@@ -47,7 +47,7 @@ pub fn apart(sql: &str, names: &[String]) -> (Option<LocalSteps>, String) {
 }
 
 /// Estimated bytes of the rows of a process; a small one counts for this much, so that its tables are not kept for thousands of others.
-const LEAST_BYTES: u64 = 256 << 10;
+const MIN_BYTES: u64 = 256 << 10;
 
 /// Rows by step.
 type Rows = BTreeMap<String, DataFrame>;
@@ -62,7 +62,7 @@ struct Block {
 /// Steps of statements that read tables in common.
 struct Sharing<'a> {
     /// The statements with their places among all.
-    statements: Vec<(usize, &'a LocalSteps)>,
+    statements: Vec<(usize, &'a PerProcessSteps)>,
     request: Request,
     /// The number of the block of each process.
     block_of: BTreeMap<i64, usize>,
@@ -70,7 +70,7 @@ struct Sharing<'a> {
 }
 
 impl<'a> Sharing<'a> {
-    fn of(trace: &Trace, statements: Vec<(usize, &'a LocalSteps)>) -> Self {
+    fn new(trace: &Trace, statements: Vec<(usize, &'a PerProcessSteps)>) -> Self {
         let request = united(statements.iter().map(|(_, steps)| &steps.request));
         let mut block_of = BTreeMap::new();
         let mut blocks: Vec<Block> = Vec::new();
@@ -80,7 +80,7 @@ impl<'a> Sharing<'a> {
                 blocks.push(Block { missing: 0, tables: BTreeMap::new() });
                 left_bytes = BLOCK_BYTES;
             }
-            left_bytes = left_bytes.saturating_sub(member.row_bytes_of(&request).max(LEAST_BYTES));
+            left_bytes = left_bytes.saturating_sub(member.row_bytes_of(&request).max(MIN_BYTES));
             if let Some(block) = blocks.last_mut() {
                 block.missing += 1;
             }
@@ -94,7 +94,7 @@ impl<'a> Sharing<'a> {
     fn completed(
         &self,
         trace: &Trace,
-        member: &Member,
+        member: &TraceProcess,
         tables: &ProcessTables,
     ) -> Result<Option<(usize, BTreeMap<&'static str, LazyFrame>)>> {
         let process = member.process.process;
@@ -124,30 +124,32 @@ pub struct Locals<'a> {
 
 impl<'a> Locals<'a> {
     /// Steps to be worked out over a trace.
-    pub fn of(trace: &Trace, statements: &[&'a LocalSteps]) -> Self {
-        let mut sharing: Vec<Vec<(usize, &LocalSteps)>> = Vec::new();
+    pub fn new(trace: &Trace, statements: &[&'a PerProcessSteps]) -> Self {
+        let mut sharing: Vec<Vec<(usize, &PerProcessSteps)>> = Vec::new();
         for one in statements.iter().copied().enumerate() {
-            let shares = |others: &mut Vec<(usize, &LocalSteps)>| {
+            let shares = |others: &mut Vec<(usize, &PerProcessSteps)>| {
                 others.iter().any(|(_, other)| other.request.keys().any(|table| one.1.request.contains_key(table)))
             };
             let mut together: Vec<_> = sharing.extract_if(.., shares).flatten().collect();
             together.push(one);
             sharing.push(together);
         }
-        let sharing = sharing.into_iter().map(|statements| Sharing::of(trace, statements)).collect();
+        let sharing = sharing.into_iter().map(|statements| Sharing::new(trace, statements)).collect();
         Self { statements: statements.len(), sharing, rows: Mutex::default() }
     }
 
     /// Works out the steps: of tables of each process those that read them, when these are the last of a block.
-    pub fn looks<'b>(&'b self, trace: &'b Trace) -> impl Iterator<Item = Look<'b>> {
+    pub fn consumers<'b>(&'b self, trace: &'b Trace) -> impl Iterator<Item = TableConsumer<'b>> {
         self.sharing.iter().map(move |sharing| {
-            Look::new(sharing.request.clone(), move |member, tables, _| self.see(trace, sharing, member, tables))
+            TableConsumer::new(sharing.request.clone(), move |member, tables, _| {
+                self.see(trace, sharing, member, tables)
+            })
         })
     }
 
-    fn see(&self, trace: &Trace, sharing: &Sharing<'_>, member: &Member, tables: &ProcessTables) -> Result<()> {
+    fn see(&self, trace: &Trace, sharing: &Sharing<'_>, member: &TraceProcess, tables: &ProcessTables) -> Result<()> {
         let Some((number, tables)) = sharing.completed(trace, member, tables)? else { return Ok(()) };
-        let work_out = |(at, steps): &(usize, &LocalSteps)| {
+        let work_out = |(at, steps): &(usize, &PerProcessSteps)| {
             let of_statement = |(name, frame): (&&'static str, &LazyFrame)| {
                 steps.request.contains_key(name).then(|| ((*name).to_owned(), frame.clone()))
             };

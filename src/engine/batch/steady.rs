@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::{DataFrame, LazyFrame};
 
-use super::kept::Kept;
-use super::local::Locals;
-use super::merged::{GPU_SEGMENTS, Merged};
-use super::read::{Apart, Told};
+use super::coalesced::{CoalescedSegments, GPU_SEGMENTS};
+use super::per_process::Locals;
+use super::read::{SplitStatement, StatementHints};
+use super::steady_rows::SteadyRows;
 use super::sums::Sums;
 use crate::columns::requests::Request;
 use crate::derive;
 use crate::engine::groups::{Passes, Tables};
 use crate::engine::run::united;
 use crate::trace::Trace;
-use crate::trace::looks::Look;
+use crate::trace::consumer::TableConsumer;
 use crate::trace::views::SteadyParts;
 
 /// Statements about the steady part while the trace is read.
@@ -24,10 +24,10 @@ pub struct Steady<'a> {
     passes: [Passes<'a>; 2],
     /// Tables that statements read, and those that depend on all processes.
     requests: [Request; 2],
-    kept: [Kept; 2],
+    kept: [SteadyRows; 2],
     locals: Locals<'a>,
     sums: Sums,
-    merged: Merged,
+    merged: CoalescedSegments,
     has_grid: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct SteadyTables {
     /// Segments summed up.
     pub sums: Option<LazyFrame>,
     /// Segments to be put together.
-    pub merged: Merged,
+    pub merged: CoalescedSegments,
 }
 
 /// Steps of statements that are worked out already.
@@ -53,7 +53,7 @@ pub struct SteadySteps<'a> {
 
 impl<'a> Steady<'a> {
     /// The statements with what is told of them.
-    pub fn of(trace: &Trace, statements: Vec<(&'a Apart, &Told<'_>)>) -> Self {
+    pub fn new(trace: &Trace, statements: Vec<(&'a SplitStatement, &StatementHints<'_>)>) -> Self {
         let groupings =
             || statements.iter().filter_map(|(one, _)| one.recognised.as_ref()).flat_map(|one| &one.groupings);
         let is_late = |table: &str| derive::is_joint(table);
@@ -68,14 +68,14 @@ impl<'a> Steady<'a> {
         let locals: Vec<_> = statements.iter().filter_map(|(one, _)| one.local.as_ref()).collect();
         Self {
             passes: [
-                Passes::of(groupings().filter(|grouping| !is_late(grouping.table.name))),
-                Passes::of(groupings().filter(|grouping| is_late(grouping.table.name))),
+                Passes::new(groupings().filter(|grouping| !is_late(grouping.table.name))),
+                Passes::new(groupings().filter(|grouping| is_late(grouping.table.name))),
             ],
             requests: [request, late],
             kept: Default::default(),
-            locals: Locals::of(trace, &locals),
+            locals: Locals::new(trace, &locals),
             sums: Sums::of_segments(of_sums(true)),
-            merged: Merged::default(),
+            merged: CoalescedSegments::default(),
             has_grid: statements.iter().any(|(_, told)| told.grid.is_some()),
         }
     }
@@ -88,18 +88,19 @@ impl<'a> Steady<'a> {
     }
 
     /// What is made of the tables of each process.
-    pub fn looks<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<Look<'b>> {
+    pub fn consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
         let ([passes, _], [kept, _], [request, _]) = (&self.passes, &self.kept, &self.requests);
         let merged = self.has_grid.then(|| self.merged.look());
-        let looks = passes.looks(trace).chain(kept.looks(trace, request)).chain(self.locals.looks(trace));
-        looks.chain(merged).chain(self.sums.look()).map(|look| parts.look(look, false)).collect()
+        let consumers =
+            passes.consumers(trace).chain(kept.consumers(trace, request)).chain(self.locals.consumers(trace));
+        consumers.chain(merged).chain(self.sums.look()).map(|look| parts.look(look, false)).collect()
     }
 
     /// The same of tables that depend on all processes, when the parts are known.
-    pub fn late_looks<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<Look<'b>> {
+    pub fn late_consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
         let ([_, passes], [_, kept], [_, request]) = (&self.passes, &self.kept, &self.requests);
-        let looks = passes.looks(trace).chain(kept.looks(trace, request));
-        looks.map(|look| parts.look(look, true)).collect()
+        let consumers = passes.consumers(trace).chain(kept.consumers(trace, request));
+        consumers.map(|look| parts.look(look, true)).collect()
     }
 
     /// What was made of all tables.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::open::LoadOptions;
 use crate::schema;
 use crate::schema::anomaly::{Anomaly, Severity};
-use crate::trace::Member;
+use crate::trace::TraceProcess;
 use crate::trace::source::ReadContext;
 
 /// Tables whose numbers of rows are compared.
@@ -13,14 +13,14 @@ const COMPARED: &[&str] = &["kernels", "memory_copies"];
 
 /// A warning for every process beside an earlier one of another format with the same process id and as many dispatches and
 /// copies. Neither is left out: process ids of different nodes can be the same.
-pub fn read_twice(members: &[Member], options: &LoadOptions) -> Vec<Anomaly> {
+pub fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec<Anomaly> {
     let mut notes = Vec::new();
-    let mut by_pid: BTreeMap<i64, Vec<&Member>> = BTreeMap::new();
+    let mut by_pid: BTreeMap<i64, Vec<&TraceProcess>> = BTreeMap::new();
     for member in members.iter().filter(|member| member.process.facts.pid >= 0) {
         let pid = member.process.facts.pid;
         let known = by_pid.entry(pid).or_default();
         let format = &member.process.facts.format;
-        let others: Vec<&Member> =
+        let others: Vec<&TraceProcess> =
             known.iter().copied().filter(|other| other.process.facts.format != *format).collect();
         known.push(member);
         if others.is_empty() {
@@ -49,7 +49,7 @@ pub fn read_twice(members: &[Member], options: &LoadOptions) -> Vec<Anomaly> {
 }
 
 /// Numbers of rows; `None` where there are none, which tells nothing.
-fn rows(member: &Member, options: &LoadOptions) -> Option<Vec<u64>> {
+fn rows(member: &TraceProcess, options: &LoadOptions) -> Option<Vec<u64>> {
     let context = ReadContext {
         process: &member.process,
         categories: &options.categories,

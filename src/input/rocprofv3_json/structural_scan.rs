@@ -17,7 +17,7 @@ const GATHER: u64 = 0x0102_0408_1020_4080;
 
 /// How far a leap went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leap {
+pub struct ScanPosition {
     /// Bytes passed.
     pub bytes: usize,
     /// Whether a string is open behind them.
@@ -26,8 +26,8 @@ pub struct Leap {
 
 /// Passes over bytes and keeps `brackets` up to date, until a bracket would close what lies above `floor`, does not fit
 /// the one it closes, or something comes that only the slower way knows. That byte is not passed.
-pub fn leap(bytes: &[u8], in_string: bool, floor: usize, brackets: &mut Brackets) -> Leap {
-    let mut leap = Leap { bytes: 0, in_string };
+pub fn leap(bytes: &[u8], in_string: bool, floor: usize, brackets: &mut Brackets) -> ScanPosition {
+    let mut leap = ScanPosition { bytes: 0, in_string };
     let (blocks, _) = bytes.as_chunks::<BLOCK>();
     for block in blocks {
         let found = find(block);
@@ -60,15 +60,15 @@ pub fn leap(bytes: &[u8], in_string: bool, floor: usize, brackets: &mut Brackets
 }
 
 #[derive(Default)]
-struct Found {
+struct BlockMasks {
     quotes: u64,
     backslashes: u64,
     line_ends: u64,
     brackets: u64,
 }
 
-fn find(block: &[u8; BLOCK]) -> Found {
-    let mut found = Found::default();
+fn find(block: &[u8; BLOCK]) -> BlockMasks {
+    let mut found = BlockMasks::default();
     let (words, _) = block.as_chunks::<8>();
     for word in words.iter().rev() {
         let word = u64::from_le_bytes(*word);

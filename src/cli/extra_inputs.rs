@@ -21,7 +21,7 @@ const ARCHITECTURE: &str = "gfx942";
 /// What an analysis looks at beside traces.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
-pub struct TierArguments {
+pub struct ExtraInputs {
     /// Source code to scan, as `scan` does, alone or with its trace. The trace overrides what the source only suggests
     #[arg(long, value_name = "DIR")]
     source_dir: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub struct TierArguments {
     att_dir: Option<PathBuf>,
 }
 
-impl TierArguments {
+impl ExtraInputs {
     /// Whether anything is named.
     pub fn is_given(&self) -> bool {
         self.source_dir.is_some() || self.att_dir.is_some()
@@ -59,7 +59,7 @@ impl TierArguments {
         let shown = directory.display();
         let (found, unread) = thread_traces_below(directory).with_context(|| format!("cannot list {shown}"))?;
         for path in unread.iter().filter(|_| !global.quiet) {
-            messages::say(format_args!(
+            messages::print_note(format_args!(
                 "warning: {} holds no instruction statistics and is passed over",
                 path.display()
             ));

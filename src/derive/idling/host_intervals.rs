@@ -9,10 +9,10 @@ use crate::analysis::api_classes::ApiClasses;
 use crate::analysis::intervals::Interval;
 use crate::analysis::ranges::innermost::{Range, innermost};
 use crate::columns::frames::rows_named;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 
 /// The innermost calls of some threads in some stretches.
-pub struct HostStretches {
+pub struct HostIntervals {
     threads: BTreeMap<Option<i64>, Thread>,
 }
 
@@ -33,17 +33,17 @@ pub enum Piece {
     Before,
 }
 
-impl HostStretches {
+impl HostIntervals {
     /// Looks for the calls in stretches, those of each thread in their order.
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
-    pub fn of(regions: &DataFrame, stretches: &BTreeMap<Option<i64>, Vec<Interval>>) -> Result<Self> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(regions.column(name)?.i64()?));
+    pub fn new(regions: &DataFrame, stretches: &BTreeMap<Option<i64>, Vec<Interval>>) -> Result<Self> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(regions.column(name)?.i64()?));
         let (starts, ends, tids) = (integers("start_ns")?, integers("end_ns")?, integers("tid")?);
-        let valid = Truths::of(regions.column("valid")?.bool()?);
+        let valid = BoolValues::new(regions.column("valid")?.bool()?);
         let facts = ApiClasses::builtin();
-        let annotations = Truths::of(&rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?);
+        let annotations = BoolValues::new(&rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?);
         let mut threads: BTreeMap<Option<i64>, Thread> =
             stretches.keys().map(|tid| (*tid, Thread::default())).collect();
         let rows =

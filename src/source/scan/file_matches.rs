@@ -43,7 +43,7 @@ pub struct KernelSite {
 
 /// What is found in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FileMatches {
     /// Places where patterns fit, in the order of the file.
     pub hits: Vec<Hit>,
     /// Places where kernels are named.
@@ -54,7 +54,7 @@ pub struct Found {
     pub cuda_names: usize,
 }
 
-impl Found {
+impl FileMatches {
     /// Notes a place.
     pub fn hit(&mut self, pattern: usize, line: u32, in_loop: bool) {
         self.hits.push(Hit { pattern, line, in_loop });

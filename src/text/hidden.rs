@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// The text with a sign in place of each character that is invisible or turns the direction of writing: names of kernels may hold any.
-pub fn visible(text: &str) -> Cow<'_, str> {
+pub fn escape_hidden(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -45,9 +45,9 @@ mod tests {
 
     #[test]
     fn hidden_characters_are_seen() {
-        assert_eq!(visible("gemm<float>"), "gemm<float>");
-        assert_eq!(visible("a\u{0}b\nc\u{7f}"), "a␀b␊c␡");
-        assert_eq!(visible("a\u{202e}b\u{2028}\u{85}"), "a⟨U+202E⟩b⟨U+2028⟩⟨U+0085⟩");
-        assert_eq!(visible("größe 矩阵"), "größe 矩阵");
+        assert_eq!(escape_hidden("gemm<float>"), "gemm<float>");
+        assert_eq!(escape_hidden("a\u{0}b\nc\u{7f}"), "a␀b␊c␡");
+        assert_eq!(escape_hidden("a\u{202e}b\u{2028}\u{85}"), "a⟨U+202E⟩b⟨U+2028⟩⟨U+0085⟩");
+        assert_eq!(escape_hidden("größe 矩阵"), "größe 矩阵");
     }
 }

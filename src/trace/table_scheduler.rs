@@ -10,8 +10,8 @@ use crate::columns::requests::ProcessTables;
 pub enum Task {
     /// Builds tables that belong together.
     Build(Vec<&'static str>),
-    /// Takes the look of a number.
-    Look(usize),
+    /// Runs the consumer of a number.
+    Consume(usize),
 }
 
 /// Tables, and what is left to be done for them.
@@ -29,12 +29,12 @@ pub struct State {
 }
 
 /// How far the tables are.
-pub struct Progress {
+pub struct TableScheduler {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-impl Progress {
+impl TableScheduler {
     /// Nothing is done yet of what is `left`; the tables that are `missing` will be read or built.
     pub fn new(tables: ProcessTables, missing: BTreeSet<&'static str>, left: Vec<Task>) -> Self {
         let state = State { tables, done: Vec::new(), missing, left, has_failed: false };
@@ -68,8 +68,8 @@ impl Progress {
     }
 
     /// Others wait for what comes of this until it has ended.
-    pub fn begin(&self) -> Begun<'_> {
-        Begun { progress: self, has_failed: true }
+    pub fn begin(&self) -> TaskGuard<'_> {
+        TaskGuard { progress: self, has_failed: true }
     }
 
     /// The tables that are left.
@@ -79,19 +79,19 @@ impl Progress {
 }
 
 /// Lets those that wait for tables go on when there will be no more, also after a panic.
-pub struct Begun<'a> {
-    progress: &'a Progress,
+pub struct TaskGuard<'a> {
+    progress: &'a TableScheduler,
     has_failed: bool,
 }
 
-impl Begun<'_> {
+impl TaskGuard<'_> {
     /// All that others wait for is there.
     pub fn end(mut self) {
         self.has_failed = false;
     }
 }
 
-impl Drop for Begun<'_> {
+impl Drop for TaskGuard<'_> {
     fn drop(&mut self) {
         self.progress.lock().has_failed |= self.has_failed;
         self.progress.changed.notify_all();

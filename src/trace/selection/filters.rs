@@ -10,7 +10,7 @@ use super::window_mode::WindowMode;
 
 /// The filters of a trace; nothing chosen keeps everything.
 #[derive(Clone, Debug, Default)]
-pub struct Choice {
+pub struct Filters {
     /// Stretch of time.
     pub window: Option<Window>,
     /// Iterations: the time from the start of the first to the end of the last of them.
@@ -97,7 +97,7 @@ impl Filter {
     }
 }
 
-impl Choice {
+impl Filters {
     /// What was chosen for a filter, as it can be written on the command line.
     pub fn written(&self, filter: Filter) -> Option<String> {
         let numbers = |set: &Option<NumberSet>| set.as_ref().map(ToString::to_string);

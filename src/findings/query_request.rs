@@ -14,7 +14,7 @@ const WITHOUT_TIMES: [&str; 1] = ["bottlenecks"];
 
 /// A named query with what it is asked. Equal questions have one answer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Question {
+pub struct QueryRequest {
     /// Name of the query.
     pub query: String,
     /// Grouping; the query's own where none is given.
@@ -27,9 +27,9 @@ pub struct Question {
     pub view: View,
 }
 
-impl Question {
+impl QueryRequest {
     /// A query as it is asked without options.
-    pub fn of(query: &str) -> Self {
+    pub fn new(query: &str) -> Self {
         Self { query: query.to_owned(), by: None, parameters: BTreeMap::new(), name: None, view: View::WholeRun }
     }
 

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::{IntoLazy, LazyFrame};
 
-use super::logical::{Member, Trace};
-use super::looks::{Look, with_looks};
+use super::consumer::{TableConsumer, with_consumers};
+use super::lazy_trace::{Trace, TraceProcess};
 use crate::columns::frames::{collected, is_identity, selected};
 use crate::columns::requests::{ProcessTables, Request, columns_of, known_table};
 
 /// Parts of a table of which a plan may be made: every statement has each of them, with its types, in its plan.
-const MOST_PARTS: usize = 32;
+const MAX_PARTS: usize = 32;
 /// Processes whose rows are put together.
 const BLOCK: usize = 64;
 
@@ -20,7 +20,7 @@ impl Trace {
     ///
     /// # Errors
     /// When there is no table of a name, or polars cannot select its columns.
-    pub fn tables_of(&self, member: &Member, request: &Request, tables: &ProcessTables) -> Result<ProcessTables> {
+    pub fn tables_of(&self, member: &TraceProcess, request: &Request, tables: &ProcessTables) -> Result<ProcessTables> {
         let narrow = |(name, frame): (&&'static str, &LazyFrame)| {
             let columns = request.get(name)?;
             let narrow = |table| {
@@ -38,15 +38,15 @@ impl Trace {
     ///
     /// # Errors
     /// As [`Trace::frames`], and when a look cannot be taken.
-    pub fn frames_seen<'a, 'b: 'a>(
+    pub fn frames_with_consumers<'a, 'b: 'a>(
         &self,
         request: &Request,
-        looks_at: impl Fn(&Member) -> Vec<&'a Look<'b>> + Sync + Send,
+        looks_at: impl Fn(&TraceProcess) -> Vec<&'a TableConsumer<'b>> + Sync + Send,
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        let read = |member: &Member| -> Result<ProcessTables> {
-            let looks = looks_at(member);
-            let mut tables = self.process_frames_seen(member, request, &looks)?;
-            let wider = with_looks(request, &looks);
+        let read = |member: &TraceProcess| -> Result<ProcessTables> {
+            let consumers = looks_at(member);
+            let mut tables = self.process_frames_with_consumers(member, request, &consumers)?;
+            let wider = with_consumers(request, &consumers);
             tables.retain(|name, _| request.contains_key(name));
             for (name, frame) in &mut tables {
                 let (Some(columns), Some(read)) = (request.get(name), wider.get(name)) else { continue };
@@ -57,9 +57,9 @@ impl Trace {
             }
             Ok(self.identified(member, request, tables))
         };
-        let cost = |member: &Member| member.memory_bytes_of(&with_looks(request, &looks_at(member)));
+        let cost = |member: &TraceProcess| member.memory_bytes_of(&with_consumers(request, &looks_at(member)));
         let per_process = self.each(self.members(), cost, read)?;
-        if per_process.len() <= MOST_PARTS {
+        if per_process.len() <= MAX_PARTS {
             return self.united(request, per_process);
         }
         // Block after block, so that no more than one of them is there twice.

@@ -12,20 +12,20 @@ use super::records::{Arg, Correlation};
 use super::values::Text;
 
 /// An object that may be something else.
-pub trait Loose<'de>: Deserialize<'de> + Default {
+pub trait Lenient<'de>: Deserialize<'de> + Default {
     /// What a number in its place means; nothing unless told otherwise.
     fn of_number(_: i64) -> Self {
         Self::default()
     }
 }
 
-impl<'de> Loose<'de> for Correlation {
+impl<'de> Lenient<'de> for Correlation {
     fn of_number(number: i64) -> Self {
         Self { internal: super::values::Int(Some(number)), ..Self::default() }
     }
 }
 
-impl<'de: 'a, 'a> Loose<'de> for Arg<'a> {}
+impl<'de: 'a, 'a> Lenient<'de> for Arg<'a> {}
 
 /// Arguments of a call: a list of objects, or an object of values by name.
 #[derive(Clone, Debug, Default)]
@@ -45,13 +45,13 @@ impl<'de> Deserialize<'de> for CheckedArgs {
 ///
 /// # Errors
 /// When the text is no JSON, or the object repeats a key.
-pub fn loosely<'de, D: Deserializer<'de>, T: Loose<'de>>(deserializer: D) -> Result<T, D::Error> {
-    deserializer.deserialize_any(LooseVisitor(PhantomData))
+pub fn loosely<'de, D: Deserializer<'de>, T: Lenient<'de>>(deserializer: D) -> Result<T, D::Error> {
+    deserializer.deserialize_any(LenientVisitor(PhantomData))
 }
 
-struct LooseVisitor<T>(PhantomData<T>);
+struct LenientVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Loose<'de>> Visitor<'de> for LooseVisitor<T> {
+impl<'de, T: Lenient<'de>> Visitor<'de> for LenientVisitor<T> {
     type Value = T;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

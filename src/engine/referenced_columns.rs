@@ -19,7 +19,7 @@ const NAMES_TABLES: &[&str] = &["table", "show", "describe", "explain"];
 
 /// The columns to read for a statement: of every table that it reads, the columns whose names occur in it, or all of them
 /// when it selects `*`. This may be too much, never too little.
-pub fn mentioned(sql: &str) -> Request {
+pub fn referenced_columns(sql: &str) -> Request {
     let (words, star) = scan(sql);
     let mut named: Vec<&'static Table> = tables().iter().copied().filter(|table| words.contains(table.name)).collect();
     // Columns may have the names of tables, of which some take long to make or much memory.
@@ -90,19 +90,19 @@ mod tests {
     use super::*;
 
     fn columns(sql: &str, table: &str) -> Vec<&'static str> {
-        mentioned(sql).get(table).map(|columns| columns.iter().copied().collect()).unwrap_or_default()
+        referenced_columns(sql).get(table).map(|columns| columns.iter().copied().collect()).unwrap_or_default()
     }
 
     #[test]
     fn only_what_is_mentioned() {
         let sql = "SELECT COUNT(*), SUM(duration_ns * 2) FROM Kernels WHERE short_name = 'gpu' -- stream_id";
         assert_eq!(columns(sql, "kernels"), ["dispatch_id", "duration_ns", "short_name"]);
-        assert_eq!(mentioned(sql).len(), 1);
+        assert_eq!(referenced_columns(sql).len(), 1);
     }
 
     #[test]
     fn columns_with_the_names_of_tables_are_no_tables() {
-        let tables = |sql: &str| mentioned(sql).into_keys().collect::<Vec<_>>();
+        let tables = |sql: &str| referenced_columns(sql).into_keys().collect::<Vec<_>>();
         let sql = "WITH d AS (SELECT launched AS launches FROM Dispatch_Launches) \
                    SELECT launches, (SELECT MAX(gpu) FROM graphs.ranges) FROM d";
         assert_eq!(tables(sql), ["dispatch_launches", "ranges"]);
@@ -132,7 +132,7 @@ mod tests {
         ] {
             assert_eq!(columns(sql, "kernels"), ["dispatch_id", "duration_ns"], "{sql}");
         }
-        assert!(mentioned("SELECT 'kernels' AS a -- FROM kernels").is_empty());
+        assert!(referenced_columns("SELECT 'kernels' AS a -- FROM kernels").is_empty());
     }
 
     #[test]

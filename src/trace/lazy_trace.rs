@@ -11,9 +11,9 @@ use super::jobs::{Jobs, READING_BYTES};
 use super::joint_tables::JointTables;
 use super::left_out::Counted;
 use super::observer::{Observer, watched};
-use super::selection::{self, Choice, Resolved};
-use super::source::Source;
-pub use super::whole_tables::WholeTables;
+use super::selection::{self, Filters, Resolved};
+use super::source::ProcessReader;
+pub use super::unfiltered_tables::UnfilteredTables;
 use crate::analysis::categories::Categories as CategoryRules;
 use crate::analysis::hardware::metrics::Definitions;
 pub use crate::columns::requests::{ProcessTables, Request, all_columns, columns_of};
@@ -23,24 +23,24 @@ use crate::schema::anomaly::{Anomaly, Damage};
 use crate::schema::process::{Clock, Process};
 
 /// A process and where its rows come from.
-pub struct Member {
+pub struct TraceProcess {
     /// Place in the logical trace.
     pub process: Process,
     /// Adapter that reads its tables.
-    pub source: Arc<dyn Source>,
+    pub source: Arc<dyn ProcessReader>,
     /// The files it is read from.
     pub files: Arc<[PathBuf]>,
     /// Estimate of the memory that all of its tables need while they are read.
     pub memory_bytes: u64,
 }
 
-impl Member {
+impl TraceProcess {
     /// Estimate of the memory that columns of tables need, with what derived ones are built from.
     pub fn memory_bytes_of(&self, request: &Request) -> u64 {
         self.source.memory_bytes_of(&source_request(request)).unwrap_or(self.memory_bytes)
     }
 
-    /// As [`Member::memory_bytes_of`], without what any reading takes, however few rows there are.
+    /// As [`TraceProcess::memory_bytes_of`], without what any reading takes, however few rows there are.
     pub fn row_bytes_of(&self, request: &Request) -> u64 {
         let known = self.source.memory_bytes_of(&source_request(request)).or_else(|| self.source.memory_bytes());
         known.unwrap_or_else(|| self.memory_bytes.saturating_sub(READING_BYTES))
@@ -49,7 +49,7 @@ impl Member {
 
 /// All processes of all inputs.
 pub struct Trace {
-    members: Vec<Member>,
+    members: Vec<TraceProcess>,
     categories: CategoryRules,
     metrics: Arc<Definitions>,
     pub(super) threads: usize,
@@ -58,7 +58,7 @@ pub struct Trace {
     /// What was damaged before anything was read.
     opened_with: BTreeSet<Damage>,
     notes: Vec<Anomaly>,
-    pub(super) choice: Choice,
+    pub(super) choice: Filters,
     pub(super) resolved: BTreeMap<i64, Resolved>,
     all_ranks: BTreeSet<i64>,
     pub(super) joint: JointTables,
@@ -70,7 +70,7 @@ impl Trace {
     /// A trace over `members`, which must be in the order of their process numbers. `notes` are anomalies of the
     /// inputs as a whole.
     pub fn new(
-        members: Vec<Member>,
+        members: Vec<TraceProcess>,
         categories: CategoryRules,
         threads: usize,
         jobs: Jobs,
@@ -86,7 +86,7 @@ impl Trace {
             damage: Mutex::default(),
             opened_with: BTreeSet::new(),
             notes,
-            choice: Choice::default(),
+            choice: Filters::default(),
             resolved: BTreeMap::new(),
             all_ranks,
             joint: JointTables::default(),
@@ -111,7 +111,7 @@ impl Trace {
     }
 
     /// What was known to be damaged of a process when it was opened or looked through, in a fixed order.
-    pub(super) fn known_damage(&self, member: &Member) -> BTreeSet<Damage> {
+    pub(super) fn known_damage(&self, member: &TraceProcess) -> BTreeSet<Damage> {
         let is_own = |damage: &&Damage| damage.path == member.process.facts.path;
         self.opened_with.iter().filter(is_own).cloned().chain(member.source.damage()).collect()
     }
@@ -141,7 +141,7 @@ impl Trace {
     }
 
     /// Nothing checked yet of a process of this trace, of which some may be known to be damaged.
-    pub fn checks<'a>(&self, member: &'a Member) -> health::Checks<'a> {
+    pub fn checks<'a>(&self, member: &'a TraceProcess) -> health::Checks<'a> {
         let any = |has: fn(&Process) -> bool| self.members.iter().any(|member| has(&member.process));
         let others = health::Others {
             counters: any(|process| process.facts.has_counters),
@@ -153,7 +153,7 @@ impl Trace {
     }
 
     /// Anomalies that belong to no process: they are among those of the first.
-    pub fn anomalies_of_inputs(&self, member: &Member) -> Vec<Anomaly> {
+    pub fn anomalies_of_inputs(&self, member: &TraceProcess) -> Vec<Anomaly> {
         if member.process.process != 0 {
             return Vec::new();
         }
@@ -165,13 +165,13 @@ impl Trace {
     ///
     /// # Errors
     /// When a table that a filter is resolved with cannot be built.
-    pub fn select(mut self, choice: Choice) -> Result<Self> {
+    pub fn select(mut self, choice: Filters) -> Result<Self> {
         if let Some(ranks) = &choice.ranks {
             self.members.retain(|member| ranks.contains(member.process.rank));
         }
         if choice.chooses_rows() {
             let resolve =
-                |member: &Member| Ok((member.process.process, selection::resolve(&choice, &self.whole(member))?));
+                |member: &TraceProcess| Ok((member.process.process, selection::resolve(&choice, &self.whole(member))?));
             let resolved: Result<Vec<_>> = self.each(&self.members, |member| member.memory_bytes, resolve);
             self.resolved = resolved?.into_iter().collect();
         }
@@ -192,12 +192,12 @@ impl Trace {
     }
 
     /// What was chosen.
-    pub fn choice(&self) -> &Choice {
+    pub fn choice(&self) -> &Filters {
         &self.choice
     }
 
     /// Whether rows of a process were chosen.
-    pub(super) fn chooses_in(&self, member: &Member) -> bool {
+    pub(super) fn chooses_in(&self, member: &TraceProcess) -> bool {
         self.resolved.contains_key(&member.process.process)
     }
 
@@ -212,17 +212,17 @@ impl Trace {
     }
 
     /// The tables of one process with no row left out.
-    pub fn whole<'a>(&'a self, member: &'a Member) -> WholeTables<'a> {
-        WholeTables { trace: self, member }
+    pub fn whole<'a>(&'a self, member: &'a TraceProcess) -> UnfilteredTables<'a> {
+        UnfilteredTables { trace: self, member }
     }
 
     /// The processes in the order of their numbers.
-    pub fn members(&self) -> &[Member] {
+    pub fn members(&self) -> &[TraceProcess] {
         &self.members
     }
 
     /// The same trace with the processes that `change` makes of its own.
-    pub fn with_members(mut self, change: impl FnOnce(Vec<Member>) -> Vec<Member>) -> Self {
+    pub fn with_members(mut self, change: impl FnOnce(Vec<TraceProcess>) -> Vec<TraceProcess>) -> Self {
         self.members = change(std::mem::take(&mut self.members));
         self
     }
@@ -258,7 +258,7 @@ impl Trace {
     /// Looks through all that is stored for content that cannot be read, reports it and tells whether there is any; it is left out
     /// from then on. For when something failed while it was read.
     pub fn finds_damaged_content(&self) -> bool {
-        let look = |member: &Member| Ok::<_, Infallible>(member.source.damage_of_content().to_vec());
+        let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_content().to_vec());
         let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);
         let damage: Vec<Damage> = damage.into_iter().flatten().collect();
         let is_any = !damage.is_empty();
@@ -268,7 +268,7 @@ impl Trace {
 
     /// Looks at how all inputs are laid out, and reports what cannot be read of them: for who reads little of them.
     pub fn look_at_structure(&self) {
-        let look = |member: &Member| Ok::<_, Infallible>(member.source.damage_of_structure());
+        let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_structure());
         let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);
         self.report_damage(damage.into_iter().flatten());
     }
