@@ -124,10 +124,10 @@ fn summary(output: &Path, processes: usize, outcome: &Outcome) -> String {
     if outcome.up_to_date {
         return format!("{shown} is up to date: {content}, all unchanged");
     }
-    match (outcome.taken_over, outcome.converted) {
+    match (outcome.reused, outcome.converted) {
         (0, _) => format!("wrote {shown}: {content}"),
-        (taken_over, converted) => {
-            format!("wrote {shown}: {content}; {taken_over} unchanged and taken over, {converted} converted")
+        (reused, converted) => {
+            format!("wrote {shown}: {content}; {reused} unchanged and taken over, {converted} converted")
         }
     }
 }

@@ -21,14 +21,12 @@ use crate::trace::{Trace, TraceProcess};
 
 /// Summarize inputs: processes, ranks, GPUs, time spans, rows
 #[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Machine-readable formats hold one record per process. `wavesieve check` also finds damage inside
+#[command(after_help = "Node-readable formats hold one record per process. `wavesieve check` also finds damage inside
 datasets and long texts, which `info` does not read.
 
 Examples:
   wavesieve info traces/
-  wavesieve info dataset -f json"
-)]
+  wavesieve info dataset -f json")]
 pub struct InfoArguments {
     #[command(flatten)]
     input: InputArguments,
@@ -58,7 +56,7 @@ pub fn run(arguments: &InfoArguments, registry: &Registry, global: &GlobalArgume
     messages::warn(&trace, global);
     let activities = activities(&trace)?;
     let rows = source_rows(&trace)?;
-    trace.look_at_structure();
+    trace.inspect_structure();
     let processes = processes(&trace, &activities, &rows)?;
     let for_people = matches!(arguments.output.format(), AnswerFormat::Table | AnswerFormat::Md);
     if for_people && arguments.output.path().is_none() {

@@ -73,7 +73,7 @@ impl Pictures {
         }
         Ok(Some(characters(
             &chart,
-            Terminal { width: width(), colour: std::io::stdout().is_terminal() && global.color() },
+            Terminal { width: width(), color: std::io::stdout().is_terminal() && global.color() },
         )))
     }
 }

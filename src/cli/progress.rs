@@ -156,7 +156,7 @@ impl Observer for Progress {
         self.bar.inc(1);
     }
 
-    fn taken_over(&self, _member: &TraceProcess) {
+    fn reused(&self, _member: &TraceProcess) {
         self.bar.inc(self.tables as u64);
     }
 }

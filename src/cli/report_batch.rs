@@ -43,7 +43,7 @@ pub struct Batch<'a> {
 }
 
 /// What became of a run.
-struct Made {
+struct RunOutcome {
     outcome: Outcome,
     code: u8,
     filters: Vec<(String, String)>,
@@ -111,7 +111,7 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
 }
 
 /// That of the first run where all failed; else the one that matters most.
-fn code(made: &[Made], failed: usize) -> u8 {
+fn code(made: &[RunOutcome], failed: usize) -> u8 {
     let has = |code: u8| made.iter().any(|made| made.code == code);
     match made.first() {
         Some(first) if failed == made.len() => first.code,
@@ -124,7 +124,7 @@ fn code(made: &[Made], failed: usize) -> u8 {
     }
 }
 
-fn entry(run: &Run, made: &Made) -> Entry {
+fn entry(run: &Run, made: &RunOutcome) -> Entry {
     Entry { name: run.name.clone(), places: run.places.clone(), outcome: made.outcome.clone() }
 }
 
@@ -135,17 +135,17 @@ fn make_all(
     outputs: &Outputs,
     options: &AnalysisOptions,
     global: &GlobalArguments,
-) -> Vec<Made> {
+) -> Vec<RunOutcome> {
     let all = global.jobs();
     let at_once = all.count.clamp(1, runs.len().max(1));
     let each = Jobs { count: (all.count / at_once).max(1), memory_bytes: all.memory_bytes / at_once as u64 };
     let progress = Progress::of_runs(runs.len(), global);
     let items: Vec<(&Run, Place<'_>)> = runs.iter().zip(outputs.places()).collect();
-    let work = |(run, place): &(&Run, Place<'_>)| -> Result<Made, Infallible> {
+    let work = |(run, place): &(&Run, Place<'_>)| -> Result<RunOutcome, Infallible> {
         let made = make(batch, run, *place, options, each, global).unwrap_or_else(|failure| {
             messages::print_note(format_args!("error: {}: {}", run.name, failure.message()));
             let outcome = Outcome::Failed { reason: failure.message() };
-            Made { outcome, code: failure.exit_code(), filters: Vec::new() }
+            RunOutcome { outcome, code: failure.exit_code(), filters: Vec::new() }
         });
         progress.made(&run.name);
         Ok(made)
@@ -163,7 +163,7 @@ fn make(
     options: &AnalysisOptions,
     jobs: Jobs,
     global: &GlobalArguments,
-) -> Result<Made, Failure> {
+) -> Result<RunOutcome, Failure> {
     let opening = Opening { cache: Some(batch.cache), run: Some(run), jobs: Some(jobs), ..Opening::default() };
     let trace = batch.input.open(global, &opening)?;
     messages::warn(&trace, global);
@@ -188,5 +188,5 @@ fn make(
         (false, false, false) => DONE,
     };
     let outcome = Outcome::Done { file, figures: Box::new(RunFigures::new(&analysis)) };
-    Ok(Made { outcome, code, filters: analysis.document.provenance.filters })
+    Ok(RunOutcome { outcome, code, filters: analysis.document.provenance.filters })
 }

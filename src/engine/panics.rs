@@ -85,9 +85,9 @@ mod tests {
     use super::*;
 
     /// What a hook of the program heard of the threads whose names begin so.
-    fn heard_of(begin: &'static str) -> Arc<Mutex<Vec<String>>> {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let (previous, list) = (panic::take_hook(), Arc::clone(&heard));
+    fn record_panics(begin: &'static str) -> Arc<Mutex<Vec<String>>> {
+        let recorded = Arc::new(Mutex::new(Vec::new()));
+        let (previous, list) = (panic::take_hook(), Arc::clone(&recorded));
         panic::set_hook(Box::new(move |info| {
             let name = thread::current().name().unwrap_or_default().to_owned();
             if name.starts_with(begin) {
@@ -96,7 +96,7 @@ mod tests {
                 previous(info);
             }
         }));
-        heard
+        recorded
     }
 
     fn fail(text: &str) {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn only_what_becomes_an_error_is_silent() {
-        let heard = heard_of("panics-test-");
+        let recorded = record_panics("panics-test-");
         assert_eq!(with_silent_panics(|| 1), Ok(1));
         let first_line = || assert_eq!(with_silent_panics(|| fail("first\nsecond")), Err("first".to_owned()));
         assert!(!panics_in("panics-test-caught", first_line));
@@ -119,7 +119,7 @@ mod tests {
             assert!(with_silent_panics(|| fail("an error")).is_err());
             fail("no error");
         }));
-        assert_eq!(*heard.lock().unwrap(), ["panics-test-other", "panics-test-after"]);
+        assert_eq!(*recorded.lock().unwrap(), ["panics-test-other", "panics-test-after"]);
     }
 
     #[test]

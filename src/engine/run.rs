@@ -131,24 +131,24 @@ pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     let statements: Vec<String> =
         queries.par_iter().map(|asked| render(asked.query, &asked.options)).collect::<Result<_, _>>()?;
     statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
-    let told: Vec<StatementHints<'_>> = statements
+    let hints: Vec<StatementHints<'_>> = statements
         .iter()
         .zip(queries)
         .map(|(sql, asked)| StatementHints::new(sql, &asked.query.declaration, asked.view))
         .collect();
-    let several = match StatementBatch::read(trace, &told) {
-        Err(_) if trace.finds_damaged_content() => StatementBatch::read(trace, &told)?,
-        several => several?,
+    let batch = match StatementBatch::read(trace, &hints) {
+        Err(_) if trace.finds_damaged_content() => StatementBatch::read(trace, &hints)?,
+        batch => batch?,
     };
     let run = |((sql, rest), asked): ((&String, &Option<Statement>), &QueryRun<'_>)| -> Result<Option<T>, E> {
         let QueryRun { query, options, view } = asked;
-        if *view == View::Steady && !several.has_steady {
+        if *view == View::Steady && !batch.has_steady {
             return Err(QueryError::NoSteadyPart.into());
         }
         let exec = asked.options_for();
         let answered = rest.as_ref().map(|rest| {
-            let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
-            answer(several.frames_of(rest), &rest.sql, &exec, &after)
+            let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
+            answer(batch.frames_of(rest), &rest.sql, &exec, &after)
         });
         let answer = match answered {
             Some(Err(error))
@@ -169,7 +169,7 @@ pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
         Ok(Some(take(query, described(answer, query, options)?)?))
     };
     let asked = || statements.iter().zip(queries);
-    let all: Vec<_> = statements.iter().zip(&several.statements).zip(queries).collect();
+    let all: Vec<_> = statements.iter().zip(&batch.statements).zip(queries).collect();
     // Not in the pool: who waits there for polars begins another statement on the same stack, and so on.
     let Ok(ran) = trace.jobs().run(&all, |_| 0, |one| Ok::<_, Infallible>(run(*one)));
     // One after the other: who reads in parallel may begin another statement while it waits, and wait for itself.
@@ -544,22 +544,22 @@ mod tests {
             for name in [NameForm::Short, NameForm::Full] {
                 let options = QueryOptions { name, ..QueryOptions::default() };
                 let statements: Vec<String> = queries.iter().map(|query| render(query, &options).unwrap()).collect();
-                let told = statements
+                let hints = statements
                     .iter()
                     .zip(&queries)
                     .map(|(sql, query)| StatementHints::new(sql, &query.declaration, View::WholeRun));
-                let several = StatementBatch::read(&trace, &told.collect::<Vec<_>>()).unwrap();
-                for ((sql, rest), query) in statements.iter().zip(&several.statements).zip(&queries) {
+                let batch = StatementBatch::read(&trace, &hints.collect::<Vec<_>>()).unwrap();
+                for ((sql, rest), query) in statements.iter().zip(&batch.statements).zip(&queries) {
                     // Otherwise it would be run alone, and this would compare nothing.
                     let rest = rest.as_ref().unwrap();
                     for step in &query.declaration.local {
                         assert!(rest.steps.iter().any(|(name, _)| name == step), "{} has no {step}", query.name);
                     }
-                    let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
+                    let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
                     let exec = ExecOptions::IN_STEPS;
-                    let told = answer(several.frames_of(rest), &rest.sql, &exec, &after).unwrap().with_texts().unwrap();
+                    let hints = answer(batch.frames_of(rest), &rest.sql, &exec, &after).unwrap().with_texts().unwrap();
                     let alone = run_statement(&trace, sql, &exec).unwrap().with_texts().unwrap();
-                    assert!(told.frame.equals_missing(&alone.frame), "{} of {fixture}", query.name);
+                    assert!(hints.frame.equals_missing(&alone.frame), "{} of {fixture}", query.name);
                 }
             }
         }

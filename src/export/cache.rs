@@ -107,7 +107,7 @@ fn write_entry(
     for member in members {
         let (recorded, recording) = RecordingSource::wrap(member);
         let (mut stored, _) = write_process(trace, &recorded, temporary.path(), TableFormat::Parquet, &[], observer)?;
-        let heard = recording.heard();
+        let heard = recording.report();
         if heard.damaged {
             return Ok(None);
         }

@@ -39,7 +39,7 @@ pub trait Observer: Sync {
     fn written(&self, member: &TraceProcess, table: &'static Table, rows: usize);
 
     /// A process was taken over from an earlier conversion.
-    fn taken_over(&self, member: &TraceProcess);
+    fn reused(&self, member: &TraceProcess);
 }
 
 /// What was written.

@@ -96,7 +96,7 @@ impl ProcessWriter<'_> {
     fn write_whole(&self, parts: &mut Vec<Part>) -> Result<()> {
         let checks = Mutex::new(self.trace.checks(self.member));
         let checks_now = || checks.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut kept = Kept::new(self)?;
+        let mut kept = SourceColumns::new(self)?;
         let mut waiting: VecDeque<Work> = VecDeque::new();
         for table in self.tables().filter(|table| table.origin == Origin::Source) {
             let next = waiting.pop_front();
@@ -236,11 +236,11 @@ struct Ready {
 }
 
 /// The columns that derived tables are built from, kept until the last of them has been read.
-struct Kept {
+struct SourceColumns {
     waiting: Vec<Ready>,
 }
 
-impl Kept {
+impl SourceColumns {
     /// Waits for all derived tables that did not come with the input.
     fn new(writer: &ProcessWriter<'_>) -> Result<Self> {
         let mut waiting = Vec::new();

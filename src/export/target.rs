@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_apart() {
+    fn kinds_are_distinguished() {
         let place = tempfile::tempdir().unwrap();
         let socket = place.path().join("socket");
         let _listener = UnixListener::bind(&socket).unwrap();

@@ -29,7 +29,7 @@ mod texts;
 mod verdict;
 
 #[cfg(feature = "tables")]
-pub use answers::{Answers, Unanswered, ask};
+pub use answers::{Answers, Unanswered, run_questions};
 #[cfg(feature = "tables")]
 pub use collected::Collected;
 pub use command::Command;

@@ -40,7 +40,7 @@ struct Recommendation {
     #[serde(default)]
     mode: Option<String>,
     #[serde(default)]
-    tells: BTreeSet<String>,
+    explains: BTreeSet<String>,
     #[serde(default)]
     flags: Vec<String>,
     #[serde(default)]
@@ -73,7 +73,7 @@ pub fn is_recommendation(name: &str) -> bool {
 pub fn commands(name: &str, kernel: Option<&str>, collected: &Collected) -> Vec<Command> {
     let Some(recommendation) = recommendations().get(name) else { return Vec::new() };
     let has_all = |kinds: &BTreeSet<String>| !kinds.is_empty() && kinds.iter().all(|kind| has(kind, kernel, collected));
-    if has_all(&recommendation.tells) || !exists(recommendation, collected) {
+    if has_all(&recommendation.explains) || !exists(recommendation, collected) {
         return Vec::new();
     }
     let filter = match (recommendation.kernel, kernel) {

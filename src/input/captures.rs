@@ -1,10 +1,10 @@
 //! Which files are traces, or were to be.
 
 use super::discover::{Candidate, Problem};
-use super::format::Recognised;
-use super::formats::recognise;
-use super::naming::{self, Promise, promise};
-use super::skipped::Why;
+use super::format::Recognized;
+use super::formats::recognize;
+use super::naming::{self, ExpectedKind, promise};
+use super::skipped::SkipReason;
 
 /// Whether a file is an archive, of which nobody knows what is in it.
 pub fn is_archive(candidate: &Candidate) -> bool {
@@ -16,16 +16,16 @@ pub fn is_archive(candidate: &Candidate) -> bool {
 /// named like a trace and holds none.
 pub fn is_capture(candidate: &Candidate) -> bool {
     // A name is enough, and spares looking into compressed databases twice.
-    let is_named_like_one = promise(&candidate.name()).is_some_and(|promise| promise != Promise::Statistics);
+    let is_named_like_one = promise(&candidate.name()).is_some_and(|promise| promise != ExpectedKind::Statistics);
     match candidate.problem {
         Some(Problem::Lost(_)) => return true,
         Some(Problem::DeadLink(_)) => return candidate.named,
         None if candidate.named || is_named_like_one => return true,
         None => {}
     }
-    match recognise(&candidate.path).1 {
-        Recognised::Capture(_) | Recognised::Part => true,
-        Recognised::Unread(unread) => unread.why == Why::Damaged,
-        Recognised::Beside(_) => false,
+    match recognize(&candidate.path).1 {
+        Recognized::Capture(_) | Recognized::Part => true,
+        Recognized::UnreadContent(unread) => unread.why == SkipReason::Damaged,
+        Recognized::Unread(_) => false,
     }
 }

@@ -11,7 +11,7 @@ use super::common::sqlite::{DatabaseFile, open, table_names};
 use super::dataset::is_dataset;
 use super::head::{Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json};
 use super::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
-use super::skipped::{Unread, Why};
+use super::skipped::{SkipReason, UnreadContent};
 use crate::text::causes::with_causes;
 
 /// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
@@ -41,14 +41,18 @@ impl Content {
     /// Looks at the first bytes, and at the table names of a database.
     pub fn detect(path: &Path) -> Self {
         if path.is_dir() {
-            return if is_dataset(path) { Self::Dataset } else { unread(Why::Foreign, "a directory without traces") };
+            return if is_dataset(path) {
+                Self::Dataset
+            } else {
+                unread(SkipReason::Foreign, "a directory without traces")
+            };
         }
         if !path.is_file() {
-            return unread(Why::Foreign, "not a regular file; name a file or a directory");
+            return unread(SkipReason::Foreign, "not a regular file; name a file or a directory");
         }
         let mut head = Vec::new();
         if let Err(error) = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)) {
-            return unread(Why::Damaged, format!("cannot be read: {error}"));
+            return unread(SkipReason::Damaged, format!("cannot be read: {error}"));
         }
         if head.starts_with(SQLITE_MAGIC) {
             database(DatabaseFile::open(path))
@@ -60,11 +64,11 @@ impl Content {
     }
 
     /// Why it is not read if it is of no format.
-    pub fn unread(self) -> Unread {
+    pub fn unread(self) -> UnreadContent {
         match self {
-            Self::Head(Head::Unread(unread)) => unread,
+            Self::Head(Head::UnreadContent(unread)) => unread,
             Self::Database(database) => database.unread(),
-            Self::Dataset | Self::Head(_) => Unread::new(Why::Foreign, "of no format that is known"),
+            Self::Dataset | Self::Head(_) => UnreadContent::new(SkipReason::Foreign, "of no format that is known"),
         }
     }
 }
@@ -79,32 +83,32 @@ impl Database {
         self.tables.iter().any(|table| table.starts_with(prefix))
     }
 
-    fn unread(&self) -> Unread {
+    fn unread(&self) -> UnreadContent {
         if self.has("KERN") || (self.has("HIP") && self.has("OPS")) {
             let reason = "a rocprof v1 database, not rocpd; collect again with `rocprofv3 --output-format rocpd`";
-            Unread::new(Why::Other, reason)
+            UnreadContent::new(SkipReason::Other, reason)
         } else if self.has_any("compute_") {
             let reason =
                 "a rocprofiler-compute analysis database, not a trace; name the rocpd databases it was made from";
-            Unread::new(Why::Other, reason)
+            UnreadContent::new(SkipReason::Other, reason)
         } else if self.tables.is_empty() {
             let reason =
                 "a SQLite database without tables; the profiler was stopped before it wrote anything, collect again";
-            Unread::new(Why::Lost, reason)
+            UnreadContent::new(SkipReason::Lost, reason)
         } else {
-            Unread::new(Why::Foreign, "a SQLite database of another program, not a rocpd trace")
+            UnreadContent::new(SkipReason::Foreign, "a SQLite database of another program, not a rocpd trace")
         }
     }
 }
 
 /// Why a database that cannot be looked through is not read.
-pub fn damaged_database(file: &DatabaseFile, error: &anyhow::Error) -> Unread {
+pub fn damaged_database(file: &DatabaseFile, error: &anyhow::Error) -> UnreadContent {
     let cause = file.cut().map_or_else(|| with_causes(error), str::to_owned);
-    Unread::new(Why::Damaged, format!("a damaged SQLite database: {cause}"))
+    UnreadContent::new(SkipReason::Damaged, format!("a damaged SQLite database: {cause}"))
 }
 
-fn unread(why: Why, reason: impl Into<String>) -> Content {
-    Content::Head(Head::Unread(Unread::new(why, reason)))
+fn unread(why: SkipReason, reason: impl Into<String>) -> Content {
+    Content::Head(Head::UnreadContent(UnreadContent::new(why, reason)))
 }
 
 /// Whether the first bytes are all that there is.
@@ -116,18 +120,18 @@ fn is_whole(head: &[u8]) -> bool {
 fn compressed(path: &Path, head: &[u8]) -> Content {
     let text = String::from_utf8_lossy(head);
     if is_tar(head) {
-        unread(Why::Foreign, TAR_ARCHIVE)
+        unread(SkipReason::Foreign, TAR_ARCHIVE)
     } else if is_rocprof_json(&text) {
         Content::Head(Head::RocprofJson)
     } else if head.is_empty() {
-        unread(Why::Foreign, "a gzip file that cannot be decompressed; copy it again")
+        unread(SkipReason::Foreign, "a gzip file that cannot be decompressed; copy it again")
     } else if head.starts_with(SQLITE_MAGIC) {
         // What is in it is only known when all of it is there.
         database(DatabaseFile::decompressed(path))
     } else {
         let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";
         let known = csv(head).or_else(|| json(&text, is_whole(head)));
-        known.map_or_else(|| unread(Why::Foreign, reason), Content::Head)
+        known.map_or_else(|| unread(SkipReason::Foreign, reason), Content::Head)
     }
 }
 
@@ -135,10 +139,10 @@ fn compressed(path: &Path, head: &[u8]) -> Content {
 fn database(file: anyhow::Result<DatabaseFile>) -> Content {
     let file = match file {
         Ok(file) => Arc::new(file),
-        Err(error) => return unread(Why::Damaged, format!("{error:#}")),
+        Err(error) => return unread(SkipReason::Damaged, format!("{error:#}")),
     };
     match open(file.path()).and_then(|connection| Ok((table_names(&connection)?, connection))) {
         Ok((tables, connection)) => Content::Database(Database { file, connection: Some(connection), tables }),
-        Err(error) => Content::Head(Head::Unread(damaged_database(&file, &error))),
+        Err(error) => Content::Head(Head::UnreadContent(damaged_database(&file, &error))),
     }
 }

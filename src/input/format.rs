@@ -10,7 +10,7 @@ use super::common::sqlite::Reader;
 use super::content::Content;
 use super::rocpd::EventCache;
 use super::rocprofv3_json::Spool;
-use super::skipped::Unread;
+use super::skipped::UnreadContent;
 use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
 use crate::schema::anomaly::{Anomaly, Damage};
@@ -20,9 +20,9 @@ use crate::trace::source::ProcessReader;
 /// A format of traces.
 pub trait Format: Sync {
     /// What content is in this format; `None` if it is of another.
-    fn recognise(&self, content: &mut Content) -> Option<Recognised>;
+    fn recognize(&self, content: &mut Content) -> Option<Recognized>;
 
-    /// The captures that [`Recognised::Part`]s of this format make up.
+    /// The captures that [`Recognized::Part`]s of this format make up.
     fn grouped(&self, _parts: Vec<CsvFile>) -> Vec<Arc<dyn Group>> {
         Vec::new()
     }
@@ -32,27 +32,27 @@ pub trait Format: Sync {
 type Open = Box<dyn FnOnce(&Opening<'_>) -> Result<Opened>>;
 
 /// What content is in a format.
-pub enum Recognised {
+pub enum Recognized {
     /// A capture by itself, which this opens.
     Capture(Open),
     /// A file of a capture.
     Part,
     /// A file that is read with parts in its directory; without one it is not read.
-    Beside(Unread),
+    Unread(UnreadContent),
     /// Nothing that can be read.
-    Unread(Unread),
+    UnreadContent(UnreadContent),
 }
 
-impl Recognised {
+impl Recognized {
     /// A capture that is opened by a function.
     pub fn capture(open: impl FnOnce(&Opening<'_>) -> Result<Opened> + 'static) -> Self {
         Self::Capture(Box::new(open))
     }
 }
 
-impl From<Unread> for Recognised {
-    fn from(unread: Unread) -> Self {
-        Self::Unread(unread)
+impl From<UnreadContent> for Recognized {
+    fn from(unread: UnreadContent) -> Self {
+        Self::UnreadContent(unread)
     }
 }
 

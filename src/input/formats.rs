@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::content::Content;
 use super::dataset::Dataset;
-use super::format::{Format, Recognised};
+use super::format::{Format, Recognized};
 use super::{att, rocpd, rocprof_compute, rocprofv3_csv, rocprofv3_json, rpd};
 
 /// All formats. RPD comes before rocpd, as some of its tables are called like those.
@@ -19,9 +19,9 @@ pub static FORMATS: [&dyn Format; 7] = [
 ];
 
 /// What a file or directory is, and the place of its format in the list.
-pub fn recognise(path: &Path) -> (usize, Recognised) {
+pub fn recognize(path: &Path) -> (usize, Recognized) {
     let mut content = Content::detect(path);
-    let asked = |(at, format): (usize, &&dyn Format)| Some((at, format.recognise(&mut content)?));
+    let asked = |(at, format): (usize, &&dyn Format)| Some((at, format.recognize(&mut content)?));
     let known = FORMATS.iter().enumerate().find_map(asked);
     known.unwrap_or_else(|| (FORMATS.len(), content.unread().into()))
 }
@@ -55,13 +55,13 @@ mod tests {
         assert_eq!(of_formats.len(), FORMATS.len());
         for (at, path) in of_formats.iter().enumerate() {
             let takers: Vec<usize> = (0..FORMATS.len())
-                .filter(|other| FORMATS[*other].recognise(&mut Content::detect(path)).is_some())
+                .filter(|other| FORMATS[*other].recognize(&mut Content::detect(path)).is_some())
                 .collect();
-            assert!(takers.contains(&at) && recognise(path).0 == at, "{}: {takers:?}", path.display());
+            assert!(takers.contains(&at) && recognize(path).0 == at, "{}: {takers:?}", path.display());
             // The list has RPD first, as its tables are named like those of rocpd.
             assert!(takers.len() == 1 || takers == [1, 2], "{}: {takers:?}", path.display());
         }
-        assert!(Rocpd.recognise(&mut Content::detect(std::path::Path::new("Cargo.toml"))).is_none());
-        assert!(matches!(recognise(std::path::Path::new("Cargo.toml")), (7, Recognised::Unread(_))));
+        assert!(Rocpd.recognize(&mut Content::detect(std::path::Path::new("Cargo.toml"))).is_none());
+        assert!(matches!(recognize(std::path::Path::new("Cargo.toml")), (7, Recognized::UnreadContent(_))));
     }
 }

@@ -2,9 +2,9 @@
 
 use super::att;
 use super::rocprof_compute;
-use super::rocprofv3_csv::{HeadOf, head_of};
+use super::rocprofv3_csv::{HeadKind, head_of};
 use super::rocprofv3_json::ROOT_KEY;
-use super::skipped::{Unread, Why};
+use super::skipped::{SkipReason, UnreadContent};
 
 /// First bytes of a SQLite database.
 pub const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -67,14 +67,14 @@ pub enum Head {
     /// Counters of rocprofiler-compute.
     ComputeCounters,
     /// What rocprofiler-compute says of the machine, and why it is not read where no counters are beside it.
-    ComputeSystem(Unread),
+    ComputeSystem(UnreadContent),
     /// Nothing that can be read.
-    Unread(Unread),
+    UnreadContent(UnreadContent),
 }
 
 impl Head {
-    fn unread(why: Why, reason: impl Into<String>) -> Self {
-        Self::Unread(Unread::new(why, reason))
+    fn unread(why: SkipReason, reason: impl Into<String>) -> Self {
+        Self::UnreadContent(UnreadContent::new(why, reason))
     }
 }
 
@@ -85,8 +85,8 @@ const METADATA_KEYS: [&str; 2] = ["\"init_time\"", "\"fini_time\""];
 pub fn by_head(head: &[u8], is_whole: bool) -> Head {
     let text = String::from_utf8_lossy(head);
     let trimmed = text.trim_start();
-    let other = |what: &str| Head::unread(Why::Other, what);
-    let lost = |what: &str| Head::unread(Why::Lost, what);
+    let other = |what: &str| Head::unread(SkipReason::Other, what);
+    let lost = |what: &str| Head::unread(SkipReason::Lost, what);
     if head.is_empty() {
         lost("an empty file; the profiler was stopped before it wrote anything, collect again")
     } else if head.get(8..12) == Some(b"DUCK") {
@@ -94,7 +94,7 @@ pub fn by_head(head: &[u8], is_whole: bool) -> Head {
     } else if text.starts_with("version https://git-lfs") {
         lost("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
     } else if is_tar(head) {
-        Head::unread(Why::Foreign, TAR_ARCHIVE)
+        Head::unread(SkipReason::Foreign, TAR_ARCHIVE)
     } else if is_rocprof_json(trimmed) {
         Head::RocprofJson
     } else if is_pc_samples(trimmed) {
@@ -105,37 +105,37 @@ pub fn by_head(head: &[u8], is_whole: bool) -> Head {
         lost("a truncated SQLite file without content; collect again")
     } else if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
         Head::unread(
-            Why::Foreign,
+            SkipReason::Foreign,
             format!("a file compressed with {what}, which is not read; decompress it, or use `gzip`"),
         )
     } else if let Some(json) = json(&text, is_whole) {
         json
     } else {
         let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor counters of rocprofiler-compute, nor a dataset";
-        csv(head).or_else(|| table(&text)).unwrap_or_else(|| Head::unread(Why::Foreign, reason))
+        csv(head).or_else(|| table(&text)).unwrap_or_else(|| Head::unread(SkipReason::Foreign, reason))
     }
 }
 
 /// What the header of a CSV file tells, if it is one of rocprofv3 or rocprofiler-compute.
 pub fn csv(head: &[u8]) -> Option<Head> {
     match head_of(head) {
-        HeadOf::Records => Some(Head::RocprofCsv),
-        HeadOf::Summary => {
+        HeadKind::Records => Some(Head::RocprofCsv),
+        HeadKind::Summary => {
             let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
-            Some(Head::unread(Why::Summary, reason))
+            Some(Head::unread(SkipReason::Summary, reason))
         }
-        HeadOf::Other => compute(head),
+        HeadKind::Other => compute(head),
     }
 }
 
 fn compute(head: &[u8]) -> Option<Head> {
     match rocprof_compute::head_of(head) {
-        rocprof_compute::HeadOf::Counters => Some(Head::ComputeCounters),
-        rocprof_compute::HeadOf::System => {
+        rocprof_compute::HeadKind::Counters => Some(Head::ComputeCounters),
+        rocprof_compute::HeadKind::System => {
             let reason = "what rocprofiler-compute says of the machine; name the folder that has its pmc_perf.csv";
-            Some(Head::ComputeSystem(Unread::new(Why::Other, reason)))
+            Some(Head::ComputeSystem(UnreadContent::new(SkipReason::Other, reason)))
         }
-        rocprof_compute::HeadOf::Other => att::is_header(head).then_some(Head::AttStatistics),
+        rocprof_compute::HeadKind::Other => att::is_header(head).then_some(Head::AttStatistics),
     }
 }
 
@@ -144,25 +144,25 @@ pub fn json(text: &str, is_whole: bool) -> Option<Head> {
     let trimmed = text.trim_start();
     if METADATA_KEYS.iter().all(|key| text.contains(key)) {
         let reason = format!("rocprofv3 JSON whose first key \"{ROOT_KEY}\" is damaged; copy the file again");
-        return Some(Head::unread(Why::Damaged, reason));
+        return Some(Head::unread(SkipReason::Damaged, reason));
     }
     if !trimmed.starts_with(['{', '[']) {
         return None;
     }
     if is_whole && trimmed.split_whitespace().collect::<String>().len() == 2 {
         let reason = "JSON without content; the profiler was stopped before it wrote anything, collect again";
-        return Some(Head::unread(Why::Lost, reason));
+        return Some(Head::unread(SkipReason::Lost, reason));
     }
     if let Some(error) = syntax_error(trimmed, is_whole) {
         let reason = format!("JSON whose first bytes are damaged: {error}; copy the file again");
-        return Some(Head::unread(Why::Foreign, reason));
+        return Some(Head::unread(SkipReason::Foreign, reason));
     }
     let reason = if text.contains("\"traceEvents\"") {
         "a Chrome or PyTorch trace, not one of rocprofv3; name the rocprofv3 output of the run".to_owned()
     } else {
         format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"")
     };
-    Some(Head::unread(Why::OtherJson, reason))
+    Some(Head::unread(SkipReason::OtherJson, reason))
 }
 
 /// What is wrong with the begin of a text of JSON values, if it is not only that it ends too early.
@@ -191,5 +191,5 @@ fn table(text: &str) -> Option<Head> {
     TABLES
         .iter()
         .find(|(names, _)| names.iter().all(|name| columns.contains(name)))
-        .map(|(_, what)| Head::unread(Why::Foreign, *what))
+        .map(|(_, what)| Head::unread(SkipReason::Foreign, *what))
 }

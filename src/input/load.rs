@@ -10,13 +10,13 @@ use super::common::csv::CsvFile;
 use super::discover::{Candidate, discover};
 use super::duplicate_processes::read_twice;
 use super::error::InputError;
+use super::file_kind::{CachedCapture, FileKind, Place, inspect_group, look};
 use super::files::memory_bytes;
 use super::format::{Opened, ProcessInput, Shared};
 use super::formats::FORMATS;
-use super::look::{Kept, Looked, Place, look, look_at_group};
 use super::open::LoadOptions;
 use super::repeated::{drop_other_formats, drop_repeated, note_about};
-use super::skipped::{Class, Skipped, Unread};
+use super::skipped::{Class, Skipped, UnreadContent};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::text::causes::with_causes;
@@ -99,25 +99,25 @@ pub fn load_candidates(
     )?;
     let mut loaded = Loaded::default();
     let mut parts: Vec<(usize, CsvFile)> = Vec::new();
-    let mut beside: Vec<(usize, Candidate, Unread)> = Vec::new();
+    let mut beside: Vec<(usize, Candidate, UnreadContent)> = Vec::new();
     for (candidate, looked) in candidates.into_iter().zip(looked) {
         match looked {
-            Looked::Capture(opened, kept) => loaded.take(opened, &kept, Place::File(candidate)),
-            Looked::Part(format) => parts.push((format, CsvFile { shown: candidate.shown(), path: candidate.path })),
-            Looked::Beside(format, unread) => beside.push((format, candidate, unread)),
-            Looked::Unread(unread) => loaded.skipped.extend(Skipped::from_candidate(&candidate, unread)),
+            FileKind::Capture(opened, kept) => loaded.take(opened, &kept, Place::File(candidate)),
+            FileKind::Part(format) => parts.push((format, CsvFile { shown: candidate.shown(), path: candidate.path })),
+            FileKind::Unread(format, unread) => beside.push((format, candidate, unread)),
+            FileKind::UnreadContent(unread) => loaded.skipped.extend(Skipped::from_candidate(&candidate, unread)),
         }
     }
     for (format, candidate, unread) in beside.into_iter().filter(|(_, candidate, _)| candidate.named) {
-        let is_beside =
+        let is_in_same_folder =
             |(other, part): &(usize, CsvFile)| *other == format && part.path.parent() == candidate.path.parent();
-        if !parts.iter().any(is_beside) {
+        if !parts.iter().any(is_in_same_folder) {
             loaded.skipped.extend(Skipped::from_candidate(&candidate, unread));
         }
     }
     let files_of = |at| parts.iter().filter(move |(format, _)| *format == at).map(|(_, file)| file.clone()).collect();
     let groups: Vec<_> = FORMATS.iter().enumerate().flat_map(|(at, format)| format.grouped(files_of(at))).collect();
-    let opened = options.jobs.run(&groups, |_| 0, |group| Ok::<_, InputError>(look_at_group(&**group, &options)))?;
+    let opened = options.jobs.run(&groups, |_| 0, |group| Ok::<_, InputError>(inspect_group(&**group, &options)))?;
     for (group, (opened, kept)) in groups.into_iter().zip(opened) {
         loaded.take(opened, &kept, Place::Group(group));
     }
@@ -136,7 +136,7 @@ struct Loaded {
 
 impl Loaded {
     /// Takes what a capture holds.
-    fn take(&mut self, opened: Result<Opened>, kept: &Kept, place: Place) {
+    fn take(&mut self, opened: Result<Opened>, kept: &CachedCapture, place: Place) {
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => return self.skipped.push(Skipped::new(place.shown(), with_causes(&error), Class::Damaged)),

@@ -17,6 +17,8 @@ mod duplicate_processes;
 #[cfg(feature = "tables")]
 mod error;
 #[cfg(feature = "tables")]
+mod file_kind;
+#[cfg(feature = "tables")]
 mod files;
 #[cfg(feature = "tables")]
 mod format;
@@ -25,10 +27,6 @@ mod formats;
 mod head;
 #[cfg(feature = "tables")]
 mod load;
-#[cfg(feature = "tables")]
-mod look;
-#[cfg(feature = "tables")]
-mod machine_memory;
 #[cfg(feature = "tables")]
 mod naming;
 #[cfg(feature = "tables")]
@@ -44,6 +42,8 @@ mod rocprofv3_csv;
 mod rocprofv3_json;
 mod rpd;
 mod skipped;
+#[cfg(feature = "tables")]
+mod system_memory;
 
 #[cfg(feature = "tables")]
 pub use att::thread_traces_below;
@@ -68,8 +68,8 @@ pub use format::ProcessInput;
 #[cfg(feature = "tables")]
 pub use load::{load, load_candidates, load_with_cache};
 #[cfg(feature = "tables")]
-pub use machine_memory::available_bytes;
-#[cfg(feature = "tables")]
 pub use open::LoadOptions;
 #[cfg(feature = "tables")]
 pub use skipped::DEAD_LINK;
+#[cfg(feature = "tables")]
+pub use system_memory::available_bytes;

@@ -17,7 +17,7 @@ const COUNTERS: [&str; 2] = ["pmc_perf.csv", "pmc_perf.csv.gz"];
 
 /// What a file was to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
+pub enum ExpectedKind {
     /// A rocpd or RPD database, or a trace in an archive that is not read.
     Database,
     /// rocprofv3 JSON. Other programs use these names too.
@@ -29,18 +29,18 @@ pub enum Promise {
 }
 
 /// What a file of this name was to be; `None` if it need not be a trace.
-pub fn promise(name: &str) -> Option<Promise> {
+pub fn promise(name: &str) -> Option<ExpectedKind> {
     let ends_in = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
     let unpacked = PACKED.iter().find_map(|ending| name.strip_suffix(ending));
     let is_packed = |name: &str| [".db", ".rpd", "_results.json"].iter().any(|ending| name.ends_with(ending));
     if ends_in(&DATABASES) || unpacked.is_some_and(is_packed) {
-        Some(Promise::Database)
+        Some(ExpectedKind::Database)
     } else if ends_in(&JSON) {
-        Some(Promise::Json)
+        Some(ExpectedKind::Json)
     } else if rocprofv3_csv::is_named_like_capture(name) || COUNTERS.contains(&name) {
-        Some(Promise::Csv)
+        Some(ExpectedKind::Csv)
     } else if att::is_named_like_statistics(name) {
-        Some(Promise::Statistics)
+        Some(ExpectedKind::Statistics)
     } else {
         None
     }
@@ -69,16 +69,16 @@ mod tests {
     #[test]
     fn names_promise_traces() {
         for (name, promised) in [
-            ("4100_results.db", Some(Promise::Database)),
-            ("rank1.rpd.gz", Some(Promise::Database)),
-            ("rank1.db.zst", Some(Promise::Database)),
-            ("4100_results.json.xz", Some(Promise::Database)),
-            ("4100_results.json.gz", Some(Promise::Json)),
+            ("4100_results.db", Some(ExpectedKind::Database)),
+            ("rank1.rpd.gz", Some(ExpectedKind::Database)),
+            ("rank1.db.zst", Some(ExpectedKind::Database)),
+            ("4100_results.json.xz", Some(ExpectedKind::Database)),
+            ("4100_results.json.gz", Some(ExpectedKind::Json)),
             ("config.json", None),
-            ("4100_kernel_trace.csv", Some(Promise::Csv)),
-            ("pmc_perf.csv", Some(Promise::Csv)),
+            ("4100_kernel_trace.csv", Some(ExpectedKind::Csv)),
+            ("pmc_perf.csv", Some(ExpectedKind::Csv)),
             ("losses.csv", None),
-            ("stats_kernel.csv", Some(Promise::Statistics)),
+            ("stats_kernel.csv", Some(ExpectedKind::Statistics)),
             ("notes.zst", None),
             ("notes.txt", None),
         ] {

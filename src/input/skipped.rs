@@ -5,13 +5,13 @@ use super::captures::is_archive;
 #[cfg(feature = "tables")]
 use super::discover::Candidate;
 #[cfg(feature = "tables")]
-use super::naming::{Promise, promise};
+use super::naming::{ExpectedKind, promise};
 #[cfg(feature = "tables")]
 use crate::schema::anomaly::{Anomaly, Severity};
 
 /// Why content is not read, whatever file it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum SkipReason {
     /// It has to do with traces but holds none that can be read.
     Other,
     /// It was to be a trace, but is without content or in a form that is not known.
@@ -30,16 +30,16 @@ pub enum Why {
 
 /// Content that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnreadContent {
     /// Why it is not.
-    pub why: Why,
+    pub why: SkipReason,
     /// What it is and what to do.
     pub reason: String,
 }
 
-impl Unread {
+impl UnreadContent {
     /// Content that is not read for this reason.
-    pub fn new(why: Why, reason: impl Into<String>) -> Self {
+    pub fn new(why: SkipReason, reason: impl Into<String>) -> Self {
         Self { why, reason: reason.into() }
     }
 }
@@ -86,27 +86,29 @@ impl Skipped {
     }
 
     /// What becomes of a candidate whose content is not read; `None` if nobody misses it.
-    pub fn from_candidate(candidate: &Candidate, unread: Unread) -> Option<Self> {
-        let Unread { why, reason } = unread;
+    pub fn from_candidate(candidate: &Candidate, unread: UnreadContent) -> Option<Self> {
+        let UnreadContent { why, reason } = unread;
         let promised = promise(&candidate.name());
         let (class, reason) = match why {
-            Why::Damaged => (Class::Damaged, reason),
-            Why::Summary => (Class::Summary, reason),
-            Why::DeadLink => (Class::DeadLink, reason),
-            Why::Other | Why::Lost | Why::Foreign | Why::OtherJson if candidate.named => (Class::Named, reason),
-            Why::Other => (Class::Suspicious, reason),
-            Why::Lost | Why::Foreign | Why::OtherJson if is_archive(candidate) => {
+            SkipReason::Damaged => (Class::Damaged, reason),
+            SkipReason::Summary => (Class::Summary, reason),
+            SkipReason::DeadLink => (Class::DeadLink, reason),
+            SkipReason::Other | SkipReason::Lost | SkipReason::Foreign | SkipReason::OtherJson if candidate.named => {
+                (Class::Named, reason)
+            }
+            SkipReason::Other => (Class::Suspicious, reason),
+            SkipReason::Lost | SkipReason::Foreign | SkipReason::OtherJson if is_archive(candidate) => {
                 (Class::Suspicious, "an archive, which is not read; unpack it if it holds traces".to_owned())
             }
             // Other programs write JSON too, and many files of it.
-            Why::OtherJson => return None,
-            Why::Foreign if promised == Some(Promise::Csv) => {
+            SkipReason::OtherJson => return None,
+            SkipReason::Foreign if promised == Some(ExpectedKind::Csv) => {
                 let reason = "its name is one of a trace, but its header is not known; copy it again or rename it";
                 (Class::Lost, reason.to_owned())
             }
-            Why::Lost | Why::Foreign => match promised? {
-                Promise::Database | Promise::Json | Promise::Csv => (Class::Lost, reason),
-                Promise::Statistics => {
+            SkipReason::Lost | SkipReason::Foreign => match promised? {
+                ExpectedKind::Database | ExpectedKind::Json | ExpectedKind::Csv => (Class::Lost, reason),
+                ExpectedKind::Statistics => {
                     let reason = "named like the statistics of `rocprofv3 --att`, but its header is not known";
                     (Class::Suspicious, reason.to_owned())
                 }
@@ -138,25 +140,25 @@ impl Skipped {
 mod tests {
     use super::*;
 
-    fn class(name: &str, named: bool, why: Why) -> Option<Class> {
+    fn class(name: &str, named: bool, why: SkipReason) -> Option<Class> {
         let candidate = Candidate { path: name.into(), named, problem: None };
-        Skipped::from_candidate(&candidate, Unread::new(why, "a reason")).map(|skipped| skipped.class)
+        Skipped::from_candidate(&candidate, UnreadContent::new(why, "a reason")).map(|skipped| skipped.class)
     }
 
     #[test]
     fn the_name_and_who_named_it_decide_what_follows_from_a_file_that_is_not_read() {
         for (name, why, named, found) in [
-            ("rank1.db", Why::Lost, Class::Named, Some(Class::Lost)),
-            ("rank1.db", Why::Foreign, Class::Named, Some(Class::Lost)),
-            ("rank1_results.json", Why::OtherJson, Class::Named, None),
-            ("4100_kernel_trace.csv", Why::Foreign, Class::Named, Some(Class::Lost)),
-            ("stats_kernel.csv", Why::Foreign, Class::Named, Some(Class::Suspicious)),
-            ("ranks.tar.gz", Why::Foreign, Class::Named, Some(Class::Suspicious)),
-            ("notes.txt", Why::Foreign, Class::Named, None),
-            ("notes.txt", Why::Other, Class::Named, Some(Class::Suspicious)),
-            ("notes.txt", Why::Damaged, Class::Damaged, Some(Class::Damaged)),
-            ("notes.txt", Why::Summary, Class::Summary, Some(Class::Summary)),
-            ("notes.txt", Why::DeadLink, Class::DeadLink, Some(Class::DeadLink)),
+            ("rank1.db", SkipReason::Lost, Class::Named, Some(Class::Lost)),
+            ("rank1.db", SkipReason::Foreign, Class::Named, Some(Class::Lost)),
+            ("rank1_results.json", SkipReason::OtherJson, Class::Named, None),
+            ("4100_kernel_trace.csv", SkipReason::Foreign, Class::Named, Some(Class::Lost)),
+            ("stats_kernel.csv", SkipReason::Foreign, Class::Named, Some(Class::Suspicious)),
+            ("ranks.tar.gz", SkipReason::Foreign, Class::Named, Some(Class::Suspicious)),
+            ("notes.txt", SkipReason::Foreign, Class::Named, None),
+            ("notes.txt", SkipReason::Other, Class::Named, Some(Class::Suspicious)),
+            ("notes.txt", SkipReason::Damaged, Class::Damaged, Some(Class::Damaged)),
+            ("notes.txt", SkipReason::Summary, Class::Summary, Some(Class::Summary)),
+            ("notes.txt", SkipReason::DeadLink, Class::DeadLink, Some(Class::DeadLink)),
         ] {
             assert_eq!(class(name, true, why), Some(named), "{name} {why:?}");
             assert_eq!(class(name, false, why), found, "{name} {why:?}");

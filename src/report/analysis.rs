@@ -5,12 +5,12 @@ use anyhow::Result;
 use super::document::{Document, Layout, Sources, document, ranks};
 use crate::engine::{NameForm, Registry};
 use crate::findings::{
-    Answers, BROKEN_SPAN, Collected, QueryRequest, RuleBook, RunViews, Spans, Verdict, ask, judge, questions,
-    questions_of_views, verdict,
+    Answers, BROKEN_SPAN, Collected, QueryRequest, RuleBook, RunViews, Spans, Verdict, judge, questions,
+    questions_of_views, run_questions, verdict,
 };
 use crate::source::scan::TreeScan;
 use crate::trace::Trace;
-use crate::trace::selection::{emptying, explained, in_force};
+use crate::trace::selection::{effective, emptying, explained};
 
 /// What an analysis shows, and by what it judges.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl Trace {
         if !options.whole_run && !self.choice().is_windowed() {
             asked.extend(questions_of_views());
         }
-        let answers = ask(self, &options.registry, &asked, options.name)?;
+        let answers = run_questions(self, &options.registry, &asked, options.name)?;
         let collected = Collected::new(self, &answers, options.name);
         let views = RunViews::new(&answers, &options.rules);
         let views = if self.choice().is_windowed() { views.of_window() } else { views };
@@ -143,7 +143,7 @@ impl Trace {
 
     /// Whether filters leave nothing to analyse, and what is said of those that match nothing.
     fn unmatched(&self, answers: &Answers) -> Result<(bool, Vec<String>)> {
-        if in_force(self.choice()).is_empty() {
+        if effective(self.choice()).is_empty() {
             return Ok((false, Vec::new()));
         }
         let emptying = emptying(self, answers.recorded())?;

@@ -70,22 +70,22 @@ impl Analysis {
         let kinds = kinds(&self);
         let measured = times_by_name(&self.answers);
         let findings = &mut self.document.findings;
-        let told: Vec<TraceVerdict> =
-            scan.recommendations.iter().map(|advice| told(advice, findings, &kinds)).collect();
+        let relevance: Vec<TraceVerdict> =
+            scan.recommendations.iter().map(|advice| relevance(advice, findings, &kinds)).collect();
         for one in findings.iter_mut() {
             one.explanation.push_str(&defined_at(one, scan));
         }
-        for (advice, told) in scan.recommendations.iter().zip(&told) {
-            if let TraceVerdict::Found(place) = told
+        for (advice, relevance) in scan.recommendations.iter().zip(&relevance) {
+            if let TraceVerdict::Found(place) = relevance
                 && let Some(one) = findings.get_mut(*place)
             {
                 one.explanation.push_str(&seen_at(advice, scan));
             }
         }
-        let ids: Vec<Option<String>> = told.iter().map(|told| found(*told, findings)).collect();
-        let table = side_by_side(&scan.recommendations, &told, ids)?;
-        for (advice, told) in scan.recommendations.iter().zip(&told) {
-            if *told == TraceVerdict::NotRecorded {
+        let ids: Vec<Option<String>> = relevance.iter().map(|relevance| found(*relevance, findings)).collect();
+        let table = side_by_side(&scan.recommendations, &relevance, ids)?;
+        for (advice, relevance) in scan.recommendations.iter().zip(&relevance) {
+            if *relevance == TraceVerdict::NotRecorded {
                 findings.push(trace_evidence(advice, scan, &kinds));
             }
         }
@@ -145,7 +145,7 @@ fn kinds(analysis: &Analysis) -> BTreeSet<String> {
     kinds
 }
 
-fn told(advice: &Recommendation, findings: &[Finding], kinds: &BTreeSet<String>) -> TraceVerdict {
+fn relevance(advice: &Recommendation, findings: &[Finding], kinds: &BTreeSet<String>) -> TraceVerdict {
     let evidence = &advice.trace_evidence;
     if evidence.against.iter().any(|kind| kinds.contains(kind)) {
         return TraceVerdict::Contradicted;
@@ -160,8 +160,8 @@ fn told(advice: &Recommendation, findings: &[Finding], kinds: &BTreeSet<String>)
     if evidence.rules.is_empty() { TraceVerdict::Recorded } else { TraceVerdict::NotFound }
 }
 
-fn found(told: TraceVerdict, findings: &[Finding]) -> Option<String> {
-    match told {
+fn found(relevance: TraceVerdict, findings: &[Finding]) -> Option<String> {
+    match relevance {
         TraceVerdict::Found(place) => findings.get(place).map(|one| one.id.clone()),
         _ => None,
     }
@@ -224,7 +224,11 @@ fn times_by_name(answers: &Answers) -> BTreeMap<String, (i64, i64)> {
 }
 
 /// The table of what the source suggests and what the trace says.
-fn side_by_side(advice: &[Recommendation], told: &[TraceVerdict], ids: Vec<Option<String>>) -> Result<Option<Block>> {
+fn side_by_side(
+    advice: &[Recommendation],
+    relevance: &[TraceVerdict],
+    ids: Vec<Option<String>>,
+) -> Result<Option<Block>> {
     if advice.is_empty() {
         return Ok(None);
     }
@@ -236,7 +240,7 @@ fn side_by_side(advice: &[Recommendation], told: &[TraceVerdict], ids: Vec<Optio
             "trace",
             ColumnUnit::Text,
             "What the trace says of it",
-            told.iter().map(|one| Some(one.word().to_owned())).collect(),
+            relevance.iter().map(|one| Some(one.word().to_owned())).collect(),
         ),
         ("finding", ColumnUnit::Name, "The finding about the same", ids),
     ];

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use polars::prelude::DataType;
 use thiserror::Error;
 
-use super::clocks::{Leaving, Residual, offsets};
+use super::clocks::{CollectiveExits, Residual, offsets};
 use super::lazy_trace::Trace;
 use crate::columns::values::I64Values;
 use crate::schema::process::Process;
@@ -197,7 +197,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
             nodes.retain(|node| seen.insert(*node));
             let node_of: BTreeMap<i64, i64> =
                 processes.clone().map(|process| (process.process, process.node)).collect();
-            let leavings: Vec<Leaving> = endings(trace)?
+            let leavings: Vec<CollectiveExits> = endings(trace)?
                 .into_iter()
                 .map(|ends| {
                     let mut of_node: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
@@ -206,7 +206,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
                     }
                     of_node.into_iter().filter_map(|(node, ends)| Some((node, middle(ends)?))).collect()
                 })
-                .filter(|leaving: &Leaving| leaving.len() > 1)
+                .filter(|leaving: &CollectiveExits| leaving.len() > 1)
                 .collect();
             let offsets = offsets(&nodes, &leavings);
             // Machines that stand alone have nothing to be aligned with.

@@ -324,7 +324,7 @@ mod tests {
         Ok(build_and_look(workers, &["iterations", "regions"], &[], read, derive, |_, _, _| Ok(()))?.0)
     }
 
-    fn look_at(tables: &[&'static str]) -> TableConsumer<'static> {
+    fn inspect(tables: &[&'static str]) -> TableConsumer<'static> {
         TableConsumer::new(request(tables), |_, _, _| Ok(()))
     }
 
@@ -333,7 +333,7 @@ mod tests {
         let derive = |_: &[&'static str], _: &derive::Frames| Ok(vec![DataFrame::empty()]);
         for workers in [1, 2, 3] {
             let consumers =
-                [look_at(&["iterations", "kernels"]), look_at(&["regions"]), look_at(&["anomalies", "kernels"])];
+                [inspect(&["iterations", "kernels"]), inspect(&["regions"]), inspect(&["anomalies", "kernels"])];
             let seen = Mutex::new(Vec::new());
             let look = |look: &TableConsumer<'_>, tables: &ProcessTables, _: &derive::Shared| {
                 assert!(look.request.keys().eq(tables.keys()));
@@ -357,7 +357,7 @@ mod tests {
     fn no_look_waits_for_tables_that_cannot_be_built() {
         for workers in [1, 2, 3] {
             let derive = |_: &[&'static str], _: &derive::Frames| bail!("no iterations");
-            let consumers = [look_at(&["iterations"]), look_at(&["iterations", "regions"])];
+            let consumers = [inspect(&["iterations"]), inspect(&["iterations", "regions"])];
             let failed = build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, |_, _, _| Ok(()));
             assert_eq!(failed.err().unwrap().to_string(), "no iterations");
             let derive = |_: &[&'static str], _: &derive::Frames| Ok(vec![DataFrame::empty()]);
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn no_look_waits_for_tables_that_did_not_come() {
         for workers in [1, 2, 3] {
-            let consumers = [look_at(&["iterations"])];
+            let consumers = [inspect(&["iterations"])];
             let failed =
                 build_and_look(workers, &[], &consumers, |_| Ok(rows()), |_, _| Ok(Vec::new()), |_, _, _| Ok(()));
             assert_eq!(failed.err().unwrap().to_string(), "0 tables came of iterations");

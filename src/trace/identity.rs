@@ -74,7 +74,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     let ranks = fill_ranks(&order, &claims);
     let mut ranked: Vec<(usize, ProcessFacts, i64)> =
         order.into_iter().zip(ranks).map(|((position, facts), rank)| (position, facts, rank)).collect();
-    name_machines(&mut ranked);
+    name_nodes(&mut ranked);
     ranked.sort_by_cached_key(|(_, facts, rank)| {
         let identity = facts.guid.clone().unwrap_or_else(|| facts.content_hash.clone());
         // Processes have the same numbers without the thread traces beside them.
@@ -222,13 +222,12 @@ fn rank_nearby(path: &Path, known: &[(&Path, i64)]) -> Option<i64> {
 }
 
 /// Thread traces ran on the machine of the processes of their rank.
-fn name_machines(ranked: &mut [(usize, ProcessFacts, i64)]) {
+fn name_nodes(ranked: &mut [(usize, ProcessFacts, i64)]) {
     let named = ranked.iter().filter(|(_, facts, _)| !facts.is_thread_trace);
-    let machines: BTreeMap<i64, String> =
-        named.rev().map(|(_, facts, rank)| (*rank, facts.machine_key.clone())).collect();
+    let nodes: BTreeMap<i64, String> = named.rev().map(|(_, facts, rank)| (*rank, facts.machine_key.clone())).collect();
     for (_, facts, rank) in ranked.iter_mut().filter(|(_, facts, _)| facts.is_thread_trace) {
-        if let (true, Some(machine)) = (facts.machine_key.is_empty(), machines.get(rank)) {
-            facts.machine_key.clone_from(machine);
+        if let (true, Some(node)) = (facts.machine_key.is_empty(), nodes.get(rank)) {
+            facts.machine_key.clone_from(node);
         }
     }
 }

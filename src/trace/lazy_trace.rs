@@ -267,7 +267,7 @@ impl Trace {
     }
 
     /// Looks at how all inputs are laid out, and reports what cannot be read of them: for who reads little of them.
-    pub fn look_at_structure(&self) {
+    pub fn inspect_structure(&self) {
         let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_structure());
         let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);
         self.report_damage(damage.into_iter().flatten());

@@ -55,8 +55,8 @@ impl Trace {
     /// # Errors
     /// As [`Trace::count_rows`].
     pub fn has_rows(&self, member: &TraceProcess, table: &'static Table) -> Result<bool> {
-        let is_told = !self.chooses_of(table) && member.source.has_rows(&self.context(member), table);
-        Ok(is_told || self.count_rows(member, table)? > 0)
+        let is_known = !self.chooses_of(table) && member.source.has_rows(&self.context(member), table);
+        Ok(is_known || self.count_rows(member, table)? > 0)
     }
 
     /// Number of rows of every source table of a process.

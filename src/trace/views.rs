@@ -46,13 +46,13 @@ impl SteadyParts {
     }
 
     /// Whether any process has a steady part that tells more than all of its run.
-    pub fn tell_more(&self) -> bool {
+    pub fn has_more(&self) -> bool {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.values().any(|part| !part.is_all)
     }
 
     /// The same look at the rows of the steady part. What it is told from is read too, unless it is known of every process.
-    pub fn look<'a>(&'a self, look: TableConsumer<'a>, are_known: bool) -> TableConsumer<'a> {
+    pub fn consumer<'a>(&'a self, look: TableConsumer<'a>, are_known: bool) -> TableConsumer<'a> {
         let mut request = selection::extend_request(&self.choice, &look.request);
         if !are_known {
             request.entry(PARTS.0).or_default().extend(PARTS.1);

@@ -142,12 +142,12 @@ fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
         return None;
     }
     let step = short.len().div_ceil(MAX_SAMPLES).max(1);
-    let mut found: Vec<Centre> = (0..=shifts)
+    let mut found: Vec<MedianDeviation> = (0..=shifts)
         .filter_map(|shift| {
             let late = long.get(shift..)?.iter().step_by(step);
             let mut differences: Vec<i64> =
                 short.iter().step_by(step).zip(late).map(|(call, partner)| partner.end_ns - call.end_ns).collect();
-            Centre::compute(&mut differences)
+            MedianDeviation::compute(&mut differences)
         })
         .collect();
     found.sort_unstable_by_key(|centre| (centre.deviation_ns, centre.median_ns));
@@ -163,14 +163,14 @@ fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
 
 /// Median and median absolute deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Centre {
+pub struct MedianDeviation {
     /// Median, the lower of two.
     pub median_ns: i64,
     /// Median of the absolute deviations from it, the lower of two.
     pub deviation_ns: i64,
 }
 
-impl Centre {
+impl MedianDeviation {
     /// Of values in any order, which are overwritten; `None` of none.
     pub fn compute(values: &mut [i64]) -> Option<Self> {
         let middle = values.len().checked_sub(1)? / 2;
@@ -271,7 +271,10 @@ mod tests {
         let steps: Vec<_> = (0..5).map(|_| (10_000, 100, 0, true, true)).collect();
         let (one, two) = sides(&steps, 5_000_000);
         assert_eq!(pairs(&one, &two, false).0, Basis::Order);
-        assert_eq!(Centre::compute(&mut [5, 1, 9, 2]), Some(Centre { median_ns: 2, deviation_ns: 1 }));
-        assert_eq!(Centre::compute(&mut []), None);
+        assert_eq!(
+            MedianDeviation::compute(&mut [5, 1, 9, 2]),
+            Some(MedianDeviation { median_ns: 2, deviation_ns: 1 })
+        );
+        assert_eq!(MedianDeviation::compute(&mut []), None);
     }
 }

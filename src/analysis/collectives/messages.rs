@@ -128,7 +128,7 @@ pub fn operation_of(call: &str) -> Option<usize> {
 }
 
 /// Whether an argument is one that something is told from.
-pub fn is_telling(argument: &str) -> bool {
+pub fn has_message_arguments(argument: &str) -> bool {
     let counts = operations().iter().filter_map(|operation| operation.count.as_deref());
     let created = facts().creation.iter().flat_map(|creation| [&creation.ranks, &creation.communicator, &creation.id]);
     let names = counts.chain(created.flatten().map(String::as_str)).chain([DATATYPE, COMMUNICATOR]);

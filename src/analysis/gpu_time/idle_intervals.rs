@@ -45,7 +45,7 @@ pub struct IdleInterval {
 /// streams count: a stream that waits while another works gives no stretch.
 ///
 /// Takes linear time.
-pub fn each_stretch(work: &[Work], span: Interval, emit: impl FnMut(IdleInterval)) {
+pub fn each_interval(work: &[Work], span: Interval, emit: impl FnMut(IdleInterval)) {
     let mut sweep = Sweep {
         work,
         reached_ns: span.start_ns,
@@ -80,9 +80,9 @@ struct Sweep<'a, F> {
 impl<F: FnMut(IdleInterval)> Sweep<'_, F> {
     /// Goes on to a time before which nothing else starts.
     fn until(&mut self, time_ns: i64, after: Option<usize>) {
-        let quiet_ns = self.reached_ns.max(self.kernels_until_ns);
-        let idle_ns = quiet_ns.max(self.copies_until_ns);
-        self.push(quiet_ns, idle_ns.min(time_ns), true, after);
+        let idle_ns = self.reached_ns.max(self.kernels_until_ns);
+        let idle_ns = idle_ns.max(self.copies_until_ns);
+        self.push(idle_ns, idle_ns.min(time_ns), true, after);
         self.push(idle_ns, time_ns, false, after);
         self.reached_ns = self.reached_ns.max(time_ns);
     }
@@ -135,7 +135,7 @@ mod tests {
 
     fn stretches(work: &[Work], span: Interval) -> Vec<IdleInterval> {
         let mut all = Vec::new();
-        each_stretch(work, span, |stretch| all.push(stretch));
+        each_interval(work, span, |stretch| all.push(stretch));
         all
     }
 

@@ -106,14 +106,14 @@ mod tests {
             samples in prop::collection::vec((0_i64..40, 1_i32..9), 0..8), start in 0_i64..50, length in 0_i64..20,
         ) {
             let samples: Vec<(i64, f64)> = samples.into_iter().map(|(time, value)| (time, f64::from(value))).collect();
-            let held_at = |time: i64| {
+            let value_at = |time: i64| {
                 let mut before: Vec<&(i64, f64)> = samples.iter().filter(|(sampled, _)| *sampled <= time).collect();
                 before.sort_by_key(|(sampled, _)| *sampled);
                 before.last().map(|(_, value)| *value)
             };
-            let known: Vec<f64> = (start..start + length.max(1)).filter_map(held_at).collect();
+            let known: Vec<f64> = (start..start + length.max(1)).filter_map(value_at).collect();
             let expected = match known.as_slice() {
-                [] if length > 0 => held_at(start + length),
+                [] if length > 0 => value_at(start + length),
                 [] => None,
                 known => Some(known.iter().sum::<f64>() / known.len() as f64),
             };

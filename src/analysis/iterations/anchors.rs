@@ -60,7 +60,7 @@ fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32
     if period < 2 || !is_much(extent + f64::from(period)) {
         return None;
     }
-    let usual = Usual::new(period);
+    let usual = DistanceRules::new(period);
     // The stretch with the greatest surplus of regular distances.
     let (mut best, mut best_sum) = (0..0, 0_i64);
     let (mut from, mut sum) = (0, 0_i64);
@@ -82,12 +82,12 @@ fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32
 }
 
 /// Which distances are regular, and which are those of a symbol that is missing here and there: the least and the greatest.
-struct Usual {
+struct DistanceRules {
     regular: [u32; 2],
     missing: [[u32; 2]; (MAX_MISSING - 1) as usize],
 }
 
-impl Usual {
+impl DistanceRules {
     fn new(period: u32) -> Self {
         let (wide, off) = (u64::from(period), u64::from(tolerance(period)));
         let bound = |distance: u64| u32::try_from(distance).unwrap_or(u32::MAX);
@@ -149,7 +149,7 @@ mod tests {
                     2..=MAX_MISSING if distance.abs_diff(times * period) <= times * tolerance(period) => 0,
                     _ => -IRREGULAR,
                 };
-                assert_eq!(Usual::new(period).gain(distance), gain, "{distance} with {period}");
+                assert_eq!(DistanceRules::new(period).gain(distance), gain, "{distance} with {period}");
             }
         }
     }

@@ -75,7 +75,7 @@ impl Sample {
         if symbols < FREQUENT * ONE_IN {
             return Self { places: Vec::new() };
         }
-        let rare = (FREQUENT..symbols).filter(|place| is_looked_at(*place)).map(|place| (place, ONE_IN));
+        let rare = (FREQUENT..symbols).filter(|place| is_sampled(*place)).map(|place| (place, ONE_IN));
         Self { places: (0..FREQUENT).map(|place| (place, 1)).chain(rare).collect() }
     }
 }
@@ -101,13 +101,13 @@ impl<'a> Pieces<'a> {
     /// Whether a look at some of very many symbols shows that nowhere near so many occurrences belong to the repetitions.
     fn explain_little(&mut self, occurrences: &Occurrences, sample: &Sample, enough: usize) -> bool {
         let mut seen = 0;
-        for (place, stands_for) in &sample.places {
+        for (place, substitutes) in &sample.places {
             let positions = occurrences.of_symbol(*place as u32);
             // Those that follow are rarer still.
             if positions.len() < self.least {
                 break;
             }
-            seen += stands_for * self.usual_times(self.within(positions)).unwrap_or(0);
+            seen += substitutes * self.usual_times(self.within(positions)).unwrap_or(0);
         }
         !sample.places.is_empty() && (seen as f64) < HOPEFUL * enough as f64
     }
@@ -159,7 +159,7 @@ impl<'a> Pieces<'a> {
 }
 
 /// Chooses one in [`ONE_IN`] places, at no regular distance: symbols are nearly in the order in which they come in a repetition.
-fn is_looked_at(place: usize) -> bool {
+fn is_sampled(place: usize) -> bool {
     // The steps of splitmix64.
     let mixed = (place as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -273,10 +273,10 @@ mod tests {
     #[test]
     fn as_many_symbols_are_looked_at_wherever_they_are_in_a_step() {
         for step in [13, 16, 17, 34, 89, 144] {
-            let mut looked_at = vec![0_usize; step];
-            (0..90_000).filter(|place| is_looked_at(*place)).for_each(|place| looked_at[place % step] += 1);
+            let mut inspected = vec![0_usize; step];
+            (0..90_000).filter(|place| is_sampled(*place)).for_each(|place| inspected[place % step] += 1);
             let usual = 90_000 / ONE_IN / step;
-            assert!(looked_at.iter().all(|times| times.abs_diff(usual) < usual), "{step}: {looked_at:?}");
+            assert!(inspected.iter().all(|times| times.abs_diff(usual) < usual), "{step}: {inspected:?}");
         }
     }
 

@@ -167,7 +167,7 @@ pub fn evaluated(frame: &DataFrame, asked: &[BoundMetric]) -> Result<Vec<KernelS
             }
         }
     }
-    tell_reasons(frame, asked, &mut kernels, &kernel_of)?;
+    record_reasons(frame, asked, &mut kernels, &kernel_of)?;
     Ok(kernels)
 }
 
@@ -200,7 +200,7 @@ fn kernels(frame: &DataFrame) -> Result<(Vec<KernelSums>, Vec<usize>)> {
 }
 
 /// Says of every metric without a value why it has none.
-fn tell_reasons(
+fn record_reasons(
     frame: &DataFrame,
     asked: &[BoundMetric],
     kernels: &mut [KernelSums],

@@ -44,7 +44,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let held: BTreeMap<i64, BTreeMap<Quantity, Vec<StepSeries>>> = sampled(needed(tables, "samples")?)?
         .into_iter()
-        .map(|(device, series)| (device, held_values(series)))
+        .map(|(device, series)| (device, sampled_values(series)))
         .collect();
 
     let devices = I64Values::new(kernels.column("device")?.i64()?);
@@ -112,7 +112,7 @@ fn sampled(samples: &DataFrame) -> Result<BTreeMap<i64, Series>> {
     Ok(by_device)
 }
 
-fn held_values(series: Series) -> BTreeMap<Quantity, Vec<StepSeries>> {
+fn sampled_values(series: Series) -> BTreeMap<Quantity, Vec<StepSeries>> {
     let of = |(quantity, tracks): (Quantity, BTreeMap<_, Vec<(i64, f64)>>)| {
         (quantity, tracks.into_values().map(StepSeries::new).collect())
     };

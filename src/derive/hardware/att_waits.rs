@@ -83,7 +83,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
 const REASONS: [Unattributed; 5] = [
     Unattributed::OtherPath,
     Unattributed::AnyOrder,
-    Unattributed::NothingUnderWay,
+    Unattributed::NothingInFlight,
     Unattributed::OtherReason,
     Unattributed::UnknownBranch,
 ];

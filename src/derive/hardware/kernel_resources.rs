@@ -78,7 +78,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     for (row, (kernel, agent)) in of_rows.iter().enumerate() {
         let registers = kernel.and_then(|kernel| symbols.get(&kernel)).copied().unwrap_or_default();
         let work_items = sides.iter().map(|side| side.get(row).unwrap_or(0)).fold(1, i64::saturating_mul);
-        found.push(look_at(*agent, registers, work_items, lds.get(row), &readings));
+        found.push(inspect(*agent, registers, work_items, lds.get(row), &readings));
     }
     add_columns(&mut launches, &found)?;
     Ok(launches.drop("agent_id")?)
@@ -217,7 +217,7 @@ fn reading(encoding: Encoding, seen: &[Registers]) -> Reading {
     }
 }
 
-fn look_at(
+fn inspect(
     agent: Option<&AgentFacts>,
     registers: Registers,
     work_items: i64,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use polars_arrow::bitmap::MutableBitmap;
 
 use crate::analysis::gpu_time::idle_causes::{Cause, Launch, each_cause};
-use crate::analysis::gpu_time::idle_intervals::{IdleInterval, Work, each_stretch};
+use crate::analysis::gpu_time::idle_intervals::{IdleInterval, Work, each_interval};
 use crate::analysis::intervals::Interval;
 use crate::analysis::intervals::gallop::gallop;
 use crate::derive::idling::gap_columns::{Gap, GapColumns, Part};
@@ -58,7 +58,7 @@ impl GapSweep<'_> {
             let time = Interval::new(start_ns, span.start_ns);
             gpu.outside(IdleInterval { time, kernel_after, after: first, ..NOTHING }, Cause::Lead);
         }
-        each_stretch(work, span, |stretch| gpu.inside(&stretch));
+        each_interval(work, span, |stretch| gpu.inside(&stretch));
         if let Some(end_ns) = self.times.end_ns {
             let last = work.iter().filter(|item| !item.is_copy && item.start_ns < item.end_ns);
             let kernel_before = last.max_by_key(|item| item.end_ns).map(|item| item.row);

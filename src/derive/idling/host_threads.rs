@@ -65,7 +65,7 @@ impl HostThreads {
         };
         let markers = named(domains, &|domain| domain == MARKER)?;
         let process_ranges = named(names, &|name| name == PROCESS_RANGE)?;
-        let waits = named(names, &|name| facts.synchronises(name))?;
+        let waits = named(names, &|name| facts.synchronizes(name))?;
         let no_calls = &markers | &BoolValues::new(&no_calls_of(tables)?).are_true();
         let counted = BoolValues::new(regions.column("valid")?.bool()?).are_true();
         let counted = present_in(counted, &[&starts, &ends, &threads]);

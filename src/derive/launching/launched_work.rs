@@ -66,18 +66,18 @@ impl LaunchedWork {
         Ok(Self { launched, calls, kernels, copies })
     }
 
-    fn told(&self, launched: &Launched) -> &TargetColumns {
+    fn columns_of(&self, launched: &Launched) -> &TargetColumns {
         if launched.is_copy { &self.copies } else { &self.kernels }
     }
 
     /// Key in `kernels` or `memory_copies`.
     pub fn id(&self, launched: &Launched) -> i64 {
-        self.told(launched).ids.get(launched.row as usize).unwrap_or_default()
+        self.columns_of(launched).ids.get(launched.row as usize).unwrap_or_default()
     }
 
     /// Index of the GPU.
     pub fn gpu(&self, launched: &Launched) -> Option<i64> {
-        self.told(launched).gpus.get(launched.row as usize)
+        self.columns_of(launched).gpus.get(launched.row as usize)
     }
 
     /// Numbers and starts of the calls that launched something, by thread, each once.

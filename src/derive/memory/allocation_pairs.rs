@@ -3,7 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::analysis::allocations::{Action, Fate, Level, Operation, pair};
+use crate::analysis::allocations::{Action, AllocationEnd, Level, Operation, pair};
 use crate::columns::frames::rows_named;
 use crate::columns::values::{BoolValues, I64Values};
 
@@ -11,19 +11,19 @@ use crate::columns::values::{BoolValues, I64Values};
 const LEVELS: [&str; 2] = ["REAL", "VIRTUAL"];
 
 /// An operation that is an allocation or a release, with its row in the table.
-pub struct Paired {
+pub struct PairedOperation {
     /// Row in `memory_allocations`.
     pub row: u32,
     /// The operation.
     pub operation: Operation,
     /// What became of its memory; operations are numbered as in the list.
-    pub fate: Fate,
+    pub fate: AllocationEnd,
 }
 
 /// All operations of the levels, and the levels of live memory with the row of the operation and the kind of memory.
 pub struct Memory {
     /// Operations by level of memory.
-    pub levels: Vec<(&'static str, Vec<Paired>, Vec<Level>)>,
+    pub levels: Vec<(&'static str, Vec<PairedOperation>, Vec<Level>)>,
 }
 
 /// Pairs the valid operations.
@@ -61,8 +61,8 @@ pub fn paired(allocations: &DataFrame) -> Result<Memory> {
             operations.push(Operation { action: *action, address, bytes: bytes.unwrap_or(0).max(0), place, time_ns });
         }
         let pairing = pair(&operations);
-        let list = numbers.into_iter().zip(operations).zip(pairing.fates);
-        let list = list.map(|((row, operation), fate)| Paired { row, operation, fate }).collect();
+        let list = numbers.into_iter().zip(operations).zip(pairing.ends);
+        let list = list.map(|((row, operation), fate)| PairedOperation { row, operation, fate }).collect();
         levels.push((level, list, pairing.levels));
     }
     Ok(Memory { levels })

@@ -230,7 +230,7 @@ impl Steps {
         let facts = ApiClasses::builtin();
         let valid = BoolValues::new(regions.column("valid")?.bool()?);
         let annotations = BoolValues::new(&rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?);
-        let waits_of = values_by_text(calls.all_names(), |name| match facts.synchronises(name) {
+        let waits_of = values_by_text(calls.all_names(), |name| match facts.synchronizes(name) {
             false => Waits::Nothing,
             true if facts.drains_device(name) => Waits::Device,
             true if facts.drains_stream(name) => Waits::Stream,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::analysis::queues::depth::{QueueInterval, Work, each_stretch};
+use crate::analysis::queues::depth::{QueueInterval, Work, each_interval};
 use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::launching::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use crate::derive::queueing::queue_lanes::queue_lanes;
@@ -61,7 +61,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         Some(Work { queue: in_order.get(*number as usize).copied()?, issued_ns, start_ns, end_ns })
     });
     let mut columns = DepthColumns::with_capacity(in_order.len(), kernels.height());
-    each_stretch(work, |stretch| columns.push(&stretch));
+    each_interval(work, |stretch| columns.push(&stretch));
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     columns.into_frame(&keys.into_iter().map(|(queue, _)| queue).collect::<Vec<_>>(), &device_of, tables)
 }

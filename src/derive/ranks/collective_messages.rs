@@ -7,7 +7,7 @@ use polars::prelude::*;
 
 use crate::analysis::collectives::launching_groups::{Call, Groups, Kind};
 use crate::analysis::collectives::messages::{
-    COMMUNICATOR, Creation, Message, Sizes, creation_of, is_telling, number, operation_of, shared_out,
+    COMMUNICATOR, Creation, Message, Sizes, creation_of, has_message_arguments, number, operation_of, shared_out,
 };
 use crate::analysis::intervals::gallop::gallop_near;
 use crate::columns::frames::rows_named;
@@ -171,8 +171,9 @@ impl RcclCalls {
     }
 
     fn with_arguments(&self) -> Vec<i64> {
-        let telling = self.0.iter().filter(|call| matches!(call.duty, RcclCallKind::Moves | RcclCallKind::Creates));
-        let mut regions: Vec<i64> = telling.map(|call| call.region).collect();
+        let with_arguments =
+            self.0.iter().filter(|call| matches!(call.duty, RcclCallKind::Moves | RcclCallKind::Creates));
+        let mut regions: Vec<i64> = with_arguments.map(|call| call.region).collect();
         regions.sort_unstable();
         regions
     }
@@ -189,7 +190,7 @@ impl Arguments {
             .filter(col("owner").cast(DataType::String).eq(lit("region")))
             .select([col("owner_id"), col("name"), col("value")])
             .collect()?;
-        let frame = frame.filter(&rows_named(frame.column("name")?, is_telling)?)?;
+        let frame = frame.filter(&rows_named(frame.column("name")?, has_message_arguments)?)?;
         let owners = I64Values::new(frame.column("owner_id")?.i64()?);
         let names = frame.column("name")?.cast(&DataType::String)?;
         let texts = names.str()?.iter().zip(frame.column("value")?.str()?.iter());
@@ -262,7 +263,7 @@ fn communicators(calls: &RcclCalls, arguments: &Arguments, numbers: &BTreeMap<&s
     let mut sizes: Vec<Option<i64>> = Vec::new();
     let creations = calls.0.iter().filter(|call| matches!(call.duty, RcclCallKind::Creates));
     for (call, creation) in creations.filter_map(|call| Some((call, creation_of(&call.name)?))) {
-        let made = Made::new(call.region, creation, arguments);
+        let made = CreatedCommunicator::new(call.region, creation, arguments);
         sizes.push(made.ranks);
         let place = made.handle.and_then(|handle| numbers.get(handle));
         if let Some(slot) = place.and_then(|number| found.get_mut(*number as usize)) {
@@ -279,13 +280,13 @@ fn communicators(calls: &RcclCalls, arguments: &Arguments, numbers: &BTreeMap<&s
     found
 }
 
-struct Made<'a> {
+struct CreatedCommunicator<'a> {
     ranks: Option<i64>,
     handle: Option<&'a str>,
     id: Option<&'a str>,
 }
 
-impl<'a> Made<'a> {
+impl<'a> CreatedCommunicator<'a> {
     fn new(region: i64, creation: &Creation, arguments: &'a Arguments) -> Self {
         let is_address = |text: &str| text.starts_with("0x") && text.len() <= LONGEST_ADDRESS;
         Self {

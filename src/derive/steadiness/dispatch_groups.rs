@@ -32,8 +32,8 @@ fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
-    let looked_at: Vec<Option<(u32, i64, Steadiness)>> = works.par_iter().map(look_at).collect();
-    let groups: Vec<(u32, i64, Steadiness)> = looked_at.into_iter().flatten().collect();
+    let inspected: Vec<Option<(u32, i64, Steadiness)>> = works.par_iter().map(inspect).collect();
+    let groups: Vec<(u32, i64, Steadiness)> = inspected.into_iter().flatten().collect();
 
     let firsts = IdxCa::from_vec("".into(), groups.iter().map(|(row, ..)| *row).collect());
     let mut names = OF_FIRST.to_vec();
@@ -65,7 +65,7 @@ pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     Ok(frame)
 }
 
-fn look_at(work: &ShapeGroup) -> Option<(u32, i64, Steadiness)> {
+fn inspect(work: &ShapeGroup) -> Option<(u32, i64, Steadiness)> {
     let calls = i64::try_from(work.rows.len()).unwrap_or(i64::MAX);
     Some((*work.rows.first()?, calls, Steadiness::compute(&work.durations)?))
 }

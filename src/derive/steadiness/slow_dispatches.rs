@@ -39,7 +39,7 @@ const MIN_Z: f64 = 3.0;
 const MIN_CALLS: usize = 5;
 
 /// A dispatch and the others of the same work.
-struct Slow {
+struct SlowDispatch {
     row: u32,
     ordinal: i64,
     calls: i64,
@@ -60,7 +60,7 @@ fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
-    let mut slow: Vec<Slow> = works.par_iter().flat_map_iter(slow_ones).collect();
+    let mut slow: Vec<SlowDispatch> = works.par_iter().flat_map_iter(slow_ones).collect();
     slow.sort_unstable_by_key(|slow| slow.row);
 
     let rows = IdxCa::from_vec("".into(), slow.iter().map(|slow| slow.row).collect());
@@ -70,7 +70,7 @@ pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     let mut frame = kernels.select(names)?.take(&rows)?;
     frame.rename("start_ns", "time_ns".into())?;
     frame.rename("duration_ns", "took_ns".into())?;
-    let floats = |name: &str, of: fn(&Slow) -> f64| {
+    let floats = |name: &str, of: fn(&SlowDispatch) -> f64| {
         Float64Chunked::from_iter_values(name.into(), slow.iter().map(of)).into_series().into_column()
     };
     frame.hstack_mut(&[
@@ -84,13 +84,13 @@ pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     Ok(frame)
 }
 
-fn slow_ones(work: &ShapeGroup) -> Vec<Slow> {
+fn slow_ones(work: &ShapeGroup) -> Vec<SlowDispatch> {
     let spread = Spread::compute(&mut work.durations.clone()).filter(|_| work.rows.len() >= MIN_CALLS);
     let Some(spread) = spread else { return Vec::new() };
     let calls = i64::try_from(work.rows.len()).unwrap_or(i64::MAX);
     let slow = |((ordinal, row), duration): ((i64, &u32), &i64)| {
         let z = spread.robust_z(*duration);
-        (z >= MIN_Z).then_some(Slow {
+        (z >= MIN_Z).then_some(SlowDispatch {
             row: *row,
             ordinal,
             calls,

@@ -38,25 +38,25 @@ impl Runs {
             (self.start_ns, self.end_ns) = (start_ns, start_ns);
         }
         if start_ns > self.end_ns {
-            self.go_on(start_ns.abs_diff(self.end_ns), 0);
+            self.extend_run(start_ns.abs_diff(self.end_ns), 0);
         }
         let from_ns = self.end_ns.max(start_ns);
         if end_ns > from_ns {
-            self.go_on(end_ns.abs_diff(from_ns), kinds);
+            self.extend_run(end_ns.abs_diff(from_ns), kinds);
         }
         self.end_ns = self.end_ns.max(end_ns);
     }
 
-    fn go_on(&mut self, length_ns: u64, kinds: u32) {
+    fn extend_run(&mut self, length_ns: u64, kinds: u32) {
         if self.last.1 == kinds {
             self.last.0 = self.last.0.saturating_add(length_ns);
         } else {
-            self.put_down();
+            self.flush();
             self.last = (length_ns, kinds);
         }
     }
 
-    fn put_down(&mut self) {
+    fn flush(&mut self) {
         let (length_ns, kinds) = std::mem::take(&mut self.last);
         match length_ns {
             0 => {}
@@ -90,7 +90,7 @@ pub struct CoalescedSegments {
 
 impl CoalescedSegments {
     /// Takes the segments of each process.
-    pub fn look(&self) -> TableConsumer<'_> {
+    pub fn consumer(&self) -> TableConsumer<'_> {
         let request = Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.into_iter().collect())]);
         TableConsumer::new(request, |member, tables, _| self.see(member, tables))
     }
@@ -150,7 +150,7 @@ fn runs_of(segments: &DataFrame) -> Result<BTreeMap<i64, Runs>> {
         runs.insert(gpu, of_last);
     }
     for runs in runs.values_mut() {
-        runs.put_down();
+        runs.flush();
         runs.packed.shrink_to_fit();
     }
     Ok(runs)
@@ -177,7 +177,7 @@ impl Rows {
                 let ends = at.map(|at| (at, at.checked_add(1).and_then(start_of).unwrap_or(i64::MAX)));
                 let Some((at, stretch_end_ns)) = ends else { anyhow::bail!("internal: work before the first stretch") };
                 if at != stretch {
-                    self.put_down(process, gpu, start_of(stretch), &mut sums_ns)?;
+                    self.flush(process, gpu, start_of(stretch), &mut sums_ns)?;
                     stretch = at;
                 }
                 let to_ns = end_ns.min(stretch_end_ns);
@@ -187,10 +187,10 @@ impl Rows {
                 from_ns = to_ns;
             }
         }
-        self.put_down(process, gpu, start_of(stretch), &mut sums_ns)
+        self.flush(process, gpu, start_of(stretch), &mut sums_ns)
     }
 
-    fn put_down(&mut self, process: i64, gpu: i64, start_ns: Option<i64>, sums_ns: &mut [i64; KINDS]) -> Result<()> {
+    fn flush(&mut self, process: i64, gpu: i64, start_ns: Option<i64>, sums_ns: &mut [i64; KINDS]) -> Result<()> {
         let Some(mut at_ns) = start_ns else { anyhow::bail!("internal: a stretch out of range") };
         for (kinds, sum_ns) in (0_u32..).zip(std::mem::take(sums_ns)).filter(|(_, sum_ns)| *sum_ns > 0) {
             self.process.push(process);

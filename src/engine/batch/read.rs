@@ -14,7 +14,7 @@ use crate::columns::requests::Request;
 use crate::columns::requests::columns_of;
 use crate::derive;
 use crate::engine::front_matter::QueryDeclaration;
-use crate::engine::groups::{Passes, Recognised, recognise, recognise_all};
+use crate::engine::groups::{Passes, Recognized, recognize, recognize_all};
 use crate::engine::referenced_columns::referenced_columns;
 use crate::engine::run::united;
 use crate::schema;
@@ -79,7 +79,7 @@ pub struct SplitStatement {
     /// Steps that are worked out of some processes at a time.
     pub local: Option<PerProcessSteps>,
     /// What it groups.
-    pub recognised: Option<Recognised>,
+    pub recognized: Option<Recognized>,
     /// What is left of it.
     pub sql: String,
     /// What that reads.
@@ -87,16 +87,16 @@ pub struct SplitStatement {
 }
 
 impl SplitStatement {
-    fn from_hints(told: &StatementHints<'_>) -> Self {
-        let (local, sql) = apart(told.sql, told.local);
+    fn from_hints(hints: &StatementHints<'_>) -> Self {
+        let (local, sql) = apart(hints.sql, hints.local);
         // Whoever needs sums of segments only must not ask for the segments.
-        let mut recognised = if told.is_of_sums { recognise(&sql) } else { recognise_all(&sql) };
-        let sql = recognised.as_mut().map_or(sql, |recognised| std::mem::take(&mut recognised.sql));
+        let mut recognized = if hints.is_of_sums { recognize(&sql) } else { recognize_all(&sql) };
+        let sql = recognized.as_mut().map_or(sql, |recognized| std::mem::take(&mut recognized.sql));
         let mut request = referenced_columns(&sql);
-        if told.grid.is_some() {
+        if hints.grid.is_some() {
             request.remove(GPU_SEGMENTS);
         }
-        Self { local, recognised, request, sql }
+        Self { local, recognized, request, sql }
     }
 }
 
@@ -106,21 +106,21 @@ impl StatementBatch {
     ///
     /// # Errors
     /// When a table cannot be read.
-    pub fn read(trace: &Trace, told: &[StatementHints<'_>]) -> Result<Self> {
-        let statements: Vec<SplitStatement> = told.par_iter().map(SplitStatement::from_hints).collect();
+    pub fn read(trace: &Trace, hints: &[StatementHints<'_>]) -> Result<Self> {
+        let statements: Vec<SplitStatement> = hints.par_iter().map(SplitStatement::from_hints).collect();
         let of_view = |view: View| {
-            let both = statements.iter().zip(told);
-            both.filter(move |(_, told)| told.view == view)
+            let both = statements.iter().zip(hints);
+            both.filter(move |(_, hints)| hints.view == view)
         };
         let whole = || of_view(View::WholeRun);
-        let groupings = || whole().filter_map(|(one, _)| one.recognised.as_ref()).flat_map(|one| &one.groupings);
+        let groupings = || whole().filter_map(|(one, _)| one.recognized.as_ref()).flat_map(|one| &one.groupings);
         let is_late = |table: &str| derive::is_joint(table);
         let passes = Passes::new(groupings().filter(|grouping| !is_late(grouping.table.name)));
         let late_passes = Passes::new(groupings().filter(|grouping| is_late(grouping.table.name)));
         let locals = Locals::new(trace, &whole().filter_map(|(one, _)| one.local.as_ref()).collect::<Vec<_>>());
         let merged = CoalescedSegments::default();
         let of_sums = |are: bool| {
-            let requests = whole().filter(move |(_, told)| told.is_of_sums == are);
+            let requests = whole().filter(move |(_, hints)| hints.is_of_sums == are);
             requests.map(|(statement, _)| &statement.request)
         };
         let parts = SteadyParts::new(trace);
@@ -131,23 +131,23 @@ impl StatementBatch {
         // What depends on all processes comes after what is read of each, out of which it can be taken.
         let late = request.extract_if(.., |table, _| is_late(table)).collect();
         trace.request_joint(&united([&late, &late_passes.request(), &steady.late_request()]));
-        let coalesced_consumer = whole().any(|(_, told)| told.grid.is_some()).then(|| merged.look());
+        let coalesced_consumer = whole().any(|(_, hints)| hints.grid.is_some()).then(|| merged.consumer());
         let others = locals.consumers(trace).chain(coalesced_consumer);
         let others: Vec<TableConsumer<'_>> = others.chain(steady.consumers(trace, &parts)).collect();
         let grouped = passes.request();
-        let read = [&request, &grouped].into_iter().chain(others.iter().map(|look| &look.request));
+        let read = [&request, &grouped].into_iter().chain(others.iter().map(|consumer| &consumer.request));
         let sums = Sums::new(trace, of_sums(true), &united(read))?;
-        let consumers: Vec<TableConsumer<'_>> = others.into_iter().chain(sums.look()).collect();
+        let consumers: Vec<TableConsumer<'_>> = others.into_iter().chain(sums.consumer()).collect();
         let mut frames = passes.read(trace, &request, &consumers)?;
         drop(consumers);
         frames.extend(late_passes.read(trace, &late, &steady.late_consumers(trace, &parts))?);
         let (tables, late_tables) = (passes.finish()?, late_passes.finish()?);
         let (steady, steady_steps) = steady.finish(trace)?;
-        let has_steady = parts.tell_more();
+        let has_steady = parts.has_more();
         let (mut local, mut steady_local) = (locals.finish().into_iter(), steady_steps.local.into_iter());
-        let statements = statements.iter().zip(told).map(|(one, told)| {
-            let groupings = one.recognised.iter().flat_map(|recognised| &recognised.groupings);
-            let is_whole = told.view == View::WholeRun;
+        let statements = statements.iter().zip(hints).map(|(one, hints)| {
+            let groupings = one.recognized.iter().flat_map(|recognized| &recognized.groupings);
+            let is_whole = hints.view == View::WholeRun;
             let (tables, late_tables) =
                 if is_whole { (&tables, &late_tables) } else { (&steady_steps.tables, &steady_steps.late_tables) };
             let grouped = groupings.map(|grouping| {
@@ -161,9 +161,9 @@ impl StatementBatch {
                 steps = steps.zip(local).map(|(steps, local)| steps.into_iter().chain(local).collect());
             }
             let steps = steps?;
-            let grid = told.grid.map(ToOwned::to_owned);
+            let grid = hints.grid.map(ToOwned::to_owned);
             let (sql, request) = (one.sql.clone(), one.request.clone());
-            Some(Statement { sql, request, steps, is_of_sums: told.is_of_sums, grid, view: told.view })
+            Some(Statement { sql, request, steps, is_of_sums: hints.is_of_sums, grid, view: hints.view })
         });
         let statements = statements.collect();
         Ok(Self { statements, frames, sums: sums.finish(trace)?, merged, steady, has_steady })

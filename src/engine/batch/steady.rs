@@ -55,10 +55,10 @@ impl<'a> Steady<'a> {
     /// The statements with what is told of them.
     pub fn new(trace: &Trace, statements: Vec<(&'a SplitStatement, &StatementHints<'_>)>) -> Self {
         let groupings =
-            || statements.iter().filter_map(|(one, _)| one.recognised.as_ref()).flat_map(|one| &one.groupings);
+            || statements.iter().filter_map(|(one, _)| one.recognized.as_ref()).flat_map(|one| &one.groupings);
         let is_late = |table: &str| derive::is_joint(table);
         let of_sums = |are: bool| {
-            let of_kind = statements.iter().filter(move |(_, told)| told.is_of_sums == are);
+            let of_kind = statements.iter().filter(move |(_, hints)| hints.is_of_sums == are);
             of_kind.map(|(one, _)| &one.request)
         };
         let mut request = united(of_sums(true));
@@ -76,7 +76,7 @@ impl<'a> Steady<'a> {
             locals: Locals::new(trace, &locals),
             sums: Sums::of_segments(of_sums(true)),
             merged: CoalescedSegments::default(),
-            has_grid: statements.iter().any(|(_, told)| told.grid.is_some()),
+            has_grid: statements.iter().any(|(_, hints)| hints.grid.is_some()),
         }
     }
 
@@ -90,17 +90,17 @@ impl<'a> Steady<'a> {
     /// What is made of the tables of each process.
     pub fn consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
         let ([passes, _], [kept, _], [request, _]) = (&self.passes, &self.kept, &self.requests);
-        let merged = self.has_grid.then(|| self.merged.look());
+        let merged = self.has_grid.then(|| self.merged.consumer());
         let consumers =
             passes.consumers(trace).chain(kept.consumers(trace, request)).chain(self.locals.consumers(trace));
-        consumers.chain(merged).chain(self.sums.look()).map(|look| parts.look(look, false)).collect()
+        consumers.chain(merged).chain(self.sums.consumer()).map(|consumer| parts.consumer(consumer, false)).collect()
     }
 
     /// The same of tables that depend on all processes, when the parts are known.
     pub fn late_consumers<'b>(&'b self, trace: &'b Trace, parts: &'b SteadyParts) -> Vec<TableConsumer<'b>> {
         let ([_, passes], [_, kept], [_, request]) = (&self.passes, &self.kept, &self.requests);
         let consumers = passes.consumers(trace).chain(kept.consumers(trace, request));
-        consumers.map(|look| parts.look(look, true)).collect()
+        consumers.map(|consumer| parts.consumer(consumer, true)).collect()
     }
 
     /// What was made of all tables.

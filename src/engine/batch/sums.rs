@@ -58,7 +58,7 @@ impl Sums {
     }
 
     /// Sums up the segments of each process, if anyone wants that and what they are made of is read.
-    pub fn look(&self) -> Option<TableConsumer<'_>> {
+    pub fn consumer(&self) -> Option<TableConsumer<'_>> {
         let request = match self.origin {
             Origin::Segments => Request::from([(GPU_SEGMENTS, SUMMED_COLUMNS.iter().copied().collect())]),
             Origin::Activities => activities(),

@@ -401,7 +401,7 @@ impl Rewriter<'_, '_, '_> {
             Expr::Cast { kind, expr: inner, data_type, .. } => {
                 let number = self.casts.pop().unwrap_or(Number::Open);
                 let Some(whole) = whole_type(data_type) else { return Ok(None) };
-                if whole.least == i64::MIN && (number == Number::Whole || has_nothing_to_round(inner)) {
+                if whole.least == i64::MIN && (number == Number::IntegerType || has_nothing_to_round(inner)) {
                     return Ok(None);
                 }
                 let name = if *kind == CastKind::TryCast { "try_to_whole" } else { "to_whole" };

@@ -24,7 +24,7 @@ pub fn with_exact_sums(root: Node, plans: &mut Arena<IR>, expressions: &mut Aren
         let schemas = schemas_of(node, plans);
         let mut exact: Vec<Node> = Vec::new();
         for (own, schema) in own.iter().zip(schemas) {
-            let mut of_schema = Exact { schema: &schema, expressions, branches: Vec::new() };
+            let mut of_schema = ExactRewriter { schema: &schema, expressions, branches: Vec::new() };
             exact.push(of_schema.rewrite(own.node())?);
         }
         for (own, exact) in plans.get_mut(node).exprs_mut().zip(exact) {
@@ -56,14 +56,14 @@ fn schemas_of(node: Node, plans: &Arena<IR>) -> Vec<SchemaRef> {
 }
 
 /// Rewrites expressions over the columns of a schema.
-struct Exact<'a> {
+struct ExactRewriter<'a> {
     schema: &'a Schema,
     expressions: &'a mut Arena<AExpr>,
     /// The conditions of the branches around the present expression, and whether it is what they choose.
     branches: Vec<(Node, bool)>,
 }
 
-impl Exact<'_> {
+impl ExactRewriter<'_> {
     /// An expression with exact functions; itself where it has none.
     fn rewrite(&mut self, node: Node) -> PolarsResult<Node> {
         let expression = self.expressions.get(node).clone();

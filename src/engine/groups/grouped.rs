@@ -8,7 +8,7 @@ use polars::prelude::*;
 
 use super::counted::{Group, Wanted};
 use super::keys::Key;
-use super::recognise::{Aggregate, Grouping, Output};
+use super::recognize::{Aggregate, Grouping, Output};
 use super::statistics::OutOfRange;
 use super::value::{Kind, Value};
 use crate::columns::frames::categorical;

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use polars::prelude::{Column, DataFrame, LazyFrame, Scalar};
 
 use super::few_rows::{self, FewRows};
-use super::recognise::{Grouping, Recognised, recognise};
+use super::recognize::{Grouping, Recognized, recognize};
 use super::table_pass::TablePass;
 use crate::columns::frames::{FEW_ROWS, collected, is_identity, selected};
 use crate::columns::reading::Piece;
@@ -30,7 +30,7 @@ type Grouped = Vec<(String, DataFrame)>;
 /// # Errors
 /// When a table cannot be read.
 pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
-    let Some(Recognised { groupings, sql }) = recognise(sql) else { return Ok(None) };
+    let Some(Recognized { groupings, sql }) = recognize(sql) else { return Ok(None) };
     let mut rest = referenced_columns(&sql);
     for (table, columns) in rest.keys().flat_map(|derived| derive::needs(derived)).collect::<Vec<_>>() {
         rest.entry(table).or_default().extend(columns);

@@ -129,7 +129,7 @@ impl Values {
     /// The median, for an even number the mean of the two in the middle; `None` of nothing.
     pub fn median(&mut self) -> Option<f64> {
         let count = self.gather();
-        let (below, above) = self.neighbours(count.checked_sub(1)? / 2)?;
+        let (below, above) = self.neighbors(count.checked_sub(1)? / 2)?;
         Some(if count % 2 == 1 { below } else { (below + above) / 2.0 })
     }
 
@@ -137,7 +137,7 @@ impl Values {
     pub fn quantile(&mut self, share: f64) -> Option<f64> {
         let count = self.gather();
         let position = count.checked_sub(1)? as f64 * share;
-        let (below, above) = self.neighbours(position as usize)?;
+        let (below, above) = self.neighbors(position as usize)?;
         Some(below + (above - below) * position.fract())
     }
 
@@ -154,7 +154,7 @@ impl Values {
     }
 
     /// The value at a place in their order, and the next, which of the last is itself; when all are gathered.
-    fn neighbours(&mut self, place: usize) -> Option<(f64, f64)> {
+    fn neighbors(&mut self, place: usize) -> Option<(f64, f64)> {
         fn pair_at<T: Ord + Copy>(values: &mut [T], place: usize) -> Option<(T, T)> {
             let (_, at, after) = (place < values.len()).then(|| values.select_nth_unstable(place))?;
             Some((*at, after.iter().min().copied().unwrap_or(*at)))

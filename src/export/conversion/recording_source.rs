@@ -14,7 +14,7 @@ use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 /// A source that remembers the anomalies of another, and whether anything was damaged.
 pub struct RecordingSource {
     inner: Arc<dyn ProcessReader>,
-    heard: Mutex<ReadReport>,
+    report: Mutex<ReadReport>,
 }
 
 /// What was reported.
@@ -29,7 +29,7 @@ pub struct ReadReport {
 impl RecordingSource {
     /// The member with a source that remembers.
     pub fn wrap(member: &TraceProcess) -> (TraceProcess, Arc<Self>) {
-        let recording = Arc::new(Self { inner: Arc::clone(&member.source), heard: Mutex::default() });
+        let recording = Arc::new(Self { inner: Arc::clone(&member.source), report: Mutex::default() });
         let member = TraceProcess {
             process: member.process.clone(),
             source: Arc::clone(&recording) as Arc<dyn ProcessReader>,
@@ -40,25 +40,25 @@ impl RecordingSource {
     }
 
     /// What was reported so far.
-    pub fn heard(&self) -> ReadReport {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn report(&self) -> ReadReport {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl ProcessReader for RecordingSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         let read = self.inner.read(context, table, columns);
-        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
         match &read {
             Ok(rows) => {
-                heard.damaged |= !rows.damage.is_empty();
+                report.damaged |= !rows.damage.is_empty();
                 if !rows.anomalies.is_empty() {
-                    heard.anomalies.insert(table.name, rows.anomalies.clone());
+                    report.anomalies.insert(table.name, rows.anomalies.clone());
                 }
             }
-            Err(_) => heard.damaged = true,
+            Err(_) => report.damaged = true,
         }
-        drop(heard);
+        drop(report);
         read
     }
 
@@ -69,7 +69,7 @@ impl ProcessReader for RecordingSource {
         wanted: &BTreeSet<&'static str>,
     ) -> Result<Stored> {
         let stored = self.inner.read_derived(context, table, wanted)?;
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).damaged |= stored.damage.is_some();
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).damaged |= stored.damage.is_some();
         Ok(stored)
     }
 
@@ -83,7 +83,7 @@ impl ProcessReader for RecordingSource {
 
     fn damage_of_content(&self) -> &[Damage] {
         let damage = self.inner.damage_of_content();
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner).damaged |= !damage.is_empty();
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).damaged |= !damage.is_empty();
         damage
     }
 

@@ -36,7 +36,7 @@ pub struct Outcome {
     /// What the output holds.
     pub written: Written,
     /// Processes that were taken over.
-    pub taken_over: usize,
+    pub reused: usize,
     /// Processes that were converted.
     pub converted: usize,
     /// Whether the output was left as it is, because it is what would have been written.
@@ -124,7 +124,7 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
     let unchanged = taken.len() == candidates.len();
     if unchanged && is_up_to_date(trace, plan, &key, &taken)? {
         partial.discard()?;
-        return Ok(Outcome { taken_over: taken.len(), up_to_date: true, ..outcome(taken.values()) });
+        return Ok(Outcome { reused: taken.len(), up_to_date: true, ..outcome(taken.values()) });
     }
     partial.keep_only(&here)?;
     for record in taken.values() {
@@ -134,7 +134,7 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
     let missing: Vec<&Candidate<'_>> =
         candidates.iter().filter(|candidate| !here.contains_key(&candidate.number())).collect();
     for candidate in candidates.iter().filter(|candidate| here.contains_key(&candidate.number())) {
-        observer.taken_over(candidate.member);
+        observer.reused(candidate.member);
     }
     let write = |candidate: &&Candidate<'_>| write_one(trace, candidate, &partial, plan, observer);
     let written = trace.jobs().run(&missing, |candidate| candidate.member.memory_bytes, write);
@@ -142,7 +142,7 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
         Ok(written) => written,
         Err(error) => return Err(interrupted(error, partial)),
     };
-    let taken_over = here.len();
+    let reused = here.len();
     let converted = written.len();
     let mut damaged: BTreeMap<i64, Record> = BTreeMap::new();
     for (candidate, (record, is_damaged)) in missing.iter().zip(written) {
@@ -157,7 +157,7 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     partial.publish()?;
-    Ok(Outcome { taken_over, converted, ..total })
+    Ok(Outcome { reused, converted, ..total })
 }
 
 /// The processes of the conversion that is there, if it can be brought up to date.
@@ -205,7 +205,7 @@ fn write_one(
     let (identity, inputs) = (candidate.identity.clone(), candidate.inputs.clone());
     let (rows, events) = (written.rows, written.events);
     let record = Record { identity, inputs, parts, rows, events, process: Some(process) };
-    let damaged = candidate.damaged || recording.heard().damaged;
+    let damaged = candidate.damaged || recording.report().damaged;
     if !damaged {
         partial.finish(candidate.number(), &record)?;
     }

@@ -53,7 +53,7 @@ pub fn time_questions() -> Vec<QueryRequest> {
 }
 
 /// Whether a row is of a rank of which counters were collected, which makes dispatches wait for one another.
-fn is_serialised(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> bool {
+fn is_serialized(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> bool {
     rows.integer(row, "rank").is_some_and(|rank| case.collected.serialised_ranks.contains(&rank))
 }
 
@@ -80,7 +80,7 @@ fn longest_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> Option<i64
 fn idle_of(case: &RuleContext<'_>, cause: &str) -> Option<Observation> {
     let question = idle();
     let rows = case.rows(&question);
-    let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && !is_serialised(case, rows, row));
+    let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && !is_serialized(case, rows, row));
     let idle = per_gpu(case, &question, places, |row| idle_ns(case, &rows, row));
     let broken = |row: &usize| case.spans.broken_of(gpu_of(&rows, *row), cause).1;
     let stretches = rows.sum(idle.places.iter().copied(), "stretches") - idle.places.iter().map(broken).sum::<i64>();
@@ -231,13 +231,13 @@ pub fn start_up(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = time_question();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| {
-        rows.integer(row, "lead_ns").is_some_and(|lead| lead > 0) && !is_serialised(case, rows, row)
+        rows.integer(row, "lead_ns").is_some_and(|lead| lead > 0) && !is_serialized(case, rows, row)
     });
     let lead_ns = rows.sum(places.iter().copied(), "lead_ns");
-    let life_ns = ["lead_ns", "span_ns", "tail_ns"]
+    let lifetime_ns = ["lead_ns", "span_ns", "tail_ns"]
         .iter()
         .fold(0_i64, |sum, column| sum.saturating_add(rows.sum(places.iter().copied(), column)));
-    let pct = RuleContext::pct(lead_ns, life_ns);
+    let pct = RuleContext::pct(lead_ns, lifetime_ns);
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let places = rows.sorted_down(places, "lead_ns");
     let mean = |sum: i64| sum as f64 / places.len().max(1) as f64;

@@ -100,9 +100,9 @@ impl<'a> TableBuilder<'a> {
                 }
             }
             // Many columns of many traces say nothing; as one value they take no memory.
-            let says_nothing = !column.is_empty() && column.null_count() == column.len();
+            let is_empty_field = !column.is_empty() && column.null_count() == column.len();
             let column =
-                if says_nothing { Column::full_null(name.into(), column.len(), column.dtype()) } else { column };
+                if is_empty_field { Column::full_null(name.into(), column.len(), column.dtype()) } else { column };
             self.columns.insert(name, column);
         }
     }

@@ -84,7 +84,7 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
 pub fn has_any(database: &Database, threads: usize) -> bool {
     let Ok(arguments) = database.read("arg", &[integer("event_id")], threads) else { return false };
     let first = arguments.integers("event_id").iter().next().flatten();
-    let is_whole = arguments.damage.is_none() && arguments.misfits.is_empty();
+    let is_whole = arguments.damage.is_none() && arguments.type_mismatches.is_empty();
     first.is_some_and(|event| is_whole && database.is_among_first("region", "event_id", event))
 }
 

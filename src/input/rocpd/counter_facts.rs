@@ -24,7 +24,7 @@ const DISPATCHES: &str = "kernel_dispatch";
 impl CounterFacts {
     /// Looks for values and replays.
     pub fn read(connection: &Connection, partition: &Partition) -> Self {
-        let mut asking = Asking { connection, failure: None };
+        let mut asking = RowProbe { connection, failure: None };
         let replay_passes = asking.replay_passes(partition);
         let has_counters = replay_passes > 0 || asking.has_counters(partition);
         Self { has_counters, replay_passes, failure: asking.failure }
@@ -32,12 +32,12 @@ impl CounterFacts {
 }
 
 /// Asks one row at a time, and remembers the first failure.
-struct Asking<'a> {
+struct RowProbe<'a> {
     connection: &'a Connection,
     failure: Option<(&'static str, String)>,
 }
 
-impl Asking<'_> {
+impl RowProbe<'_> {
     /// The first row of an answer that is about a table.
     fn first<T>(&mut self, base: &'static str, sql: &str, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> Option<T> {
         match self.connection.query_row(sql, [], read) {

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::database::Database;
 use crate::columns::values::I64Values;
-use crate::input::common::sqlite::{Columns, Misfit, Wanted, integer};
+use crate::input::common::sqlite::{Columns, TypeMismatch, Wanted, integer};
 use crate::input::common::{IdIndex, index_of};
 
 /// Bytes of event columns that are kept at most.
@@ -27,7 +27,7 @@ pub struct Events {
     index: Arc<IdIndex>,
     height: usize,
     columns: Vec<(&'static str, Arc<Numbers>)>,
-    misfits: Vec<Misfit>,
+    type_mismatches: Vec<TypeMismatch>,
     damage: Option<String>,
 }
 
@@ -95,7 +95,7 @@ impl Events {
             };
         }
         events.columns.retain(|(name, _)| names.contains(name));
-        events.misfits.retain(|misfit| names.contains(&misfit.column));
+        events.type_mismatches.retain(|type_mismatch| names.contains(&type_mismatch.column));
         Ok(events)
     }
 
@@ -105,7 +105,13 @@ impl Events {
         let index = Arc::new(index_of(&columns.integers("id")));
         let numbers = names.par_iter().map(|name| (*name, Arc::new(Numbers::new(columns.integers(name)))));
         let numbers = numbers.collect();
-        Ok(Self { index, height: columns.height, columns: numbers, misfits: columns.misfits, damage: columns.damage })
+        Ok(Self {
+            index,
+            height: columns.height,
+            columns: numbers,
+            type_mismatches: columns.type_mismatches,
+            damage: columns.damage,
+        })
     }
 
     /// With more columns of the same rows, unless they are not.
@@ -118,7 +124,7 @@ impl Events {
         }
         let mut joined = self.clone();
         joined.columns.extend(more.columns);
-        joined.misfits.extend(more.misfits);
+        joined.type_mismatches.extend(more.type_mismatches);
         Some(joined)
     }
 
@@ -147,8 +153,8 @@ impl Events {
 
     /// What was odd about the columns.
     pub fn notes(&self) -> Columns {
-        let (misfits, damage) = (self.misfits.clone(), self.damage.clone());
-        Columns { height: self.height, misfits, damage, ..Columns::default() }
+        let (type_mismatches, damage) = (self.type_mismatches.clone(), self.damage.clone());
+        Columns { height: self.height, type_mismatches, damage, ..Columns::default() }
     }
 }
 

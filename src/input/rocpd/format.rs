@@ -5,21 +5,21 @@ use std::sync::Arc;
 use super::probe::{Probe, probe};
 use super::source::find;
 use crate::input::content::{Content, damaged_database};
-use crate::input::format::{Format, Recognised};
-use crate::input::skipped::{Unread, Why};
+use crate::input::format::{Format, Recognized};
+use crate::input::skipped::{SkipReason, UnreadContent};
 
 /// rocpd databases.
 pub struct Rocpd;
 
 impl Format for Rocpd {
-    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
         let Content::Database(database) = content else { return None };
-        let lost = |reason: String| Some(Unread::new(Why::Lost, reason).into());
+        let lost = |reason: String| Some(UnreadContent::new(SkipReason::Lost, reason).into());
         let connection = database.connection.take()?;
         match probe(&connection) {
             Ok(Probe::Readable(partitions)) => {
                 let file = Arc::clone(&database.file);
-                Some(Recognised::capture(move |opening| find(&file, &connection, &partitions, opening)))
+                Some(Recognized::capture(move |opening| find(&file, &connection, &partitions, opening)))
             }
             Ok(Probe::Unsupported(reason)) => lost(reason),
             Ok(Probe::Other) if database.has_any("rocpd_") => lost(

@@ -10,7 +10,7 @@ use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
 use crate::columns::values::integers;
-use crate::input::common::sqlite::{Columns, integer, misfits, text};
+use crate::input::common::sqlite::{Columns, integer, text, type_mismatches};
 use crate::input::common::{IdIndex, Texts, index_of, remembering};
 use crate::schema::anomaly::Anomaly;
 
@@ -69,7 +69,7 @@ fn read_texts<'a>(
     let source = format!("rocpd_{base}");
     let table = TextTable {
         texts: Texts::new(&columns.integers("id"), &columns.texts(column)),
-        anomalies: misfits(&source, &source, &columns).collect(),
+        anomalies: type_mismatches(&source, &source, &columns).collect(),
         damage: columns.damage,
     };
     Ok(&read.get_or_init(|| table).texts)

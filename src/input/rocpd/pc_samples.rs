@@ -41,7 +41,7 @@ fn candidates(assembly: &mut Assembly<'_>, wanted: &[Wanted], condition: &str) -
     let mut columns = assembly.database.read_where("sample", wanted, chosen, assembly.context.threads)?;
     if is_small {
         // Other rows may have other details, with which nothing is wrong.
-        columns.misfits.clear();
+        columns.type_mismatches.clear();
     }
     assembly.absorb("sample", &columns);
     Ok(columns)

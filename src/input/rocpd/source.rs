@@ -64,8 +64,8 @@ fn damage_of_descriptions(
     let mut damage: Vec<(String, String)> = found.collect();
     // Whatever SQLite stumbled over, what was asked is not known.
     let is_told = damage.iter().any(|(base, _)| is_doubtful(base));
-    let untold = counters.failure.iter().filter(|_| !is_told);
-    damage.extend(untold.map(|(base, cause)| ((*base).to_owned(), cause.clone())));
+    let unreported = counters.failure.iter().filter(|_| !is_told);
+    damage.extend(unreported.map(|(base, cause)| ((*base).to_owned(), cause.clone())));
     damage
 }
 

@@ -170,7 +170,7 @@ fn level<'a>(found: &'a [CounterColumn], at: usize, stem: &'a str) -> Option<&'a
 
 /// What the first bytes of a file tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadOf {
+pub enum HeadKind {
     /// Counters of dispatches.
     Counters,
     /// The description of the machine.
@@ -180,18 +180,18 @@ pub enum HeadOf {
 }
 
 /// Looks at the header of a file, which may be cut.
-pub fn head_of(bytes: &[u8]) -> HeadOf {
+pub fn head_of(bytes: &[u8]) -> HeadKind {
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let mut record = ByteRecord::new();
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
     if !reader.read_byte_record(&mut record).unwrap_or(false) {
-        return HeadOf::Other;
+        return HeadKind::Other;
     }
     if Header::new(&record, "").is_of_workload() {
-        return HeadOf::Counters;
+        return HeadKind::Counters;
     }
     let has = |name: &str| record.iter().any(|field| trimmed(field) == name);
-    if ["workload_name", "gpu_arch", "hostname"].into_iter().all(has) { HeadOf::System } else { HeadOf::Other }
+    if ["workload_name", "gpu_arch", "hostname"].into_iter().all(has) { HeadKind::System } else { HeadKind::Other }
 }
 
 #[cfg(test)]
@@ -260,13 +260,13 @@ mod tests {
     #[test]
     fn heads() {
         for (line, wanted) in [
-            (format!("{BASE},SQ_WAVES\n1,k,0,64,64,1\n"), HeadOf::Counters),
-            (format!("{BASE},Counter_Name,Counter_Value"), HeadOf::Counters),
-            (format!("\u{feff}{BASE},SQ_WAVES,TCC_HI"), HeadOf::Counters),
-            (format!("{BASE},Start_Timestamp,End_Timestamp"), HeadOf::Other),
-            ("Dispatch_ID,Kernel_Name,GPU_ID".to_owned(), HeadOf::Other),
-            ("workload_name,command,hostname,gpu_arch\na,b,c,d\n".to_owned(), HeadOf::System),
-            (String::new(), HeadOf::Other),
+            (format!("{BASE},SQ_WAVES\n1,k,0,64,64,1\n"), HeadKind::Counters),
+            (format!("{BASE},Counter_Name,Counter_Value"), HeadKind::Counters),
+            (format!("\u{feff}{BASE},SQ_WAVES,TCC_HI"), HeadKind::Counters),
+            (format!("{BASE},Start_Timestamp,End_Timestamp"), HeadKind::Other),
+            ("Dispatch_ID,Kernel_Name,GPU_ID".to_owned(), HeadKind::Other),
+            ("workload_name,command,hostname,gpu_arch\na,b,c,d\n".to_owned(), HeadKind::System),
+            (String::new(), HeadKind::Other),
         ] {
             assert_eq!(head_of(line.as_bytes()), wanted, "{line}");
         }

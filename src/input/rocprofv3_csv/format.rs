@@ -9,15 +9,15 @@ use super::group::grouped;
 use super::source::find;
 use crate::input::common::csv::CsvFile;
 use crate::input::content::Content;
-use crate::input::format::{Format, Group, Opened, Recognised};
+use crate::input::format::{Format, Group, Opened, Recognized};
 use crate::input::head::Head;
 
 /// rocprofv3 CSV, plain or compressed.
 pub struct RocprofCsv;
 
 impl Format for RocprofCsv {
-    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
-        matches!(content, Content::Head(Head::RocprofCsv)).then_some(Recognised::Part)
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
+        matches!(content, Content::Head(Head::RocprofCsv)).then_some(Recognized::Part)
     }
 
     fn grouped(&self, parts: Vec<CsvFile>) -> Vec<Arc<dyn Group>> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::capture::{Capture, Findings, FromRecord};
+use super::capture::{Capture, FromRecord, SectionAnomalies};
 use super::parts::Sink;
 use super::reading::Reading;
 use super::records::{Counter, CounterRecord};
@@ -35,7 +35,7 @@ impl Values {
         self.values.extend(other.values);
     }
 
-    fn read(capture: &Capture, name: &str, findings: &mut Findings) -> Result<Self> {
+    fn read(capture: &Capture, name: &str, findings: &mut SectionAnomalies) -> Result<Self> {
         let mut all = Self::default();
         for section in capture.process.named(name) {
             for part in capture.records(section, findings, Self::default)? {
@@ -104,7 +104,7 @@ struct Registry {
 }
 
 impl Registry {
-    fn read(capture: &Capture, findings: &mut Findings) -> Result<Self> {
+    fn read(capture: &Capture, findings: &mut SectionAnomalies) -> Result<Self> {
         let known: Vec<Known> = capture.gather("counters", findings)?;
         let places = known.iter().flat_map(|counter| counter.places.iter().copied()).collect();
         Ok(Self { places, names: known.into_iter().map(|counter| (counter.handle, counter.name)).collect() })

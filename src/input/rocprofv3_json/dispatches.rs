@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::capture::{Capture, Findings, FromRecord};
+use super::capture::{Capture, FromRecord, SectionAnomalies};
 use super::gathered::Keep;
 use super::integers::{Field, Integers, Layout, Selected};
 use super::reading::{Reading, ordinals, zero_as_null};
@@ -72,7 +72,7 @@ pub const LAYOUT: Layout<Dispatch> = Layout {
 };
 
 /// Dispatches in the order of the file, those that only a counter record names at the end.
-fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut Findings) -> Result<Integers> {
+fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut SectionAnomalies) -> Result<Integers> {
     let mut all = Integers::default();
     let selected = Selected::new(&LAYOUT, Keep::Every, |columns| builder.wants(columns));
     for section in capture.process.named(DISPATCHES) {
@@ -144,7 +144,7 @@ fn put_identity(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
 
 /// The first dispatch of each id: those of a pass are joined with their counters by it, and a second one would count
 /// every value again.
-fn without_repeated(rows: Integers, findings: &mut Findings) -> Result<Integers> {
+fn without_repeated(rows: Integers, findings: &mut SectionAnomalies) -> Result<Integers> {
     let mut seen = BTreeSet::new();
     let ids = rows.get("dispatch_id");
     let first: BooleanChunked = ids.iter().map(|id| Some(id.is_none_or(|id| seen.insert(id)))).collect_ca("".into());

@@ -8,7 +8,7 @@ use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
 use serde::de::DeserializeOwned;
 
-use super::capture::{Capture, Findings};
+use super::capture::{Capture, SectionAnomalies};
 use super::gathered::Keep;
 use super::index::{Part, Section};
 use super::parts::{Shortcuts, Sink};
@@ -169,7 +169,7 @@ impl Integers {
         capture: &Capture,
         section: &Section,
         selected: &Selected<R>,
-        findings: &mut Findings,
+        findings: &mut SectionAnomalies,
     ) -> Result<Self> {
         let sink = || Columns::<W, R> {
             record: PhantomData,

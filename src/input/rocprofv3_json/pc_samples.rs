@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::capture::{Capture, Findings, FromRecord};
+use super::capture::{Capture, FromRecord, SectionAnomalies};
 use super::parts::Sink;
 use super::reading::Reading;
 use super::records::PcSample;
@@ -174,7 +174,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     Ok(())
 }
 
-fn lines(capture: &Capture, section: &str, findings: &mut Findings) -> Result<Vec<Option<String>>> {
+fn lines(capture: &Capture, section: &str, findings: &mut SectionAnomalies) -> Result<Vec<Option<String>>> {
     let lines: Vec<Line> = capture.gather(section, findings)?;
     Ok(lines.into_iter().map(|Line(line)| Some(line).filter(|line| !line.is_empty())).collect())
 }

@@ -209,7 +209,7 @@ impl Scanner {
 
     /// Notes what the first byte behind the end begins. Commas, quotes and brackets that close are rather of the document,
     /// which some damage ended before.
-    fn begin_behind(&mut self, byte: u8) {
+    fn begin_trailing(&mut self, byte: u8) {
         if self.index.flaw.is_some_and(|flaw| flaw.what == MORE) {
             return;
         }
@@ -223,7 +223,7 @@ impl Scanner {
 
     fn step(&mut self, byte: u8) {
         if self.text == Text::Outside && self.is_over() {
-            self.begin_behind(byte);
+            self.begin_trailing(byte);
             if self.index.behind.is_some() {
                 return;
             }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Result, bail};
 use polars::prelude::IntoLazy;
 
-use super::capture::{Capture, Findings};
+use super::capture::{Capture, SectionAnomalies};
 use super::file::{InputFile, Spool};
 use super::gathered::Keep;
 use super::index::{FileIndex, TrailingData};
@@ -39,8 +39,8 @@ pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &R
         bail!("{}", damage.cause);
     }
     let mut processes = Vec::new();
-    let mut findings = Findings::default();
-    let mut notes = Vec::from_iter(junk_behind(shown, &index));
+    let mut findings = SectionAnomalies::default();
+    let mut notes = Vec::from_iter(trailing_junk(shown, &index));
     for process in index.processes {
         let mut capture = Capture {
             roles: Roles::new(&process, &file),
@@ -94,7 +94,7 @@ fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
 }
 
 /// Says that bytes behind the document are no part of it.
-fn junk_behind(shown: &str, index: &FileIndex) -> Option<Anomaly> {
+fn trailing_junk(shown: &str, index: &FileIndex) -> Option<Anomaly> {
     let Some((TrailingData::Junk, at)) = index.behind else { return None };
     Some(Anomaly {
         check_id: "junk_behind",

@@ -16,7 +16,7 @@ use super::template::{Packed, Run, Runner, Shape, Stop, skip_value};
 
 /// Distances in bytes, and how many chunks are read at a time.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+struct ChunkSizes {
     /// Between the places where a section is taken apart.
     part: u64,
     /// What the scanner gets at a time.
@@ -38,7 +38,7 @@ struct Pace {
     penalty: (u64, u64),
 }
 
-const PACE: Pace = Pace {
+const PACE: ChunkSizes = ChunkSizes {
     part: 4 << 20,
     block: 1 << 18,
     // What is read stays in the cache of a core until it is parsed.
@@ -71,9 +71,9 @@ pub fn scan(file: &InputFile, gathers: &[Gather<'_>]) -> Result<FileIndex> {
     scan_at(file, gathers, &PACE)
 }
 
-fn scan_at(file: &InputFile, gathers: &[Gather<'_>], pace: &Pace) -> Result<FileIndex> {
+fn scan_at(file: &InputFile, gathers: &[Gather<'_>], pace: &ChunkSizes) -> Result<FileIndex> {
     let mut scanner = Scanner::new(pace.part);
-    let (first_penalty, greatest_penalty) = pace.penalty;
+    let (first_penalty, max_penalty) = pace.penalty;
     let (mut next_attempt, mut penalty) = (pace.worthwhile, first_penalty);
     let mut section_start = None;
     loop {
@@ -105,7 +105,7 @@ fn scan_at(file: &InputFile, gathers: &[Gather<'_>], pace: &Pace) -> Result<File
         let begun = scanner.at();
         sweep(file, &mut scanner, &name, gather, pace)?;
         let passed = scanner.at().saturating_sub(begun);
-        penalty = if passed > penalty { first_penalty } else { penalty.saturating_mul(2).min(greatest_penalty) };
+        penalty = if passed > penalty { first_penalty } else { penalty.saturating_mul(2).min(max_penalty) };
         next_attempt = scanner.at().saturating_add(if passed > penalty { 0 } else { penalty });
     }
 }
@@ -116,7 +116,7 @@ fn sweep(
     scanner: &mut Scanner,
     section: &str,
     gather: Option<&Gather<'_>>,
-    pace: &Pace,
+    pace: &ChunkSizes,
 ) -> Result<()> {
     let length = file.length()?;
     let whole_values = |bytes: &[u8], _: &mut [Option<i64>]| skip_value(bytes);
@@ -186,7 +186,7 @@ impl Chunk {
         from: u64,
         guessed: bool,
         mut runner: Runner<'a>,
-        pace: &Pace,
+        pace: &ChunkSizes,
     ) -> Result<(Option<Self>, Runner<'a>)> {
         let before = if guessed { pace.before.min(from) } else { 0 };
         let base = from.saturating_sub(before);

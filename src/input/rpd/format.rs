@@ -6,23 +6,23 @@ use super::census::holds_nothing;
 use super::is_rpd;
 use super::source::find;
 use crate::input::content::Content;
-use crate::input::format::{Format, Recognised};
-use crate::input::skipped::{Unread, Why};
+use crate::input::format::{Format, Recognized};
+use crate::input::skipped::{SkipReason, UnreadContent};
 
 /// RPD databases.
 pub struct Rpd;
 
 impl Format for Rpd {
-    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
         let Content::Database(database) = content else { return None };
         if !is_rpd(&database.tables) {
             return None;
         }
         if holds_nothing(&database.file) {
             let reason = "an RPD database in which nothing was recorded; collect again while the GPU works";
-            return Some(Unread::new(Why::Other, reason).into());
+            return Some(UnreadContent::new(SkipReason::Other, reason).into());
         }
         let file = Arc::clone(&database.file);
-        Some(Recognised::capture(move |opening| find(&file, opening.shown, opening.name, opening.reader)))
+        Some(Recognized::capture(move |opening| find(&file, opening.shown, opening.name, opening.reader)))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::frame::{Area, Marks, area, axes, legend};
 use super::model::{Line, Lines, Role};
-use super::palette::{Colour, SERIES_COLOURS};
+use super::palette::{Color, SERIES_COLOURS};
 use super::shapes::Drawing;
 use super::ticks::{Linear, Logarithmic, linear, logarithmic};
 use super::unit::shown;
@@ -31,11 +31,11 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
     };
     let (left, right) = range(&mut points().map(|(x, _)| x));
     let (lowest, highest) = range(&mut points().map(|(_, y)| y));
-    let colour = |number: usize| Colour::Of(if lines.len() == 1 { Role::Compute } else { Role::Series(number) });
-    let mut entries: Vec<(String, Colour)> =
-        lines.iter().enumerate().map(|(number, line)| (line.name.clone(), colour(number))).collect();
+    let color = |number: usize| Color::Of(if lines.len() == 1 { Role::Compute } else { Role::Series(number) });
+    let mut entries: Vec<(String, Color)> =
+        lines.iter().enumerate().map(|(number, line)| (line.name.clone(), color(number))).collect();
     let middle = if pace { median(points().map(|(_, y)| y)) } else { None };
-    entries.extend(middle.map(|middle| (format!("median {}", shown(data.y.unit, middle)), Colour::Muted)));
+    entries.extend(middle.map(|middle| (format!("median {}", shown(data.y.unit, middle)), Color::Muted)));
     let y = if entries.len() > 1 { legend(drawing, y, &entries) } else { y };
     let upward = Upward::new(data, pace, (lowest, highest), middle, notes);
     let upward_marks = upward.marks();
@@ -49,21 +49,21 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
     for (number, line) in lines.iter().enumerate() {
         let placed: Vec<(f64, f64)> = line.points.iter().copied().map(at).collect();
         if !pace {
-            drawing.line(thinned(stairs(&placed, area.right()), area, column), 2, colour(number));
+            drawing.line(thinned(stairs(&placed, area.right()), area, column), 2, color(number));
             continue;
         }
         let dotted = lines.len() * placed.len() <= MAX_POINTS;
-        drawing.line(thinned(placed.clone(), area, column), if dotted { 1 } else { 2 }, colour(number));
+        drawing.line(thinned(placed.clone(), area, column), if dotted { 1 } else { 2 }, color(number));
         if dotted {
             for (point, (x, y)) in placed.into_iter().zip(&line.points) {
                 let tip = format!("{}: {} at {}", line.name, shown(data.y.unit, *y), shown(data.x.unit, *x));
-                drawing.circle(point, 2.5, colour(number), Some(tip));
+                drawing.circle(point, 2.5, color(number), Some(tip));
             }
         }
     }
     if let Some(middle) = middle {
         let height = area.y(upward.share(middle));
-        drawing.line([(area.left, height), (area.right(), height)], 1, Colour::Muted);
+        drawing.line([(area.left, height), (area.right(), height)], 1, Color::Muted);
     }
     below
 }

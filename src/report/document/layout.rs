@@ -59,7 +59,7 @@ pub struct TableLayout {
     pub title: Option<String>,
     /// Columns of which one must have a value, else the table would say nothing.
     #[serde(default)]
-    pub tells: Vec<String>,
+    pub requires_any: Vec<String>,
     /// Ranks that it needs.
     #[serde(default)]
     pub least_ranks: usize,
@@ -224,7 +224,7 @@ mod tests {
             }
             for table in &section.tables {
                 let query = registry.get(&table.query).unwrap();
-                for column in &table.tells {
+                for column in &table.requires_any {
                     assert!(table.columns.iter().flatten().any(|shown| shown == column), "{column} is not shown");
                 }
                 let mut options = table.question().options(NameForm::Full);

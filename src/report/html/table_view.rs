@@ -75,7 +75,7 @@ impl TableView {
             about: pieces_of(&table.about),
             others: table.total_rows.saturating_sub(table.frame.height()),
             ..Self::from_frame(anchor("table", &table.id), &table.title, &table.frame, &table.columns, keys)
-                .asked(table.question.as_ref().map(QueryRequest::command_line).unwrap_or_default())
+                .commanded(table.question.as_ref().map(QueryRequest::command_line).unwrap_or_default())
         }
     }
 
@@ -84,7 +84,7 @@ impl TableView {
         Self {
             others: evidence.rows.saturating_sub(evidence.frame.height()),
             ..Self::from_frame(id, &evidence.title, &evidence.frame, &evidence.columns, Vec::new())
-                .asked(evidence.question.command_line())
+                .commanded(evidence.question.command_line())
         }
     }
 
@@ -134,7 +134,7 @@ impl TableView {
         }
     }
 
-    fn asked(self, command: String) -> Self {
+    fn commanded(self, command: String) -> Self {
         Self { command, ..self }
     }
 }

@@ -45,7 +45,7 @@ struct ColumnStyle {
 /// # Errors
 /// When the sheet cannot take it.
 pub fn write_table(table: &FullTable, unit: TimeUnit, most_rows: usize, sheet: &mut Worksheet) -> Result<()> {
-    let (frame, columns) = told(table);
+    let (frame, columns) = visible_columns(table);
     let frame = frame.head(Some(most_rows));
     let styles = styles(table, &frame, &columns, unit);
     let last_row = u32::try_from(frame.height()).context("internal: a table is longer than a sheet")?;
@@ -87,7 +87,7 @@ fn remark(rows: usize, total_rows: usize, most_rows: usize) -> Option<String> {
 }
 
 /// The columns that say something; all of a table whose columns are fixed.
-fn told(table: &FullTable) -> (DataFrame, Vec<OutputColumn>) {
+fn visible_columns(table: &FullTable) -> (DataFrame, Vec<OutputColumn>) {
     let says = |column: &&OutputColumn| {
         table.is_exact || table.frame.column(&column.name).is_ok_and(|values| values.null_count() < values.len())
     };

@@ -105,7 +105,7 @@ pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut Fil
     let line = stream.line(at);
     let mention = if end == b"{" { Mention::Definition } else { Mention::Declaration };
     found.hit(pattern, line, false);
-    found.kernels.push(KernelSite { name, line, pattern, mention, in_loop: false, stands_for: Vec::new() });
+    found.kernels.push(KernelSite { name, line, pattern, mention, in_loop: false, substitutes: Vec::new() });
 }
 
 /// Whether `<<<` begins at a token, and no more brackets of its kind touch it.
@@ -154,8 +154,8 @@ pub fn angle_launch(part: &Part<'_>, open: usize, pattern: usize, found: &mut Fi
     let (line, in_loop) = (stream.line(name_end), part.structure.is_in_loop(name_end));
     found.hit(pattern, line, in_loop);
     if let Some(name) = name.filter(|name| !is_pasted && !part.parameters.contains(name.as_bytes())) {
-        let stands_for = given_to(part, open, &name);
-        found.kernels.push(KernelSite { name, line, pattern, mention: Mention::Launch, in_loop, stands_for });
+        let substitutes = given_to(part, open, &name);
+        found.kernels.push(KernelSite { name, line, pattern, mention: Mention::Launch, in_loop, substitutes });
     }
 }
 

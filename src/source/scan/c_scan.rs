@@ -187,8 +187,8 @@ fn call(part: &Part<'_>, at: usize, word: &[u8], patterns: &Patterns, found: &mu
         found.hit(pattern, line, in_loop);
         let name = what.kernel.and_then(|place| kernel_argument(part, arguments.clone(), place));
         if let Some(name) = name.filter(|name| !part.parameters.contains(name.as_bytes())) {
-            let stands_for = c_kernels::given_to(part, at, &name);
-            found.kernels.push(KernelSite { name, line, pattern, mention: Mention::Launch, in_loop, stands_for });
+            let substitutes = c_kernels::given_to(part, at, &name);
+            found.kernels.push(KernelSite { name, line, pattern, mention: Mention::Launch, in_loop, substitutes });
         }
     }
 }

@@ -38,7 +38,7 @@ pub struct KernelSite {
     /// Whether a loop is around it.
     pub in_loop: bool,
     /// Names that a launched variable was given in this file.
-    pub stands_for: Vec<String>,
+    pub substitutes: Vec<String>,
 }
 
 /// What is found in one file.

@@ -90,7 +90,7 @@ impl Scan<'_> {
         let (name, line) = (String::from_utf8_lossy(name).into_owned(), self.stream.line(definition.tokens.start));
         found.hit(pattern, line, false);
         let mention = Mention::Definition;
-        found.kernels.push(KernelSite { name, line, pattern, mention, in_loop: false, stands_for: Vec::new() });
+        found.kernels.push(KernelSite { name, line, pattern, mention, in_loop: false, substitutes: Vec::new() });
     }
 
     fn is_device_function(&self, line: &Line) -> bool {
@@ -149,7 +149,7 @@ impl Scan<'_> {
             let call = self.close(open).filter(|close| self.stream.is_mark(close + 1, "("));
             if let (Some(_), Some(pattern)) = (call, self.patterns.of_form(Form::SubscriptLaunch).next()) {
                 let (name, mention) = (chain.name.clone(), Mention::MaybeLaunch);
-                found.kernels.push(KernelSite { name, line, pattern, mention, in_loop, stands_for: Vec::new() });
+                found.kernels.push(KernelSite { name, line, pattern, mention, in_loop, substitutes: Vec::new() });
             }
             return;
         }

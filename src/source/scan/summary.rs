@@ -255,10 +255,10 @@ fn kernels(files: &[FileFound], defined: &BTreeSet<&str>, patterns: &Patterns) -
             continue;
         }
         // A variable that is launched stands for the kernels that it was given.
-        let known: Vec<&String> = site.stands_for.iter().filter(|name| defined.contains(name.as_str())).collect();
-        let names: Vec<&String> = match (known.is_empty(), is_defined, site.stands_for.is_empty()) {
+        let known: Vec<&String> = site.substitutes.iter().filter(|name| defined.contains(name.as_str())).collect();
+        let names: Vec<&String> = match (known.is_empty(), is_defined, site.substitutes.is_empty()) {
             (false, ..) => known,
-            (true, false, false) => site.stands_for.iter().collect(),
+            (true, false, false) => site.substitutes.iter().collect(),
             _ => vec![&site.name],
         };
         for name in names {

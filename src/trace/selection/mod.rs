@@ -33,7 +33,7 @@ pub use duration::parse_duration_ns;
 pub use filters::{Filter, Filters};
 pub use iteration_set::IterationSet;
 #[cfg(feature = "tables")]
-pub use notes::{beyond, emptying, explained, in_force, lost_ranks, untouched};
+pub use notes::{beyond, effective, emptying, explained, lost_ranks, untouched};
 pub use number_set::NumberSet;
 #[cfg(feature = "tables")]
 pub use partly::partly_unmatched;

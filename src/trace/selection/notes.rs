@@ -22,7 +22,7 @@ fn describes(table: &Table) -> bool {
 }
 
 /// The filters that are set, with what was chosen, as they can be written on the command line.
-pub fn in_force(choice: &Filters) -> Vec<(Filter, String)> {
+pub fn effective(choice: &Filters) -> Vec<(Filter, String)> {
     let all = [Filter::Rank].into_iter().chain(Filter::OF_ROWS);
     all.filter_map(|filter| Some((filter, choice.written(filter)?))).collect()
 }
@@ -33,7 +33,7 @@ pub fn in_force(choice: &Filters) -> Vec<(Filter, String)> {
 /// # Errors
 /// When a table cannot be read.
 pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<String>> {
-    let flags: Vec<&str> = in_force(trace.choice()).into_iter().map(|(filter, _)| filter.flag()).collect();
+    let flags: Vec<&str> = effective(trace.choice()).into_iter().map(|(filter, _)| filter.flag()).collect();
     if flags.is_empty() {
         return Ok(Vec::new());
     }

@@ -35,7 +35,7 @@ impl Resolved {
         ScanHint {
             earliest_end_ns: from,
             latest_start_ns: to,
-            least_duration_ns: choice.min_duration_ns,
+            min_duration_ns: choice.min_duration_ns,
             kernel_ids: self.kernel_ids.clone(),
             regions: None,
         }

@@ -222,7 +222,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// As [`Resolver::choose`], but leaves out what is unknown.
-    pub fn choose_known<const N: usize>(&mut self, name: &str, unit: &'static str, candidates: [Option<Draft>; N]) {
+    pub fn choose_listed<const N: usize>(&mut self, name: &str, unit: &'static str, candidates: [Option<Draft>; N]) {
         if candidates.iter().any(Option::is_some) {
             self.choose(name, unit, candidates);
         }

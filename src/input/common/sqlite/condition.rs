@@ -50,7 +50,7 @@ impl Condition {
         let tests = [
             hint.latest_start_ns.map(|latest| RowTest::AtMost("start", latest)),
             hint.earliest_end_ns.map(|earliest| RowTest::AtLeast("end", earliest)),
-            hint.least_duration_ns.map(|least| RowTest::LastsAtLeast("start", "end", least)),
+            hint.min_duration_ns.map(|least| RowTest::LastsAtLeast("start", "end", least)),
         ];
         tests.into_iter().flatten().fold(self, Self::and)
     }

@@ -34,7 +34,7 @@ mod table;
 mod uri;
 
 #[cfg(feature = "tables")]
-pub use column::{Columns, Misfit, Values, Wanted, integer, real, text};
+pub use column::{Columns, TypeMismatch, Values, Wanted, integer, real, text};
 #[cfg(feature = "tables")]
 pub use condition::{Condition, listed};
 #[cfg(feature = "tables")]
@@ -45,7 +45,7 @@ pub use json_text::text_of_blob;
 #[cfg(feature = "tables")]
 pub use pages::RowTest;
 #[cfg(feature = "tables")]
-pub use report::{damage, misfits};
+pub use report::{damage, type_mismatches};
 #[cfg(feature = "tables")]
 pub use store::{Reader, Store};
 #[cfg(feature = "tables")]

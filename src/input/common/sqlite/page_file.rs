@@ -15,7 +15,8 @@ use super::database::TableShape;
 use super::gather::{Part, close_gaps, damage, named, texts, validity};
 use super::json_text::text_of_blob;
 use super::pages::{
-    Cells, Chunk, Decoder, Leaf, Lost, Misfits, Numbers, Pages, Plan, RowTest, Stored, Texts, measure, tables, walk,
+    Cells, Chunk, Decoder, Leaf, Numbers, Pages, Plan, RowTest, Stored, Texts, TypeMismatches, UnreadablePage, measure,
+    tables, walk,
 };
 use super::table::Selection;
 
@@ -37,7 +38,7 @@ pub struct PageFile {
 #[derive(Debug)]
 struct Scan {
     leaves: Vec<Leaf>,
-    lost: Vec<Lost>,
+    lost: Vec<UnreadablePage>,
 }
 
 /// Smaller files stay in the memory of the program: there may be thousands of them, and each call to the system costs more
@@ -114,9 +115,9 @@ impl PageFile {
         columns.values.push(("id", Values::Integer(Int64Chunked::from_vec("id".into(), ids))));
         let (mut integers, mut reals) = (integers.into_iter(), reals.into_iter());
         for (index, wanted) in wanted.iter().enumerate() {
-            let mut misfits = Misfits::default();
-            parts.iter().filter_map(|part| part.misfits.get(index)).for_each(|part| misfits.add(part));
-            columns.misfits.extend(named(wanted, &misfits));
+            let mut type_mismatches = TypeMismatches::default();
+            parts.iter().filter_map(|part| part.type_mismatches.get(index)).for_each(|part| type_mismatches.add(part));
+            columns.type_mismatches.extend(named(wanted, &type_mismatches));
             let valid = || validity(&parts, index, kept);
             let name: PlSmallStr = wanted.name.into();
             let values = match wanted.kind {
@@ -134,7 +135,8 @@ impl PageFile {
             };
             columns.values.push((wanted.name, values));
         }
-        let lost: Vec<Lost> = scan.lost.iter().copied().chain(parts.into_iter().flat_map(|part| part.lost)).collect();
+        let lost: Vec<UnreadablePage> =
+            scan.lost.iter().copied().chain(parts.into_iter().flat_map(|part| part.lost)).collect();
         columns.damage = damage(&lost);
         Ok(columns)
     }
@@ -205,7 +207,7 @@ impl PageFile {
     }
 
     /// Number of rows on some leaves, and what cannot be read.
-    fn decoded(pages: Pages<'_>, plan: &Plan, scan: &Scan) -> Result<(usize, Vec<Lost>)> {
+    fn decoded(pages: Pages<'_>, plan: &Plan, scan: &Scan) -> Result<(usize, Vec<UnreadablePage>)> {
         let decode = |leaves: &[Leaf]| {
             let mut chunk = Chunk { rows: 0, ids: &mut [], columns: Vec::new(), lost: Vec::new() };
             match Decoder::new(pages, plan).decode(leaves, &mut chunk) {
@@ -213,7 +215,7 @@ impl PageFile {
                 Err(reason) => bail!(reason),
             }
         };
-        let counted: Vec<(usize, Vec<Lost>)> =
+        let counted: Vec<(usize, Vec<UnreadablePage>)> =
             scan.leaves.par_chunks(LEAVES_PER_CHUNK).map(decode).collect::<Result<_>>()?;
         let rows: usize = counted.iter().map(|(rows, _)| rows).sum();
         let lost = scan.lost.iter().copied().chain(counted.into_iter().flat_map(|(_, lost)| lost)).collect();
@@ -231,7 +233,7 @@ impl PageFile {
         let (mut leaves, mut lost) = (tree.leaves, tree.lost);
         if threads > 1 {
             let found = leaves.par_chunks_mut(LEAVES_PER_CHUNK).map(|leaves| measure(pages, leaves));
-            lost.extend(found.collect::<Vec<Vec<Lost>>>().into_iter().flatten());
+            lost.extend(found.collect::<Vec<Vec<UnreadablePage>>>().into_iter().flatten());
         } else {
             lost.extend(measure(pages, &mut leaves));
         }

@@ -21,8 +21,8 @@ fn general(bytes: &[u8], values: &mut [Option<i64>]) -> Option<usize> {
     Some(records.byte_offset())
 }
 
-fn small(chunk: u64) -> Pace {
-    Pace {
+fn small(chunk: u64) -> ChunkSizes {
+    ChunkSizes {
         part: 4_096,
         block: 700,
         chunk,
@@ -37,7 +37,7 @@ fn small(chunk: u64) -> Pace {
 
 /// Compares a scan with that of the scanner alone, and what was gathered with the general parser. Gives the number of
 /// records gathered.
-fn check(bytes: &[u8], pace: Pace) -> u64 {
+fn check(bytes: &[u8], pace: ChunkSizes) -> u64 {
     let place = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(place.path(), bytes).unwrap();
     let file = InputFile::open(place.path(), &mut Spool::default()).unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::learn::{Kind, Learnt, learn};
+use super::learn::{Kind, LearnedShape, learn};
 use super::numbers::{integer, skip_integer};
 use super::shape::Shape;
 use super::skip::{count_elements, skip_number, skip_text, skip_value};
@@ -76,7 +76,7 @@ impl Template {
         (template.read(bytes, &mut own)? == length && own == values).then_some(template)
     }
 
-    fn from_learnt(learnt: &Learnt, shape: &Shape<'_>) -> Option<Self> {
+    fn from_learnt(learnt: &LearnedShape, shape: &Shape<'_>) -> Option<Self> {
         let places = learnt.places(shape)?;
         let mut read: Vec<usize> = places.iter().flatten().copied().collect();
         read.sort_unstable();

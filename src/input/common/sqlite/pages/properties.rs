@@ -2,7 +2,7 @@
 
 use super::cells::{Cells, Numbers, Texts};
 use super::decoder::{Chunk, Decoder, Plan, Stored};
-use super::fault::Lost;
+use super::fault::UnreadablePage;
 use super::format::Pages;
 use super::row_test::RowTest;
 use super::schema::tables;
@@ -36,7 +36,7 @@ pub fn sqlite_pages(bytes: &[u8]) {
                     single.iter().map(|part| part.shown.as_str()).collect::<String>(),
                     "root {root}"
                 );
-                assert_eq!(whole.lost, single.into_iter().flat_map(|part| part.lost).collect::<Vec<Lost>>());
+                assert_eq!(whole.lost, single.into_iter().flat_map(|part| part.lost).collect::<Vec<UnreadablePage>>());
             }
         }
         drop(lost);
@@ -49,7 +49,7 @@ fn stored(position: usize) -> Stored {
 
 struct Decoded {
     shown: String,
-    lost: Vec<Lost>,
+    lost: Vec<UnreadablePage>,
 }
 
 /// The rows of some leaves as text; `None` where only SQLite knows.

@@ -8,27 +8,27 @@ use anyhow::Result;
 use super::cache::{Cache, Miss};
 use super::discover::{Candidate, Problem};
 use super::files::files_of;
-use super::format::{Group, Opened, Opening, ProcessInput, Recognised, Shared};
-use super::formats::recognise;
+use super::format::{Group, Opened, Opening, ProcessInput, Recognized, Shared};
+use super::formats::recognize;
 use super::open::LoadOptions;
-use super::skipped::{Unread, Why};
+use super::skipped::{SkipReason, UnreadContent};
 use crate::schema::facts::Role;
 use crate::trace::source::ProcessReader;
 
 /// What is in a file.
-pub enum Looked {
+pub enum FileKind {
     /// A capture by itself, and what the cache has of it.
-    Capture(Result<Opened>, Kept),
+    Capture(Result<Opened>, CachedCapture),
     /// A file of a capture, by the place of its format in the list.
     Part(usize),
     /// A file that is read with such files in its directory; without one it is not read.
-    Beside(usize, Unread),
+    Unread(usize, UnreadContent),
     /// Nothing that can be read.
-    Unread(Unread),
+    UnreadContent(UnreadContent),
 }
 
 /// What the cache has of a capture.
-pub enum Kept {
+pub enum CachedCapture {
     /// Its processes, which had these roles.
     Here(Vec<Role>),
     /// Nothing yet; the entry belongs there.
@@ -38,32 +38,35 @@ pub enum Kept {
 }
 
 /// Looks for a capture in the cache, if there is one.
-fn cached(options: &LoadOptions, shown: &str, files: &[PathBuf]) -> (Option<Opened>, Kept) {
+fn cached(options: &LoadOptions, shown: &str, files: &[PathBuf]) -> (Option<Opened>, CachedCapture) {
     // A file that cannot be read has no entry; its reader will say why.
     let place = options.cache.as_ref().map(|cache| cache.place(shown, files, &options.categories));
-    let Some(Ok(entry)) = place else { return (None, Kept::Never) };
+    let Some(Ok(entry)) = place else { return (None, CachedCapture::Never) };
     match Cache::open(&entry) {
-        Some((opened, roles)) => (Some(opened), Kept::Here(roles)),
-        None => (None, Kept::Not(entry)),
+        Some((opened, roles)) => (Some(opened), CachedCapture::Here(roles)),
+        None => (None, CachedCapture::Not(entry)),
     }
 }
 
 /// Looks into a file or dataset.
-pub fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> Looked {
+pub fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> FileKind {
     let (path, shown, name) = (&candidate.path, candidate.shown(), candidate.name());
-    let (format, recognised) = match &candidate.problem {
-        Some(Problem::Lost(reason)) => return Looked::Unread(Unread::new(Why::Damaged, reason)),
-        Some(Problem::DeadLink(reason)) => return Looked::Unread(Unread::new(Why::DeadLink, reason)),
-        None => recognise(path),
+    let (format, recognized) = match &candidate.problem {
+        Some(Problem::Lost(reason)) => return FileKind::UnreadContent(UnreadContent::new(SkipReason::Damaged, reason)),
+        Some(Problem::DeadLink(reason)) => {
+            return FileKind::UnreadContent(UnreadContent::new(SkipReason::DeadLink, reason));
+        }
+        None => recognize(path),
     };
-    let open = match recognised {
-        Recognised::Capture(open) => open,
-        Recognised::Part => return Looked::Part(format),
-        Recognised::Beside(unread) => return Looked::Beside(format, unread),
-        Recognised::Unread(unread) => return Looked::Unread(unread),
+    let open = match recognized {
+        Recognized::Capture(open) => open,
+        Recognized::Part => return FileKind::Part(format),
+        Recognized::Unread(unread) => return FileKind::Unread(format, unread),
+        Recognized::UnreadContent(unread) => return FileKind::UnreadContent(unread),
     };
     // A dataset is what the cache would make of it.
-    let (opened, kept) = if path.is_dir() { (None, Kept::Never) } else { cached(options, &shown, &files_of(path)) };
+    let (opened, kept) =
+        if path.is_dir() { (None, CachedCapture::Never) } else { cached(options, &shown, &files_of(path)) };
     let opening = Opening {
         path,
         shown: &shown,
@@ -73,14 +76,14 @@ pub fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> Lo
         ahead: &options.ahead,
         shared,
     };
-    Looked::Capture(opened.map_or_else(|| open(&opening), Ok), kept)
+    FileKind::Capture(opened.map_or_else(|| open(&opening), Ok), kept)
 }
 
 /// Looks into the files of a capture.
-pub fn look_at_group(group: &dyn Group, options: &LoadOptions) -> (Result<Opened>, Kept) {
+pub fn inspect_group(group: &dyn Group, options: &LoadOptions) -> (Result<Opened>, CachedCapture) {
     if !group.repeated().is_empty() {
         // What is said of files that are not read cannot be told from those that are.
-        return (group.open(), Kept::Never);
+        return (group.open(), CachedCapture::Never);
     }
     let (opened, kept) = cached(options, group.shown(), &group.files());
     (opened.map_or_else(|| group.open(), Ok), kept)
@@ -116,7 +119,7 @@ impl Place {
     pub fn reopened(&self, cached: &ProcessInput, options: &LoadOptions) -> Option<Arc<dyn ProcessReader>> {
         let opened = match self {
             Self::File(candidate) => match look(candidate, options, &Shared::default()) {
-                Looked::Capture(opened, _) => opened,
+                FileKind::Capture(opened, _) => opened,
                 _ => return None,
             },
             Self::Group(group) => group.open(),
@@ -126,7 +129,7 @@ impl Place {
     }
 }
 
-impl Kept {
+impl CachedCapture {
     /// The entry that the cache lacks, if what was opened may be kept.
     pub fn miss(&self, shown: &str, opened: &Opened) -> Option<Miss> {
         let Self::Not(entry) = self else { return None };

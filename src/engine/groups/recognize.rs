@@ -53,7 +53,7 @@ pub struct Grouping {
 }
 
 /// A statement without its groupings.
-pub struct Recognised {
+pub struct Recognized {
     /// What it must be given as tables.
     pub groupings: Vec<Grouping>,
     /// The rest of it.
@@ -68,19 +68,19 @@ struct Rows {
 }
 
 /// Takes the groupings out of a statement; `None` where it has none.
-pub fn recognise(sql: &str) -> Option<Recognised> {
-    recognise_over(sql, &|table| table.origin != Origin::Derived)
+pub fn recognize(sql: &str) -> Option<Recognized> {
+    recognize_over(sql, &|table| table.origin != Origin::Derived)
 }
 
-/// As [`recognise`], of derived tables too: where these are made for others anyway, or are not kept after.
-pub fn recognise_all(sql: &str) -> Option<Recognised> {
-    recognise_over(sql, &|_| true)
+/// As [`recognize`], of derived tables too: where these are made for others anyway, or are not kept after.
+pub fn recognize_all(sql: &str) -> Option<Recognized> {
+    recognize_over(sql, &|_| true)
 }
 
 /// Tells which tables are grouped here.
-type May<'a> = dyn Fn(&Table) -> bool + 'a;
+type GroupableTables<'a> = dyn Fn(&Table) -> bool + 'a;
 
-fn recognise_over(sql: &str, may: &May<'_>) -> Option<Recognised> {
+fn recognize_over(sql: &str, may: &GroupableTables<'_>) -> Option<Recognized> {
     let mut expressions = Expressions::parse(sql)?;
     let mut rows: BTreeMap<String, Rows> = BTreeMap::new();
     let mut groupings: Vec<Grouping> = Vec::new();
@@ -101,7 +101,7 @@ fn recognise_over(sql: &str, may: &May<'_>) -> Option<Recognised> {
     }
     // What only the groupings used must not be read.
     expressions.drop_unused();
-    Some(Recognised { groupings, sql: expressions.into_sql() })
+    Some(Recognized { groupings, sql: expressions.into_sql() })
 }
 
 /// The SELECT of a query that is nothing else.
@@ -179,7 +179,7 @@ impl Parts<'_> {
     }
 }
 
-fn known_table(name: &str, may: &May<'_>) -> Option<&'static Table> {
+fn known_table(name: &str, may: &GroupableTables<'_>) -> Option<&'static Table> {
     schema::table(name).filter(|table| may(table))
 }
 
@@ -190,7 +190,7 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn from_parts(parts: &Parts<'_>, rows: &'a BTreeMap<String, Rows>, may: &May<'_>) -> Option<Self> {
+    fn from_parts(parts: &Parts<'_>, rows: &'a BTreeMap<String, Rows>, may: &GroupableTables<'_>) -> Option<Self> {
         let chosen = rows.get(&parts.table);
         let table = chosen.map(|rows| rows.table).or_else(|| known_table(&parts.table, may))?;
         Some(Self { table, chosen })
@@ -217,7 +217,7 @@ impl<'a> Source<'a> {
 }
 
 /// A SELECT that does nothing but take values of the rows of a canonical table.
-fn chosen(select: &Select, rows: &BTreeMap<String, Rows>, may: &May<'_>) -> Option<Rows> {
+fn chosen(select: &Select, rows: &BTreeMap<String, Rows>, may: &GroupableTables<'_>) -> Option<Rows> {
     let parts = parts(select).filter(|parts| parts.keys.is_empty())?;
     let source = Source::from_parts(&parts, rows, may)?;
     let mut columns = BTreeMap::new();
@@ -228,7 +228,7 @@ fn chosen(select: &Select, rows: &BTreeMap<String, Rows>, may: &May<'_>) -> Opti
     Some(Rows { table: source.table, filters: source.filters(&parts)?, columns })
 }
 
-fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &May<'_>) -> Option<Grouping> {
+fn grouped(name: &str, select: &Select, rows: &BTreeMap<String, Rows>, may: &GroupableTables<'_>) -> Option<Grouping> {
     let parts = parts(select).filter(|parts| !parts.keys.is_empty())?;
     let source = Source::from_parts(&parts, rows, may)?;
     let key = |expr: &Expr| {
@@ -302,9 +302,9 @@ mod tests {
         let sql = "WITH d AS (SELECT k.rank, k.kernel_name AS name, k.duration_ns FROM kernels AS k WHERE k.valid), \
                    g AS (SELECT rank, name, CAST(COUNT(*) AS BIGINT) AS calls, STDDEV(CAST(duration_ns AS DOUBLE)) AS s \
                    FROM d GROUP BY rank, name) SELECT calls FROM g ORDER BY calls";
-        let recognised = recognise(sql).unwrap();
-        assert_eq!(recognised.sql, "SELECT calls FROM g ORDER BY calls");
-        let [grouping] = recognised.groupings.as_slice() else { unreachable!() };
+        let recognized = recognize(sql).unwrap();
+        assert_eq!(recognized.sql, "SELECT calls FROM g ORDER BY calls");
+        let [grouping] = recognized.groupings.as_slice() else { unreachable!() };
         assert_eq!((grouping.name.as_str(), grouping.table.name), ("g", "kernels"));
         let column = |name: &str| Value::column(grouping.table, name).unwrap();
         assert_eq!(grouping.filters, BTreeSet::from([column("valid")]));
@@ -340,7 +340,7 @@ mod tests {
             "SELECT DISTINCT rank, COUNT(*) AS n FROM kernels GROUP BY rank",
             "SELECT COUNT(*) AS n FROM kernels",
         ] {
-            assert!(recognise(&format!("WITH g AS ({body}) SELECT n FROM g")).is_none(), "{body}");
+            assert!(recognize(&format!("WITH g AS ({body}) SELECT n FROM g")).is_none(), "{body}");
         }
     }
 
@@ -356,7 +356,7 @@ mod tests {
             "WITH \"a g\" AS (SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank) SELECT n FROM \"a g\"",
             "WITH g AS (SELECT rank, COUNT(*) AS rank FROM kernels GROUP BY rank) SELECT rank FROM g",
         ] {
-            assert!(recognise(sql).is_none(), "{sql}");
+            assert!(recognize(sql).is_none(), "{sql}");
         }
     }
 
@@ -364,17 +364,17 @@ mod tests {
     fn columns_with_the_name_of_a_step_do_not_use_it() {
         let sql = "WITH calls AS (SELECT rank, duration_ns FROM kernels), \
                    g AS (SELECT rank, COUNT(*) AS calls FROM calls GROUP BY rank) SELECT calls FROM g ORDER BY calls";
-        assert_eq!(recognise(sql).unwrap().sql, "SELECT calls FROM g ORDER BY calls");
+        assert_eq!(recognize(sql).unwrap().sql, "SELECT calls FROM g ORDER BY calls");
     }
 
     #[test]
     fn what_others_use_stays() {
         let sql = "WITH D AS (SELECT rank, duration_ns FROM kernels), \"a d\" AS (SELECT rank FROM D), \
                    G AS (SELECT rank, COUNT(*) AS n FROM D GROUP BY rank) SELECT G.n FROM G, D, \"a d\"";
-        let recognised = recognise(sql).unwrap();
-        assert_eq!(recognised.groupings.len(), 1);
+        let recognized = recognize(sql).unwrap();
+        assert_eq!(recognized.groupings.len(), 1);
         assert_eq!(
-            recognised.sql,
+            recognized.sql,
             "WITH D AS (SELECT rank, duration_ns FROM kernels), \"a d\" AS (SELECT rank FROM D) SELECT G.n FROM G, D, \"a d\""
         );
     }
