@@ -9,13 +9,16 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
-use super::arguments::{GlobalArguments, registry};
-use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
-use super::settings::{Settings, selected};
-use super::{
-    analyze, check, completions, config, convert, help, info, man, messages, plan, report, scan, schema, sql, suggest,
-    table, tables,
+use super::commands::{
+    analyze, check, completions, config, convert, info, man, plan, report, scan, schema, sql, table, tables,
 };
+use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
+use super::options::global::GlobalArguments;
+use super::options::query::registry;
+use super::output::messages;
+use super::reference::help;
+use super::settings::{Settings, selected};
+use super::suggest;
 use crate::engine::Registry;
 
 const ABOUT: &str = "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV";

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::dataset::{DatasetSource, StoredProcess};
 use super::files::FileIdentity;
-use super::format::{Opened, ProcessInput};
+use super::recognition::format::{Opened, ProcessInput};
 use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};

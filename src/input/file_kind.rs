@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use super::cache::{Cache, Miss};
-use super::discover::{Candidate, Problem};
 use super::files::files_of;
-use super::format::{Group, Opened, Opening, ProcessInput, Recognized, Shared};
-use super::formats::recognize;
 use super::open::LoadOptions;
-use super::skipped::{SkipReason, UnreadContent};
+use super::recognition::discover::{Candidate, Problem};
+use super::recognition::format::{Group, Opened, Opening, ProcessInput, Recognized, Shared};
+use super::recognition::formats::recognize;
+use super::recognition::skipped::{SkipReason, UnreadContent};
 use crate::schema::facts::Role;
 use crate::trace::source::ProcessReader;
 

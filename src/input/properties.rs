@@ -8,11 +8,11 @@ pub use super::rocprofv3_json::properties::*;
 pub use super::rpd::properties::*;
 
 use super::att::is_header;
-use super::head::{Head, SQLITE_MAGIC, by_head};
+use super::recognition::head::{Head, SQLITE_MAGIC, by_head};
+use super::recognition::skipped::{SkipReason, UnreadContent};
 use super::rocprof_compute;
 use super::rocprofv3_csv::{HeadKind, head_of};
 use super::rocprofv3_json::ROOT_KEY;
-use super::skipped::{SkipReason, UnreadContent};
 
 /// First bytes are taken for a format only if they show its marks, and blanks before JSON change nothing.
 pub fn head(bytes: &[u8]) {

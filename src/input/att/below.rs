@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::is_named_like_statistics;
-use crate::input::content::Content;
-use crate::input::discover::discover;
-use crate::input::head::Head;
+use crate::input::recognition::content::Content;
+use crate::input::recognition::discover::discover;
+use crate::input::recognition::head::Head;
 
 /// The files with instruction statistics in a directory and below it with what nobody can look at, in their order, and those that
 /// are only named like them.

@@ -1,9 +1,9 @@
 //! Which files are statistics of thread traces.
 
 use super::source::find;
-use crate::input::content::Content;
-use crate::input::format::{Format, Recognized};
-use crate::input::head::Head;
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Recognized};
+use crate::input::recognition::head::Head;
 
 /// Instruction statistics of a thread trace, plain or compressed.
 pub struct AttStatistics;

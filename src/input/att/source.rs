@@ -11,7 +11,7 @@ use super::listing::{Listing, Row};
 use crate::analysis::instructions::{InstructionRules, innermost, mnemonic, outermost};
 use crate::columns::frames::{categorical, constant_cat, dictionary_column, empty_frame};
 use crate::input::common::{NameForms, SymbolNames, TableBuilder};
-use crate::input::format::{Opened, ProcessInput};
+use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column as Declaration, Table};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::probe::{Probe, probe};
 use super::source::find;
-use crate::input::content::{Content, damaged_database};
-use crate::input::format::{Format, Recognized};
-use crate::input::skipped::{SkipReason, UnreadContent};
+use crate::input::recognition::content::{Content, damaged_database};
+use crate::input::recognition::format::{Format, Recognized};
+use crate::input::recognition::skipped::{SkipReason, UnreadContent};
 
 /// rocpd databases.
 pub struct Rocpd;

@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::args::OwnerCache;
 use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
+use super::owners::OwnerCache;
 use crate::columns::values::integers;
 use crate::input::common::sqlite::{Columns, integer, text, type_mismatches};
 use crate::input::common::{IdIndex, Texts, index_of, remembering};

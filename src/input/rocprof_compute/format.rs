@@ -8,9 +8,9 @@ use anyhow::Result;
 use super::source::find;
 use super::workload::{Workload, grouped};
 use crate::input::common::csv::CsvFile;
-use crate::input::content::Content;
-use crate::input::format::{Format, Group, Opened, Recognized};
-use crate::input::head::Head;
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Group, Opened, Recognized};
+use crate::input::recognition::head::Head;
 
 /// Counters of rocprofiler-compute, plain or compressed, and what it says of the machine.
 pub struct ComputeCounters;

@@ -15,7 +15,7 @@ use super::{counters, dispatches};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::csv::CsvFile;
 use crate::input::common::{TableBuilder, is_left_out};
-use crate::input::format::{Opened, ProcessInput};
+use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};

@@ -8,9 +8,9 @@ use anyhow::Result;
 use super::group::grouped;
 use super::source::find;
 use crate::input::common::csv::CsvFile;
-use crate::input::content::Content;
-use crate::input::format::{Format, Group, Opened, Recognized};
-use crate::input::head::Head;
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Group, Opened, Recognized};
+use crate::input::recognition::head::Head;
 
 /// rocprofv3 CSV, plain or compressed.
 pub struct RocprofCsv;

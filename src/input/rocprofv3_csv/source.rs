@@ -17,7 +17,7 @@ use super::symbols::Symbols;
 use super::{calls, counters, dispatches, info, pc_samples, transfers};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::is_left_out;
-use crate::input::format::{Opened, ProcessInput};
+use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};

@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 
 use super::census::Census;
 use super::file::InputFile;
-use super::index::{ProcessIndex, Section};
 use super::kinds::Kinds;
 use super::parts::{Collected, Shortcuts, Sink, read_object, read_section};
-use super::roles::Roles;
+use super::structure::index::{ProcessIndex, Section};
+use super::structure::roles::Roles;
 use super::symbols::Symbols;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 
 use super::capture::{Capture, SectionAnomalies};
-use super::gathered::Keep;
-use super::index::Section;
 use super::integers::{Field, Layout, Selected, by_template};
+use super::parsing::records::Surveyed;
 use super::parts::{Shortcuts, Sink};
-use super::records::Surveyed;
-use super::roles::{ALLOCATIONS, COPIES, COUNTERS, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS};
+use super::structure::gathered::Keep;
+use super::structure::index::Section;
+use super::structure::roles::{ALLOCATIONS, COPIES, COUNTERS, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS};
 use super::template::IntColumn;
 
 /// Category of the calls that give names to threads and other things.

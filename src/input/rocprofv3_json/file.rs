@@ -12,8 +12,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 use super::ROOT_KEY;
-use super::gathered::Gathered;
 use super::inflate::{Inflated, expected_length, inflate};
+use super::structure::gathered::Gathered;
 use super::template::PADDING;
 use crate::input::common::gzip::GzipText;
 
@@ -271,8 +271,8 @@ pub fn decompressed_head(path: &Path, length: u64) -> Vec<u8> {
 mod tests {
     use std::io::Write;
 
-    use super::super::sweep::scan;
     use super::*;
+    use crate::input::rocprofv3_json::structure::sweep::scan;
     use flate2::Compression;
     use flate2::write::GzEncoder;
 

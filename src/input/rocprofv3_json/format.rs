@@ -3,9 +3,9 @@
 use std::sync::PoisonError;
 
 use super::source::find;
-use crate::input::content::Content;
-use crate::input::format::{Format, Recognized};
-use crate::input::head::Head;
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Recognized};
+use crate::input::recognition::head::Head;
 
 /// rocprofv3 JSON, plain or compressed, or a list of samples out of it.
 pub struct RocprofJson;

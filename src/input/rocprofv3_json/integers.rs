@@ -9,10 +9,10 @@ use polars_arrow::bitmap::Bitmap;
 use serde::de::DeserializeOwned;
 
 use super::capture::{Capture, SectionAnomalies};
-use super::gathered::Keep;
-use super::index::{Part, Section};
 use super::parts::{Shortcuts, Sink};
-use super::sweep::Gather;
+use super::structure::gathered::Keep;
+use super::structure::index::{Part, Section};
+use super::structure::sweep::Gather;
 use super::template::{General, IntColumn, Packed, Runner, Shape, Stop, Wanted};
 
 /// A value of a record, and which canonical columns need it.

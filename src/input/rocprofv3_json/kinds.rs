@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::capture::{Capture, FromRecord, SectionAnomalies};
-use super::records::Kind;
+use super::parsing::records::Kind;
 
 /// The file's list of kinds.
 #[derive(Debug, Default)]

@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde::de::{Deserializer as _, IgnoredAny, SeqAccess, Visitor};
 
-use super::bare_words::quiet;
 use super::file::InputFile;
-use super::index::{Part, Section};
-use super::scanner::{ROOT_KEY, Scanner};
-use super::surrogates::mend;
+use super::parsing::bare_words::quiet;
+use super::parsing::surrogates::mend;
+use super::structure::index::{Part, Section};
+use super::structure::scanner::{ROOT_KEY, Scanner};
 
 /// A part longer than this holds one record that is longer than any a profiler writes; it is not read.
 const LONGEST_PART: u64 = 64 << 20;

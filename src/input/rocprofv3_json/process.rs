@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::capture::{Capture, FromRecord, SectionAnomalies};
-use super::roles::COUNTERS;
-use super::values::{AgentRecord, Int, Text, or_default};
+use super::parsing::values::{AgentRecord, Int, Text, or_default};
+use super::structure::roles::COUNTERS;
 use crate::input::common::{agent_details, detail};
 use crate::schema::facts::{AgentFacts, ProcessFacts};
 

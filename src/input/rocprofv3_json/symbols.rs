@@ -6,7 +6,7 @@ use anyhow::Result;
 use rayon::prelude::*;
 
 use super::capture::{Capture, FromRecord, SectionAnomalies};
-use super::records::KernelSymbol;
+use super::parsing::records::KernelSymbol;
 use crate::analysis::kernel_names::strip_kd;
 use crate::input::common::{IdIndex, SymbolNames, placeholder};
 

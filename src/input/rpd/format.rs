@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::census::holds_nothing;
 use super::is_rpd;
 use super::source::find;
-use crate::input::content::Content;
-use crate::input::format::{Format, Recognized};
-use crate::input::skipped::{SkipReason, UnreadContent};
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Recognized};
+use crate::input::recognition::skipped::{SkipReason, UnreadContent};
 
 /// RPD databases.
 pub struct Rpd;

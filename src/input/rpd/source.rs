@@ -13,7 +13,7 @@ use super::{args, calls, dispatches, info, monitor, ops, transfers};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, Store, open};
-use crate::input::format::{Opened, ProcessInput};
+use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{AgentFacts, ProcessFacts};
 use crate::schema::{Column, Table};
