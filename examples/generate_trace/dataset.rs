@@ -19,7 +19,7 @@ use wavesieve::export::convert_process::write_process;
 use wavesieve::input::{LoadOptions, MANIFEST, Manifest, Reader, StoredProcess, load};
 use wavesieve::schema::Table;
 use wavesieve::trace::jobs::Jobs;
-use wavesieve::trace::{Member, Trace};
+use wavesieve::trace::{Trace, TraceProcess};
 
 use crate::arguments::{Arguments, Flavour};
 use crate::model::Setup;
@@ -43,7 +43,7 @@ pub fn write(arguments: &Arguments) -> Result<u64> {
     let by_guid: BTreeMap<&str, &Setup> = setups.iter().map(|setup| (setup.process.guid.as_str(), setup)).collect();
     let whole = scratch.path().join(DIRECTORY);
     fs::create_dir(&whole)?;
-    let write = |member: &Member| {
+    let write = |member: &TraceProcess| {
         let guid = member.process.facts.guid.as_deref().unwrap_or_default();
         let setup = by_guid.get(guid).with_context(|| format!("no process has the guid {guid}"))?;
         write_one(arguments, setup, member, &described, &whole)
@@ -96,7 +96,7 @@ fn describe(arguments: &Arguments, setups: &[Setup], directory: &Path) -> Result
 fn write_one(
     arguments: &Arguments,
     setup: &Setup,
-    described: &Member,
+    described: &TraceProcess,
     trace: &Trace,
     directory: &Path,
 ) -> Result<(StoredProcess, Written)> {
@@ -111,7 +111,7 @@ fn write_one(
     };
     process.facts.path = path.to_string_lossy().into_owned();
     let source = Recorded::new(described.source.clone(), setup, recorder);
-    let member = Member { process, source: Arc::new(source), files: Arc::from([]), memory_bytes: 0 };
+    let member = TraceProcess { process, source: Arc::new(source), files: Arc::from([]), memory_bytes: 0 };
     let own = Trace::new(vec![member], Categories::builtin(), 1, Jobs::default(), trace.notes().to_vec());
     let Some(member) = own.members().first() else { bail!("a trace without its process") };
     write_process(&own, member, directory, TableFormat::Parquet, &[], &Silent)
@@ -120,7 +120,7 @@ fn write_one(
 struct Silent;
 
 impl Observer for Silent {
-    fn written(&self, _member: &Member, _table: &'static Table, _rows: usize) {}
+    fn written(&self, _member: &TraceProcess, _table: &'static Table, _rows: usize) {}
 
-    fn taken_over(&self, _member: &Member) {}
+    fn taken_over(&self, _member: &TraceProcess) {}
 }

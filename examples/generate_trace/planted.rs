@@ -34,7 +34,7 @@ pub enum Plant {
     /// Rank 3 comes 60 µs late to every collective, while the others compute
     LateRank,
     /// Rank 2 takes 20 % longer, each step ends with short kernels, and ranges and arguments of RCCL calls are recorded
-    Several,
+    StatementBatch,
 }
 
 /// A kernel of every step.
@@ -321,7 +321,7 @@ impl<'a> Rank<'a> {
         }
         let usual_ns = kernel.usual_ns;
         let mut duration_ns = usual_ns * self.random.between(996, 1_005) / 1_000;
-        if matches!(run.plant, Plant::Straggler | Plant::Several) && self.is(2) {
+        if matches!(run.plant, Plant::Straggler | Plant::StatementBatch) && self.is(2) {
             duration_ns = duration_ns * 6 / 5;
         }
         if run.plant == Plant::Outliers && self.is(3) && kernel.bursts && (40..45).contains(&run.step) {
@@ -356,11 +356,11 @@ impl<'a> Rank<'a> {
         let late_ns = if run.plant == Plant::LateRank && self.is(3) { LATE_NS } else { 0 };
         let ready_ns = self.compute_free_ns + BETWEEN_KERNELS_NS + late_ns;
         let call_ns = self.host_ns;
-        if run.plant == Plant::Several {
+        if run.plant == Plant::StatementBatch {
             self.host_ns += 500;
         }
         self.collective = self.launch(COLLECTIVE.position, 0, ready_ns)?;
-        if run.plant == Plant::Several {
+        if run.plant == Plant::StatementBatch {
             let argument = |type_name, name, value: &str| Argument { type_name, name, value: value.to_owned() };
             let arguments = vec![
                 argument("size_t", "count", "33554432"),
@@ -395,7 +395,7 @@ impl<'a> Rank<'a> {
                 hidden_ns += dispatch.end_ns.min(end_ns).saturating_sub(dispatch.start_ns.max(begin_ns));
             }
         }
-        if run.plant == Plant::Several {
+        if run.plant == Plant::StatementBatch {
             for kernel in &SHORT {
                 self.step_kernel(kernel, run, 0)?;
             }
@@ -411,7 +411,7 @@ impl<'a> Rank<'a> {
         let [_, last_ns] = self.done_ns;
         self.wait_until(last_ns);
         self.done.end_ns = self.host_ns;
-        let of_a_step = KERNELS_OF_A_STEP + if plant == Plant::Several { SHORT.len() } else { 0 };
+        let of_a_step = KERNELS_OF_A_STEP + if plant == Plant::StatementBatch { SHORT.len() } else { 0 };
         let mut first_kernels = self.done.dispatches.iter().skip(WARM_UP.len()).step_by(of_a_step);
         let first_ns = first_kernels.next().map_or(0, |dispatch| dispatch.start_ns);
         self.done.truth.steps_ns = first_kernels.next_back().map_or(0, |dispatch| dispatch.start_ns - first_ns);

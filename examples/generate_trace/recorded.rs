@@ -10,7 +10,7 @@ use wavesieve::schema::domain::domain_of_category;
 use wavesieve::schema::process::Gpu;
 use wavesieve::schema::validity::Validity;
 use wavesieve::schema::{Column as Declaration, Table, table};
-use wavesieve::trace::source::{ReadContext, RowCount, Rows, Source};
+use wavesieve::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 use crate::model::{KernelTemplate, Setup, domain};
 use crate::recorder::Recorder;
@@ -25,14 +25,14 @@ fn known(correlation_id: i64) -> Option<i64> {
 
 /// One process.
 pub struct Recorded {
-    described: Arc<dyn Source>,
+    described: Arc<dyn ProcessReader>,
     templates: BTreeMap<i64, &'static KernelTemplate>,
     activities: Recorder,
 }
 
 impl Recorded {
     /// What happened to a process, and the source of everything else.
-    pub fn new(described: Arc<dyn Source>, setup: &Setup, activities: Recorder) -> Self {
+    pub fn new(described: Arc<dyn ProcessReader>, setup: &Setup, activities: Recorder) -> Self {
         let templates = setup.symbols.iter().map(|symbol| (symbol.id, symbol.template)).collect();
         Self { described, templates, activities }
     }
@@ -178,7 +178,7 @@ impl Recorded {
     }
 }
 
-impl Source for Recorded {
+impl ProcessReader for Recorded {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, wanted: &[&'static Declaration]) -> Result<Rows> {
         let mut columns = Columns { context, wanted, made: BTreeMap::new() };
         match table.name {
@@ -266,7 +266,7 @@ impl Columns<'_> {
     }
 
     fn times(&mut self, times: impl Iterator<Item = (i64, i64)> + Clone) {
-        let validity = Validity::of(&self.context.process.facts);
+        let validity = Validity::from_facts(&self.context.process.facts);
         self.integers("start_ns", times.clone().map(|(start, _)| start));
         self.integers("end_ns", times.clone().map(|(_, end)| end));
         self.integers("duration_ns", times.clone().map(|(start, end)| end - start));

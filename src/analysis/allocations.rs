@@ -31,7 +31,7 @@ pub struct Operation {
 
 /// How an allocation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum AllocationEnd {
     /// It was live at the end of the trace.
     Live,
     /// This operation gave it back.
@@ -69,7 +69,7 @@ pub struct Level {
 #[derive(Debug, Default)]
 pub struct Pairing {
     /// What became of each operation's memory.
-    pub fates: Vec<Fate>,
+    pub ends: Vec<AllocationEnd>,
     /// Levels of live memory.
     pub levels: Vec<Level>,
 }
@@ -84,40 +84,40 @@ pub fn pair(operations: &[Operation]) -> Pairing {
     };
     order.sort_unstable_by_key(rank);
 
-    let mut fates = vec![Fate::Nothing; operations.len()];
+    let mut ends = vec![AllocationEnd::Nothing; operations.len()];
     let mut live: BTreeMap<i64, usize> = BTreeMap::new();
     let mut ledger = Ledger::default();
     for index in order {
         let Some(operation) = operations.get(index) else { continue };
         let freeing = operation.action == Action::Free;
         let Some(address) = operation.address.filter(|address| !freeing || *address != 0) else {
-            set(&mut fates, index, if freeing { Fate::Nothing } else { Fate::Unpaired });
+            set(&mut ends, index, if freeing { AllocationEnd::Nothing } else { AllocationEnd::Unpaired });
             continue;
         };
         if let Some(ended) = live.remove(&address)
             && let Some(allocation) = operations.get(ended)
         {
             let fate = match operation.action {
-                Action::Allocate => Fate::Replaced(index),
-                Action::Reallocate => Fate::Reallocated(index),
-                Action::Free => Fate::Freed(index),
+                Action::Allocate => AllocationEnd::Replaced(index),
+                Action::Reallocate => AllocationEnd::Reallocated(index),
+                Action::Free => AllocationEnd::Freed(index),
             };
-            set(&mut fates, ended, fate);
+            set(&mut ends, ended, fate);
             ledger.book(index, allocation.place, operation.time_ns, allocation.bytes.saturating_neg(), -1);
         } else if freeing {
-            set(&mut fates, index, Fate::UnmatchedFree);
+            set(&mut ends, index, AllocationEnd::UnmatchedFree);
         }
         if !freeing {
             live.insert(address, index);
-            set(&mut fates, index, Fate::Live);
+            set(&mut ends, index, AllocationEnd::Live);
             ledger.book(index, operation.place, operation.time_ns, operation.bytes, 1);
         }
     }
-    Pairing { fates, levels: ledger.levels }
+    Pairing { ends, levels: ledger.levels }
 }
 
-fn set(fates: &mut [Fate], index: usize, fate: Fate) {
-    if let Some(slot) = fates.get_mut(index) {
+fn set(ends: &mut [AllocationEnd], index: usize, fate: AllocationEnd) {
+    if let Some(slot) = ends.get_mut(index) {
         *slot = fate;
     }
 }
@@ -166,11 +166,11 @@ mod tests {
                 for time in 0..13 {
                     let living: Vec<&Operation> = operations
                         .iter()
-                        .zip(&pairing.fates)
+                        .zip(&pairing.ends)
                         .filter(|(taken, fate)| taken.place == place && taken.time_ns <= time && match fate {
-                            Fate::Live => true,
-                            Fate::Freed(by) | Fate::Reallocated(by) | Fate::Replaced(by) => operations[*by].time_ns > time,
-                            Fate::Unpaired | Fate::UnmatchedFree | Fate::Nothing => false,
+                            AllocationEnd::Live => true,
+                            AllocationEnd::Freed(by) | AllocationEnd::Reallocated(by) | AllocationEnd::Replaced(by) => operations[*by].time_ns > time,
+                            AllocationEnd::Unpaired | AllocationEnd::UnmatchedFree | AllocationEnd::Nothing => false,
                         })
                         .map(|(taken, _)| taken)
                         .collect();
@@ -180,8 +180,8 @@ mod tests {
                     prop_assert_eq!(count, i64::try_from(living.len()).unwrap());
                 }
             }
-            for (fate, ended) in pairing.fates.iter().zip(&operations) {
-                if let Fate::Freed(by) = fate {
+            for (fate, ended) in pairing.ends.iter().zip(&operations) {
+                if let AllocationEnd::Freed(by) = fate {
                     prop_assert_eq!(operations[*by].address, ended.address);
                     prop_assert!(operations[*by].time_ns >= ended.time_ns);
                 }
@@ -191,15 +191,18 @@ mod tests {
 
     #[test]
     fn rules() {
-        let of = |raw: &[(u8, i64, i64, i64)]| pair(&raw.iter().copied().map(operation).collect::<Vec<_>>()).fates;
+        let of = |raw: &[(u8, i64, i64, i64)]| pair(&raw.iter().copied().map(operation).collect::<Vec<_>>()).ends;
         assert_eq!(
             of(&[(0, 1, 8, 1), (2, 1, 0, 2), (2, 1, 0, 3)]),
-            [Fate::Freed(1), Fate::Nothing, Fate::UnmatchedFree]
+            [AllocationEnd::Freed(1), AllocationEnd::Nothing, AllocationEnd::UnmatchedFree]
         );
-        assert_eq!(of(&[(0, 1, 8, 1), (0, 1, 4, 2)]), [Fate::Replaced(1), Fate::Live]);
-        assert_eq!(of(&[(0, 1, 8, 1), (1, 1, 4, 2)]), [Fate::Reallocated(1), Fate::Live]);
-        assert_eq!(of(&[(0, 5, 8, 1), (2, 0, 0, 2)]), [Fate::Unpaired, Fate::Nothing]);
+        assert_eq!(of(&[(0, 1, 8, 1), (0, 1, 4, 2)]), [AllocationEnd::Replaced(1), AllocationEnd::Live]);
+        assert_eq!(of(&[(0, 1, 8, 1), (1, 1, 4, 2)]), [AllocationEnd::Reallocated(1), AllocationEnd::Live]);
+        assert_eq!(of(&[(0, 5, 8, 1), (2, 0, 0, 2)]), [AllocationEnd::Unpaired, AllocationEnd::Nothing]);
         // Given back and taken again at the same time.
-        assert_eq!(of(&[(0, 1, 8, 1), (0, 1, 4, 5), (2, 1, 0, 5)]), [Fate::Freed(2), Fate::Live, Fate::Nothing]);
+        assert_eq!(
+            of(&[(0, 1, 8, 1), (0, 1, 4, 5), (2, 1, 0, 5)]),
+            [AllocationEnd::Freed(2), AllocationEnd::Live, AllocationEnd::Nothing]
+        );
     }
 }

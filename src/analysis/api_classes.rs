@@ -96,7 +96,7 @@ impl ApiClasses {
     }
 
     /// Whether a call returns only when something on the GPU is done.
-    pub fn synchronises(&self, name: &str) -> bool {
+    pub fn synchronizes(&self, name: &str) -> bool {
         self.waits(self.class(name))
     }
 
@@ -201,7 +201,7 @@ mod tests {
         ] {
             let found = classes.class(call);
             assert_eq!((names[usize::from(found)].as_str(), classes.waits(found)), (class, waits), "{call}");
-            assert_eq!(classes.synchronises(call), waits, "{call}");
+            assert_eq!(classes.synchronizes(call), waits, "{call}");
         }
         for (call, stream, device) in [
             ("hipDeviceSynchronize", false, true),

@@ -7,15 +7,15 @@ const NORMAL_SCALE: f64 = 1.4826;
 /// Standard error of a median of normal values, in standard deviations over the root of their number.
 const MEDIAN_ERROR: f64 = 1.2533;
 /// Least deviation that counts as one unit of noise: two ticks of the 100 MHz clock that stamps dispatches.
-const LEAST_NOISE_NS: f64 = 20.0;
+const MIN_NOISE_NS: f64 = 20.0;
 /// Least deviation that counts as one unit of noise, as a share of the median.
-const LEAST_NOISE_SHARE: f64 = 0.01;
+const MIN_NOISE_SHARE: f64 = 0.01;
 /// Calls below which thirds say nothing.
-const LEAST_CALLS_FOR_DRIFT: usize = 9;
+const MIN_CALLS_FOR_DRIFT: usize = 9;
 /// Calls below which modes say nothing.
-const LEAST_CALLS_FOR_MODES: usize = 10;
+const MIN_CALLS_FOR_MODES: usize = 10;
 /// A mode has at least one of this many calls.
-const LEAST_MODE_PART: usize = 10;
+const MIN_MODE_PART: usize = 10;
 /// One of this many calls at either end is not looked at for modes, so that outliers are no mode.
 const TRIMMED_PART: usize = 20;
 
@@ -30,7 +30,7 @@ pub struct Spread {
 
 impl Spread {
     /// Of durations in any order, which are put into another one; `None` of none.
-    pub fn of(durations: &mut [i64]) -> Option<Self> {
+    pub fn compute(durations: &mut [i64]) -> Option<Self> {
         let median_ns = midpoint(middle(durations, i64::cmp)?, |duration| duration as f64);
         let mut deviations: Vec<f64> = durations.iter().map(|duration| (*duration as f64 - median_ns).abs()).collect();
         Some(Self { median_ns, mad_ns: midpoint(middle(&mut deviations, f64::total_cmp)?, |deviation| deviation) })
@@ -39,7 +39,7 @@ impl Spread {
     /// What counts as one standard deviation: 1.4826 times the median absolute deviation, but at least 1 % of the median
     /// and 20 ns. More than half of the calls may take the same time, so that the deviation alone can be 0.
     pub fn noise_ns(self) -> f64 {
-        (NORMAL_SCALE * self.mad_ns).max(LEAST_NOISE_SHARE * self.median_ns).max(LEAST_NOISE_NS)
+        (NORMAL_SCALE * self.mad_ns).max(MIN_NOISE_SHARE * self.median_ns).max(MIN_NOISE_NS)
     }
 
     /// How many units of noise a duration is above the median: the modified z-score of Iglewicz and Hoaglin, with the
@@ -101,7 +101,7 @@ pub struct Drift {
 
 impl Steadiness {
     /// Of durations in the order of the starts; `None` of none.
-    pub fn of(durations: &[i64]) -> Option<Self> {
+    pub fn compute(durations: &[i64]) -> Option<Self> {
         let (&first_ns, rest) = durations.split_first()?;
         let mut rest_sorted = rest.to_vec();
         rest_sorted.sort_unstable();
@@ -112,7 +112,7 @@ impl Steadiness {
         Some(Self {
             total_ns: i64::try_from(total).unwrap_or(i64::MAX),
             modes: modes(&sorted),
-            spread: Spread::of(&mut sorted)?,
+            spread: Spread::compute(&mut sorted)?,
             first_ns,
             rest_median_ns: median(&rest_sorted),
             drift: drift(durations),
@@ -148,12 +148,12 @@ pub fn median(sorted: &[i64]) -> Option<f64> {
 }
 
 fn drift(durations: &[i64]) -> Option<Drift> {
-    if durations.len() < LEAST_CALLS_FOR_DRIFT {
+    if durations.len() < MIN_CALLS_FOR_DRIFT {
         return None;
     }
     let third = durations.len() / 3;
-    let early = Spread::of(&mut durations.get(..third)?.to_vec())?;
-    let late = Spread::of(&mut durations.get(durations.len() - third..)?.to_vec())?;
+    let early = Spread::compute(&mut durations.get(..third)?.to_vec())?;
+    let late = Spread::compute(&mut durations.get(durations.len() - third..)?.to_vec())?;
     let noise_ns = (early.error_squared(third) + late.error_squared(third)).sqrt();
     Some(Drift { early_ns: early.median_ns, late_ns: late.median_ns, noise_ns })
 }
@@ -162,10 +162,10 @@ fn drift(durations: &[i64]) -> Option<Drift> {
 fn modes(sorted: &[i64]) -> Option<Modes> {
     let trimmed = sorted.len() / TRIMMED_PART;
     let sorted = sorted.get(trimmed..sorted.len() - trimmed)?;
-    if sorted.len() < LEAST_CALLS_FOR_MODES {
+    if sorted.len() < MIN_CALLS_FOR_MODES {
         return None;
     }
-    let least = sorted.len().div_ceil(LEAST_MODE_PART);
+    let least = sorted.len().div_ceil(MIN_MODE_PART);
     let centre = median(sorted)?;
     let total: f64 = sorted.iter().map(|duration| *duration as f64 - centre).sum();
     let (mut below, mut best) = (0.0, None::<(f64, usize)>);

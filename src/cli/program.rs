@@ -9,13 +9,16 @@ use std::sync::atomic::AtomicBool;
 
 use clap::{ArgMatches, Args, ColorChoice, Command, FromArgMatches};
 
-use super::arguments::{GlobalArguments, registry};
-use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
-use super::settings::{Settings, selected};
-use super::{
-    analyze, check, completions, config, convert, help, info, man, messages, plan, report, scan, schema, sql, suggest,
-    table, tables,
+use super::commands::{
+    analyze, check, completions, config, convert, info, man, plan, report, scan, schema, sql, table, tables,
 };
+use super::exit::{DONE, Failure, UNEXPECTED, USAGE};
+use super::options::global::GlobalArguments;
+use super::options::query::registry;
+use super::output::messages;
+use super::reference::help;
+use super::settings::{Settings, selected};
+use super::suggest;
 use crate::engine::Registry;
 
 const ABOUT: &str = "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV";
@@ -26,7 +29,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             if !failure.is_broken_pipe() {
-                messages::say(format_args!("error: {}", failure.message()));
+                messages::print_note(format_args!("error: {}", failure.message()));
             }
             failure.exit_code()
         }
@@ -114,7 +117,7 @@ fn show(mut error: clap::Error, command: &Command) -> u8 {
     match error.print() {
         _ if error.use_stderr() => USAGE,
         Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
-            messages::say(format_args!("error: {failed}"));
+            messages::print_note(format_args!("error: {failed}"));
             UNEXPECTED
         }
         _ => DONE,

@@ -13,7 +13,7 @@ pub struct ScanHint {
     /// Rows that start after may be left out.
     pub latest_start_ns: Option<i64>,
     /// Rows that last less may be left out.
-    pub least_duration_ns: Option<i64>,
+    pub min_duration_ns: Option<i64>,
     /// Dispatches of other kernels may be left out.
     pub kernel_ids: Option<Vec<i64>>,
     /// Arguments of anything but these regions may be left out; in rising order.

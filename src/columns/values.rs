@@ -7,14 +7,14 @@ use polars::prelude::{BooleanChunked, Int64Chunked};
 use polars_arrow::array::{BooleanArray, PrimitiveArray};
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 
-use crate::analysis::numbering::dense_groups::Kinds;
+use crate::analysis::numbering::dense_groups::DenseGroups;
 
 /// Integers of a column in one piece.
-pub struct Integers(PrimitiveArray<i64>);
+pub struct I64Values(PrimitiveArray<i64>);
 
-impl Integers {
+impl I64Values {
     /// The values of a column, which share its memory unless it is in several pieces.
-    pub fn of(column: &Int64Chunked) -> Self {
+    pub fn new(column: &Int64Chunked) -> Self {
         Self(column.rechunk().downcast_as_array().clone())
     }
 
@@ -38,17 +38,21 @@ impl Integers {
     }
 
     /// Rows told apart by their values; those without one are alike.
-    pub fn kinds(&self) -> Kinds {
-        if self.present().is_none() { Kinds::of_values(self.values().iter().copied()) } else { Kinds::of(self.iter()) }
+    pub fn kinds(&self) -> DenseGroups {
+        if self.present().is_none() {
+            DenseGroups::of_values(self.values().iter().copied())
+        } else {
+            DenseGroups::from_values(self.iter())
+        }
     }
 
     /// As [`Self::kinds`], of some rows in their order.
-    pub fn kinds_at(&self, rows: &[u32]) -> Kinds {
+    pub fn kinds_at(&self, rows: &[u32]) -> DenseGroups {
         let values = rows.iter().map(|row| self.get(*row as usize));
         if self.present().is_none() {
-            Kinds::of_values(values.map(Option::unwrap_or_default))
+            DenseGroups::of_values(values.map(Option::unwrap_or_default))
         } else {
-            Kinds::of(values)
+            DenseGroups::from_values(values)
         }
     }
 
@@ -67,15 +71,15 @@ impl Integers {
 }
 
 /// Truth values of a column in one piece.
-pub struct Truths(BooleanArray);
+pub struct BoolValues(BooleanArray);
 
-impl Truths {
+impl BoolValues {
     /// The values of a column, which share its memory unless it is in several pieces.
-    pub fn of(column: &BooleanChunked) -> Self {
+    pub fn new(column: &BooleanChunked) -> Self {
         Self(column.rechunk().downcast_as_array().clone())
     }
 
-    /// Row by row, as those of [`Integers`].
+    /// Row by row, as those of [`I64Values`].
     #[inline]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<bool>> + '_ {
         let (values, valid) = (self.0.values(), self.0.validity());
@@ -84,7 +88,7 @@ impl Truths {
     }
 }
 
-impl Truths {
+impl BoolValues {
     /// Which rows are true.
     pub fn are_true(&self) -> Bitmap {
         self.0.validity().map_or_else(|| self.0.values().clone(), |valid| self.0.values() & valid)
@@ -92,7 +96,7 @@ impl Truths {
 }
 
 /// The rows of some that have a value in all of these columns.
-pub fn present_in(rows: Bitmap, columns: &[&Integers]) -> Bitmap {
+pub fn present_in(rows: Bitmap, columns: &[&I64Values]) -> Bitmap {
     columns.iter().filter_map(|column| column.present()).fold(rows, |rows, present| &rows & present)
 }
 
@@ -130,18 +134,18 @@ mod tests {
     fn several_pieces_are_joined() {
         let mut column = Int64Chunked::from_slice_options("a".into(), &[Some(1), None]);
         column.append(&Int64Chunked::from_slice("a".into(), &[3])).unwrap();
-        assert_eq!(Integers::of(&column).iter().collect::<Vec<_>>(), [Some(1), None, Some(3)]);
-        assert_eq!(Integers::of(&column).into_rows().collect::<Vec<_>>(), [Some(1), None, Some(3)]);
-        assert_eq!([0, 1, 2, 3].map(|row| Integers::of(&column).get(row)), [Some(1), None, Some(3), None]);
+        assert_eq!(I64Values::new(&column).iter().collect::<Vec<_>>(), [Some(1), None, Some(3)]);
+        assert_eq!(I64Values::new(&column).into_rows().collect::<Vec<_>>(), [Some(1), None, Some(3)]);
+        assert_eq!([0, 1, 2, 3].map(|row| I64Values::new(&column).get(row)), [Some(1), None, Some(3), None]);
         let truths = BooleanChunked::from_slice_options("a".into(), &[Some(true), None, Some(false)]);
-        assert_eq!(Truths::of(&truths).iter().collect::<Vec<_>>(), [Some(true), None, Some(false)]);
-        assert_eq!(Integers::of(&Int64Chunked::from_slice("a".into(), &[])).iter().len(), 0);
+        assert_eq!(BoolValues::new(&truths).iter().collect::<Vec<_>>(), [Some(true), None, Some(false)]);
+        assert_eq!(I64Values::new(&Int64Chunked::from_slice("a".into(), &[])).iter().len(), 0);
     }
 
     #[test]
     fn kinds_are_numbered_as_rows_come() {
         for values in [vec![Some(9), Some(4), Some(9)], vec![Some(9), None, Some(9)]] {
-            let column = Integers::of(&Int64Chunked::from_slice_options("a".into(), &values));
+            let column = I64Values::new(&Int64Chunked::from_slice_options("a".into(), &values));
             let kinds = column.kinds_at(&[1, 2, 0, 1]);
             assert_eq!((kinds.of_rows, kinds.count), (vec![0, 1, 1, 0], 2), "{values:?}");
             assert_eq!(column.kinds().of_rows, [0, 1, 0]);

@@ -31,7 +31,7 @@ pub struct WantedColumns<'a> {
 
 impl<'a> WantedColumns<'a> {
     /// None yet, of a table that is built from `tables`.
-    pub fn of(tables: &'a Frames, table: &'static str) -> Self {
+    pub fn new(tables: &'a Frames, table: &'static str) -> Self {
         Self { tables, table, columns: Vec::new() }
     }
 

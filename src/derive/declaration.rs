@@ -26,7 +26,7 @@ pub struct DerivedTable {
     /// The same where only some columns are asked for, if that is more than to leave out columns that are handed on.
     pub needs_of: Option<fn(&Wanted) -> Needs>,
     /// Columns of the first needed table that are only handed on: without one the table is built without it.
-    pub handed_on: &'static [&'static str],
+    pub passthrough: &'static [&'static str],
     /// How it is built.
     pub build: Build,
     /// Whether it takes long and leaves little in memory: it is begun first, so that it does not end last.
@@ -50,7 +50,7 @@ impl DerivedTable {
             table,
             needs,
             needs_of: None,
-            handed_on: &[],
+            passthrough: &[],
             build,
             takes_long: false,
             rows: Rows::TimeAccounting,
@@ -69,7 +69,7 @@ impl DerivedTable {
         }
         let mut needs = (self.needs)();
         if let Some((_, columns)) = needs.first_mut() {
-            columns.retain(|name| wanted.contains(name) || !self.handed_on.contains(name));
+            columns.retain(|name| wanted.contains(name) || !self.passthrough.contains(name));
         }
         needs
     }
@@ -113,7 +113,7 @@ pub type Part<'a> = (&'a Process, DataFrame);
 pub struct Joint {
     /// The source columns that the rows may call for: what counts of a process is taken out of these if they are read anyway,
     /// otherwise they are read when they are called for.
-    pub beside: fn() -> Needs,
+    pub optional_needs: fn() -> Needs,
     /// What counts of a process, from the tables that are always needed, and others if these call for them. What is only
     /// handed on may be left out where it is not among the wanted columns.
     pub extract: fn(&Process, &Frames, &dyn OnDemandTables, &Wanted) -> Result<DataFrame>,

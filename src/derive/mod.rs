@@ -25,8 +25,8 @@ pub use declaration::{Build, DerivedTable, Family, Joint, Needs, Owner, Part, Ro
 pub use on_demand::OnDemandTables;
 use registry::column;
 pub use registry::{
-    beside, declaration, derive, derive_all, families, from_facts, is_joint, is_of_cut_calls, joint, needs, needs_of,
-    source_request,
+    declaration, derive, derive_all, families, from_facts, is_joint, is_of_cut_calls, joint, needs, needs_of,
+    optional_needs, source_request,
 };
 use source_frames::needed;
 pub use source_frames::{Frames, Shared};

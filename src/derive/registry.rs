@@ -102,9 +102,9 @@ pub fn is_of_cut_calls(derived: &str) -> bool {
     declaration(derived).is_some_and(|declared| declared.is_of_cut_calls)
 }
 
-/// The source columns that a joint table is made from where its rows call for them, see [`Joint::beside`].
-pub fn beside(derived: &str) -> Needs {
-    joint(derived).map(|joint| (joint.beside)()).unwrap_or_default()
+/// The source columns that a joint table is made from where its rows call for them, see [`Joint::optional_needs`].
+pub fn optional_needs(derived: &str) -> Needs {
+    joint(derived).map(|joint| (joint.optional_needs)()).unwrap_or_default()
 }
 
 /// The source columns that a derived table is built from, see [`DerivedTable::needs`]; none of other tables.
@@ -196,7 +196,7 @@ mod tests {
                 assert!(has(table, column), "{name} needs {table}.{column}");
             }
             let first = needed.first().map(|(_, columns)| columns.as_slice()).unwrap_or_default();
-            assert!(declared.handed_on.iter().all(|column| first.contains(column)), "{name}");
+            assert!(declared.passthrough.iter().all(|column| first.contains(column)), "{name}");
             for owner in declared.owners {
                 let owning = schema::table(owner.table).unwrap();
                 assert!(owner.keys.iter().all(|(_, there)| owning.column(there).is_some()), "{name}");

@@ -33,7 +33,7 @@ impl Shared {
     /// When a column is missing or has another type, or these are not all kernels, which is a defect.
     pub fn kernel_order(&self, kernels: &DataFrame) -> Result<KernelOrder> {
         kernels.column("dispatch_id")?;
-        let order = once(&self.kernel_order, || KernelOrder::of(kernels))?;
+        let order = once(&self.kernel_order, || KernelOrder::new(kernels))?;
         ensure!(order.count() == kernels.height(), "internal: some kernels are shared as all");
         Ok(order)
     }

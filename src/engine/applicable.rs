@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::registry::{Query, Registry};
 use crate::derive::needs;
 use crate::schema::{Origin, table, tables};
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// Rows of every source table, one map per process.
 ///
@@ -15,7 +15,7 @@ use crate::trace::{Member, Trace};
 /// When a table cannot be counted.
 pub fn source_rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>> {
     let sources = || tables().iter().filter(|table| table.origin == Origin::Source);
-    let count = |member: &Member| {
+    let count = |member: &TraceProcess| {
         sources().map(|table| Ok((table.name, trace.count_rows(member, table)?))).collect::<Result<_>>()
     };
     trace.each(trace.members(), |_| 0, count)
@@ -26,7 +26,7 @@ pub fn source_rows(trace: &Trace) -> Result<Vec<BTreeMap<&'static str, u64>>> {
 /// # Errors
 /// When a table cannot be counted.
 pub fn recorded(trace: &Trace) -> Result<BTreeSet<&'static str>> {
-    let has_rows = |member: &Member| {
+    let has_rows = |member: &TraceProcess| {
         let mut recorded = BTreeSet::new();
         for table in tables().iter().filter(|table| table.origin == Origin::Source) {
             // Of every process, for what is damaged is told on the way.

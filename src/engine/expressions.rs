@@ -19,7 +19,7 @@ pub struct Expressions {
 impl Expressions {
     /// Takes a statement apart; `None` where it is no query with expressions, or where one has the name of a table or of
     /// another: such a name would be taken for the other.
-    pub fn of(sql: &str) -> Option<Self> {
+    pub fn parse(sql: &str) -> Option<Self> {
         let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
         let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
         let with = query.with.take().filter(|with| !with.recursive)?;
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_nobody_reads_is_left_out() {
-        let mut expressions = Expressions::of(SQL).unwrap();
+        let mut expressions = Expressions::parse(SQL).unwrap();
         expressions.drop_unused();
         let left: Vec<_> = expressions.with.cte_tables.iter().filter_map(bare_name).collect();
         assert_eq!(left, ["a", "c", "d"]);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn some_of_them() {
-        let expressions = Expressions::of(SQL).unwrap();
+        let expressions = Expressions::parse(SQL).unwrap();
         let sql = |names: &[&str]| {
             expressions.sql_of(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>()).unwrap()
         };
@@ -117,7 +117,7 @@ mod tests {
             "WITH RECURSIVE a AS (SELECT 1 AS x) SELECT x FROM a",
             "SELECT 1 AS x",
         ] {
-            assert!(Expressions::of(sql).is_none(), "{sql}");
+            assert!(Expressions::parse(sql).is_none(), "{sql}");
         }
     }
 }

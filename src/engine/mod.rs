@@ -3,6 +3,8 @@
 #[cfg(feature = "tables")]
 mod applicable;
 #[cfg(feature = "tables")]
+mod batch;
+#[cfg(feature = "tables")]
 mod catalog;
 #[cfg(feature = "tables")]
 mod dialect;
@@ -17,8 +19,6 @@ mod groups;
 #[cfg(feature = "tables")]
 mod links;
 #[cfg(feature = "tables")]
-mod mentions;
-#[cfg(feature = "tables")]
 mod numbers;
 #[cfg(feature = "tables")]
 mod panics;
@@ -30,13 +30,13 @@ mod query_rows;
 #[cfg(feature = "tables")]
 mod reasons;
 #[cfg(feature = "tables")]
+mod referenced_columns;
+#[cfg(feature = "tables")]
 mod registry;
 #[cfg(feature = "tables")]
 mod render;
 #[cfg(feature = "tables")]
 mod run;
-#[cfg(feature = "tables")]
-mod several;
 #[cfg(feature = "tables")]
 mod shown;
 #[cfg(feature = "tables")]
@@ -55,17 +55,17 @@ pub use catalog::catalog;
 pub use dialect::{Call, Kind, calls};
 pub use error::QueryError;
 pub use front_matter::{Bounds, ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
-#[cfg(feature = "tables")]
-pub use mentions::mentioned;
 pub use plot::{GROUPING, PlotDeclaration};
 #[cfg(feature = "tables")]
 pub use query_rows::by_rows;
+#[cfg(feature = "tables")]
+pub use referenced_columns::referenced_columns;
 #[cfg(feature = "tables")]
 pub use registry::{Query, Registry};
 #[cfg(feature = "tables")]
 pub use render::{NameForm, QueryOptions, render};
 #[cfg(feature = "tables")]
-pub use run::{Answer, Asked, run_queries, run_queries_of_views, run_query, run_sql, united};
+pub use run::{Answer, QueryRun, run_queries, run_queries_of_views, run_query, run_sql, united};
 #[cfg(feature = "tables")]
 pub use shown::shown;
 #[cfg(feature = "tables")]

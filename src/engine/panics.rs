@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Once};
 use std::thread;
 
-/// How many calls of [`caught`] run on any thread.
+/// How many calls of [`with_silent_panics`] run on any thread.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static HOOK: Once = Once::new();
 /// Begin of the names of the engine's own threads: of its pool, whose name a variable can change, and of its streams.
@@ -17,7 +17,7 @@ static ENGINE_THREADS: LazyLock<[String; 2]> = LazyLock::new(|| {
 });
 
 thread_local! {
-    /// How many calls of [`caught`] run on this thread.
+    /// How many calls of [`with_silent_panics`] run on this thread.
     static HERE: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -25,7 +25,7 @@ thread_local! {
 ///
 /// # Errors
 /// When it panicked.
-pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+pub fn with_silent_panics<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     if !thread::panicking() {
         HOOK.call_once(chain_hook);
     }
@@ -45,7 +45,7 @@ fn chain_hook() {
     }));
 }
 
-/// Whether a panic of this thread will be an error: one inside of [`caught`], or one of a thread that works for it.
+/// Whether a panic of this thread will be an error: one inside of [`with_silent_panics`], or one of a thread that works for it.
 fn becomes_error() -> bool {
     let here = HERE.try_with(Cell::get).unwrap_or(0) > 0;
     here || RUNNING.load(Ordering::SeqCst) > 0 && is_of_engine(thread::current().name().unwrap_or_default())
@@ -60,7 +60,7 @@ fn text_of(cause: &(dyn Any + Send)) -> String {
     text.unwrap_or("for an unknown reason").lines().next().unwrap_or_default().to_owned()
 }
 
-/// Counts a call of [`caught`] while it runs.
+/// Counts a call of [`with_silent_panics`] while it runs.
 struct Running;
 
 impl Running {
@@ -85,9 +85,9 @@ mod tests {
     use super::*;
 
     /// What a hook of the program heard of the threads whose names begin so.
-    fn heard_of(begin: &'static str) -> Arc<Mutex<Vec<String>>> {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let (previous, list) = (panic::take_hook(), Arc::clone(&heard));
+    fn record_panics(begin: &'static str) -> Arc<Mutex<Vec<String>>> {
+        let recorded = Arc::new(Mutex::new(Vec::new()));
+        let (previous, list) = (panic::take_hook(), Arc::clone(&recorded));
         panic::set_hook(Box::new(move |info| {
             let name = thread::current().name().unwrap_or_default().to_owned();
             if name.starts_with(begin) {
@@ -96,7 +96,7 @@ mod tests {
                 previous(info);
             }
         }));
-        heard
+        recorded
     }
 
     fn fail(text: &str) {
@@ -109,17 +109,17 @@ mod tests {
 
     #[test]
     fn only_what_becomes_an_error_is_silent() {
-        let heard = heard_of("panics-test-");
-        assert_eq!(caught(|| 1), Ok(1));
-        let first_line = || assert_eq!(caught(|| fail("first\nsecond")), Err("first".to_owned()));
+        let recorded = record_panics("panics-test-");
+        assert_eq!(with_silent_panics(|| 1), Ok(1));
+        let first_line = || assert_eq!(with_silent_panics(|| fail("first\nsecond")), Err("first".to_owned()));
         assert!(!panics_in("panics-test-caught", first_line));
-        let inside = caught(|| panics_in("panics-test-other", || fail("of another thread")));
+        let inside = with_silent_panics(|| panics_in("panics-test-other", || fail("of another thread")));
         assert_eq!(inside, Ok(true));
         assert!(panics_in("panics-test-after", || {
-            assert!(caught(|| fail("an error")).is_err());
+            assert!(with_silent_panics(|| fail("an error")).is_err());
             fail("no error");
         }));
-        assert_eq!(*heard.lock().unwrap(), ["panics-test-other", "panics-test-after"]);
+        assert_eq!(*recorded.lock().unwrap(), ["panics-test-other", "panics-test-after"]);
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
             let thread = thread::Builder::new().name(name.to_owned()).spawn(becomes_error);
             thread.unwrap().join().unwrap()
         };
-        let silent = caught(|| ["polars-0", "async-executor-3", "polarsy", "worker"].map(is_silent));
+        let silent = with_silent_panics(|| ["polars-0", "async-executor-3", "polarsy", "worker"].map(is_silent));
         assert_eq!(silent, Ok([true, true, false, false]));
     }
 }

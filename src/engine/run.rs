@@ -14,18 +14,18 @@ use polars::sql::SQLContext;
 use rayon::prelude::*;
 use sqlparser::ast::Expr as Literal;
 
+use super::batch::{Statement, StatementBatch, StatementHints};
 use super::dialect::{Functions, WindowCall, expression, plain, translate};
 use super::error::QueryError;
 use super::exact::{with_exact_sums, with_stable_rows};
 use super::front_matter::{ColumnUnit, OutputColumn};
 use super::groups::without_groupings;
-use super::mentions::{mentioned, mentions};
 use super::numbers::{NUMBERS, numbers};
 use super::panics;
 use super::reasons::reason_of;
+use super::referenced_columns::{mentions, referenced_columns};
 use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
-use super::several::{Several, Statement, Told};
 use super::statement::{has_own_numbers, hidden_table};
 use super::steps::Steps;
 use crate::columns::frames::empty_frame;
@@ -68,7 +68,7 @@ impl Answer {
 /// # Errors
 /// When the options do not fit the query, or the statement cannot be run.
 pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
-    let way = Way {
+    let exec = ExecOptions {
         engine: engine_for(query),
         columns: options.columns.as_deref(),
         with_sums: !query.declaration.sums.is_empty(),
@@ -76,7 +76,7 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
         is_stable: false,
         windows: &[],
     };
-    let answer = run_statement(trace, &render(query, options)?, &way)?;
+    let answer = run_statement(trace, &render(query, options)?, &exec)?;
     described(answer.with_texts()?, query, options)
 }
 
@@ -95,15 +95,15 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
         let answer = run_query(trace, query, options).map_err(E::from);
         return Ok(vec![answer.and_then(|answer| take(query, answer))]);
     }
-    let asked: Vec<Asked<'_>> = queries
+    let asked: Vec<QueryRun<'_>> = queries
         .iter()
-        .map(|(query, options)| Asked { query, options: options.clone(), view: View::WholeRun })
+        .map(|(query, options)| QueryRun { query, options: options.clone(), view: View::WholeRun })
         .collect();
     run_queries_of_views(trace, &asked, take)
 }
 
 /// A named query, what it is asked, and of what part of the run.
-pub struct Asked<'a> {
+pub struct QueryRun<'a> {
     /// The query.
     pub query: &'a Query,
     /// What it is asked.
@@ -112,10 +112,10 @@ pub struct Asked<'a> {
     pub view: View,
 }
 
-impl Asked<'_> {
-    fn way(&self) -> Way<'_> {
+impl QueryRun<'_> {
+    fn options_for(&self) -> ExecOptions<'_> {
         let columns = self.options.columns.as_deref();
-        Way { columns, ..Way::IN_STEPS }
+        ExecOptions { columns, ..ExecOptions::IN_STEPS }
     }
 }
 
@@ -125,30 +125,30 @@ impl Asked<'_> {
 /// As [`run_queries`].
 pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
-    queries: &[Asked<'_>],
+    queries: &[QueryRun<'_>],
     take: impl Fn(&Query, Answer) -> Result<T, E> + Sync,
 ) -> Result<Vec<Result<T, E>>, QueryError> {
     let statements: Vec<String> =
         queries.par_iter().map(|asked| render(asked.query, &asked.options)).collect::<Result<_, _>>()?;
     statements.par_iter().try_for_each(|sql| unambiguous(sql))?;
-    let told: Vec<Told<'_>> = statements
+    let hints: Vec<StatementHints<'_>> = statements
         .iter()
         .zip(queries)
-        .map(|(sql, asked)| Told::of(sql, &asked.query.declaration, asked.view))
+        .map(|(sql, asked)| StatementHints::new(sql, &asked.query.declaration, asked.view))
         .collect();
-    let several = match Several::read(trace, &told) {
-        Err(_) if trace.finds_damaged_content() => Several::read(trace, &told)?,
-        several => several?,
+    let batch = match StatementBatch::read(trace, &hints) {
+        Err(_) if trace.finds_damaged_content() => StatementBatch::read(trace, &hints)?,
+        batch => batch?,
     };
-    let run = |((sql, rest), asked): ((&String, &Option<Statement>), &Asked<'_>)| -> Result<Option<T>, E> {
-        let Asked { query, options, view } = asked;
-        if *view == View::Steady && !several.has_steady {
+    let run = |((sql, rest), asked): ((&String, &Option<Statement>), &QueryRun<'_>)| -> Result<Option<T>, E> {
+        let QueryRun { query, options, view } = asked;
+        if *view == View::Steady && !batch.has_steady {
             return Err(QueryError::NoSteadyPart.into());
         }
-        let way = asked.way();
+        let exec = asked.options_for();
         let answered = rest.as_ref().map(|rest| {
-            let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
-            answer(several.frames_of(rest), &rest.sql, &way, &after)
+            let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
+            answer(batch.frames_of(rest), &rest.sql, &exec, &after)
         });
         let answer = match answered {
             Some(Err(error))
@@ -169,14 +169,14 @@ pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
         Ok(Some(take(query, described(answer, query, options)?)?))
     };
     let asked = || statements.iter().zip(queries);
-    let all: Vec<_> = statements.iter().zip(&several.statements).zip(queries).collect();
+    let all: Vec<_> = statements.iter().zip(&batch.statements).zip(queries).collect();
     // Not in the pool: who waits there for polars begins another statement on the same stack, and so on.
     let Ok(ran) = trace.jobs().run(&all, |_| 0, |one| Ok::<_, Infallible>(run(*one)));
     // One after the other: who reads in parallel may begin another statement while it waits, and wait for itself.
-    let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &Asked<'_>))| match ran? {
+    let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &QueryRun<'_>))| match ran? {
         Some(taken) => Ok(taken),
         None => {
-            let answer = run_statement(trace, sql, &asked.way())?;
+            let answer = run_statement(trace, sql, &asked.options_for())?;
             take(asked.query, described(answer, asked.query, &asked.options)?)
         }
     };
@@ -227,8 +227,8 @@ fn run_translated(trace: &Trace, sql: &str) -> Result<Answer, QueryError> {
 }
 
 fn run_windows(trace: &Trace, sql: &str, windows: &[WindowCall]) -> Result<Answer, QueryError> {
-    let way = Way { is_stable: true, windows, ..Way::IN_STEPS };
-    run_statement(trace, sql, &way)
+    let exec = ExecOptions { is_stable: true, windows, ..ExecOptions::IN_STEPS };
+    run_statement(trace, sql, &exec)
 }
 
 /// The only value of an answer as a literal.
@@ -263,7 +263,7 @@ fn engine_for(query: &Query) -> Engine {
 }
 
 /// How a statement is run.
-struct Way<'a> {
+struct ExecOptions<'a> {
     engine: Engine,
     /// Columns of its answer to keep.
     columns: Option<&'a [String]>,
@@ -277,7 +277,7 @@ struct Way<'a> {
     windows: &'a [WindowCall],
 }
 
-impl Way<'_> {
+impl ExecOptions<'_> {
     /// In memory, step by step.
     const IN_STEPS: Self = Self {
         engine: Engine::InMemory,
@@ -297,11 +297,11 @@ fn unambiguous(sql: &str) -> Result<(), QueryError> {
 type Frames = BTreeMap<String, LazyFrame>;
 
 /// Runs a statement; if what is read for it turns out to be damaged, it is run once more without that.
-fn run_statement(trace: &Trace, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError> {
+fn run_statement(trace: &Trace, sql: &str, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
     unambiguous(sql)?;
-    match run_statement_once(trace, sql, way) {
+    match run_statement_once(trace, sql, exec) {
         Err(error) if may_be_damage(&error, sql) && trace.finds_damaged_content() => {
-            run_statement_once(trace, sql, way)
+            run_statement_once(trace, sql, exec)
         }
         answered => answered,
     }
@@ -316,20 +316,20 @@ fn may_be_damage(error: &QueryError, sql: &str) -> bool {
             let empty = |table: &&schema::Table| {
                 (table.name.to_owned(), empty_frame(&table.columns.iter().collect::<Vec<_>>()).lazy())
             };
-            let way = Way { in_steps: false, ..Way::IN_STEPS };
-            executed(tables.map(empty).collect(), sql, &way, &nothing).is_ok()
+            let exec = ExecOptions { in_steps: false, ..ExecOptions::IN_STEPS };
+            executed(tables.map(empty).collect(), sql, &exec, &nothing).is_ok()
         }
         _ => false,
     }
 }
 
-fn run_statement_once(trace: &Trace, sql: &str, way: &Way<'_>) -> Result<Answer, QueryError> {
+fn run_statement_once(trace: &Trace, sql: &str, exec: &ExecOptions<'_>) -> Result<Answer, QueryError> {
     let (sql, grouped) = without_groupings(trace, sql)?.unwrap_or_else(|| (sql.to_owned(), Vec::new()));
-    let request = mentioned(&sql);
-    let frames = if way.with_sums { trace.frames_with_sums(&request)? } else { trace.frames(&request)? };
+    let request = referenced_columns(&sql);
+    let frames = if exec.with_sums { trace.frames_with_sums(&request)? } else { trace.frames(&request)? };
     let mut frames: Frames = frames.into_iter().map(|(name, frame)| (name.to_owned(), frame)).collect();
     frames.extend(grouped.into_iter().map(|(name, frame)| (name, frame.lazy())));
-    answer(frames, &sql, way, &nothing)
+    answer(frames, &sql, exec, &nothing)
 }
 
 /// What a statement reads besides after one of its steps is there, if anything.
@@ -347,7 +347,7 @@ pub fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> PolarsResul
     let wrong = || PolarsError::ComputeError("internal: a statement without steps".into());
     let steps = Steps::with_tables(sql, names).ok_or_else(wrong)?;
     let run = |frames: &Frames| {
-        caught(|| {
+        catch_panic(|| {
             let mut context = context(frames, sql, &[])?;
             let taken = RefCell::new(BTreeMap::new());
             let take = |step: &str, rows: &DataFrame| {
@@ -356,7 +356,7 @@ pub fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> PolarsResul
                 }
                 Ok(None)
             };
-            steps.plan(&mut context, |plan| collected(plan, &Way::IN_STEPS), take).map(drop)?;
+            steps.plan(&mut context, |plan| collected(plan, &ExecOptions::IN_STEPS), take).map(drop)?;
             Ok(taken.into_inner())
         })
     };
@@ -366,16 +366,16 @@ pub fn rows_of_steps(frames: Frames, sql: &str, names: &[String]) -> PolarsResul
     }
 }
 
-fn executed(frames: Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
-    match execute(&frames, sql, way, after) {
+fn executed(frames: Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
+    match execute(&frames, sql, exec, after) {
         // Text functions take no dictionaries; the texts themselves are slower, and always work.
-        Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, sql, way, after),
+        Err(error) if wants_text(&error.to_string()) => execute(&with_texts(frames)?, sql, exec, after),
         executed => executed,
     }
 }
 
-fn answer(frames: Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> Result<Answer, QueryError> {
-    let frame = executed(frames, sql, way, after);
+fn answer(frames: Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'_>) -> Result<Answer, QueryError> {
+    let frame = executed(frames, sql, exec, after);
     let frame = frame.map_err(|error| QueryError::Sql { reason: reason_of(&error.to_string()) })?;
     let frame = presentable(frame)?;
     let columns = frame
@@ -390,16 +390,16 @@ fn answer(frames: Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> Re
     Ok(Answer { frame, columns })
 }
 
-fn execute(frames: &Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
-    let steps = if way.in_steps { Steps::of(sql) } else { None };
+fn execute(frames: &Frames, sql: &str, exec: &ExecOptions<'_>, after: &AfterStep<'_>) -> PolarsResult<DataFrame> {
+    let steps = if exec.in_steps { Steps::parse(sql) } else { None };
     let mut reason = None;
     if let Some(steps) = &steps {
-        match execute_in(frames, sql, way, Some((steps, after))) {
+        match execute_in(frames, sql, exec, Some((steps, after))) {
             Err(error) if !wants_text(&error.to_string()) => reason = Some(error),
             executed => return executed,
         }
     }
-    match (execute_in(frames, sql, way, None), reason) {
+    match (execute_in(frames, sql, exec, None), reason) {
         // polars knows our functions in steps alone.
         (Err(error), Some(reason)) if error.to_string().contains("unsupported function") => Err(reason),
         (executed, _) => executed,
@@ -410,33 +410,33 @@ fn execute(frames: &Frames, sql: &str, way: &Way<'_>, after: &AfterStep<'_>) -> 
 fn execute_in(
     frames: &Frames,
     sql: &str,
-    way: &Way<'_>,
+    exec: &ExecOptions<'_>,
     steps: Option<(&Steps, &AfterStep<'_>)>,
 ) -> PolarsResult<DataFrame> {
-    caught(|| {
-        let mut context = context(frames, sql, way.windows)?;
+    catch_panic(|| {
+        let mut context = context(frames, sql, exec.windows)?;
         let mut plan = match steps {
             Some((steps, after)) => {
                 let after = |step: &str, rows: &DataFrame| {
                     after(step, rows).map_err(|error| PolarsError::ComputeError(error.to_string().into()))
                 };
-                steps.plan(&mut context, |plan| collected(plan, way), after)?
+                steps.plan(&mut context, |plan| collected(plan, exec), after)?
             }
             None => context.execute(sql)?,
         };
-        if let Some(columns) = way.columns {
+        if let Some(columns) = exec.columns {
             plan = plan.select(columns.iter().map(col).collect::<Vec<_>>());
         }
         // polars counts the rows of a union in a type that only a wider build has, and gives up in one way or the other;
         // without this optimisation it does not.
-        match collected(plan.clone(), way) {
+        match collected(plan.clone(), exec) {
             Err(error) if error.to_string().contains("UInt128") => {
-                collected(plan.with_projection_pushdown(false), &Way { engine: Engine::InMemory, ..*way })
+                collected(plan.with_projection_pushdown(false), &ExecOptions { engine: Engine::InMemory, ..*exec })
             }
             // What is computed once for several columns may come out as one row of many.
             Err(error) if error.to_string().contains("__POLARS_CSER") => {
                 let others = plan.get_current_optimizations().difference(OptFlags::COMM_SUBEXPR_ELIM);
-                collected(plan.with_optimizations(others), way)
+                collected(plan.with_optimizations(others), exec)
             }
             collected => collected,
         }
@@ -455,11 +455,11 @@ fn context(frames: &Frames, sql: &str, windows: &[WindowCall]) -> PolarsResult<S
     Ok(context)
 }
 
-fn collected(plan: LazyFrame, way: &Way<'_>) -> PolarsResult<DataFrame> {
-    caught(|| {
-        if way.engine != Engine::Streaming {
+fn collected(plan: LazyFrame, exec: &ExecOptions<'_>) -> PolarsResult<DataFrame> {
+    catch_panic(|| {
+        if exec.engine != Engine::Streaming {
             return plan._collect_post_opt(|root, plans, expressions, _| {
-                if way.is_stable {
+                if exec.is_stable {
                     with_stable_rows(root, plans, expressions);
                 }
                 with_exact_sums(root, plans, expressions)
@@ -473,8 +473,8 @@ fn collected(plan: LazyFrame, way: &Way<'_>) -> PolarsResult<DataFrame> {
 }
 
 /// Turns a panic of the engine, as over functions called without arguments, into an error.
-fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> PolarsResult<T> {
-    panics::caught(run)
+fn catch_panic<T>(run: impl FnOnce() -> PolarsResult<T>) -> PolarsResult<T> {
+    panics::with_silent_panics(run)
         .unwrap_or_else(|cause| Err(PolarsError::ComputeError(format!("the engine gave up on it: {cause}").into())))
 }
 
@@ -544,22 +544,22 @@ mod tests {
             for name in [NameForm::Short, NameForm::Full] {
                 let options = QueryOptions { name, ..QueryOptions::default() };
                 let statements: Vec<String> = queries.iter().map(|query| render(query, &options).unwrap()).collect();
-                let told = statements
+                let hints = statements
                     .iter()
                     .zip(&queries)
-                    .map(|(sql, query)| Told::of(sql, &query.declaration, View::WholeRun));
-                let several = Several::read(&trace, &told.collect::<Vec<_>>()).unwrap();
-                for ((sql, rest), query) in statements.iter().zip(&several.statements).zip(&queries) {
+                    .map(|(sql, query)| StatementHints::new(sql, &query.declaration, View::WholeRun));
+                let batch = StatementBatch::read(&trace, &hints.collect::<Vec<_>>()).unwrap();
+                for ((sql, rest), query) in statements.iter().zip(&batch.statements).zip(&queries) {
                     // Otherwise it would be run alone, and this would compare nothing.
                     let rest = rest.as_ref().unwrap();
                     for step in &query.declaration.local {
                         assert!(rest.steps.iter().any(|(name, _)| name == step), "{} has no {step}", query.name);
                     }
-                    let after = |step: &str, rows: &DataFrame| several.after_step(rest, step, rows);
-                    let way = Way::IN_STEPS;
-                    let told = answer(several.frames_of(rest), &rest.sql, &way, &after).unwrap().with_texts().unwrap();
-                    let alone = run_statement(&trace, sql, &way).unwrap().with_texts().unwrap();
-                    assert!(told.frame.equals_missing(&alone.frame), "{} of {fixture}", query.name);
+                    let after = |step: &str, rows: &DataFrame| batch.after_step(rest, step, rows);
+                    let exec = ExecOptions::IN_STEPS;
+                    let hints = answer(batch.frames_of(rest), &rest.sql, &exec, &after).unwrap().with_texts().unwrap();
+                    let alone = run_statement(&trace, sql, &exec).unwrap().with_texts().unwrap();
+                    assert!(hints.frame.equals_missing(&alone.frame), "{} of {fixture}", query.name);
                 }
             }
         }

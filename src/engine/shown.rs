@@ -1,7 +1,7 @@
 //! A statement as other engines run it over the folders of a dataset.
 
-use super::mentions::{mentioned, mentions};
 use super::numbers::NUMBERS;
+use super::referenced_columns::{mentions, referenced_columns};
 use crate::schema;
 use crate::schema::Origin;
 
@@ -10,7 +10,7 @@ const AS_EXPRESSIONS: &str = include_str!("../../share/sql/numbers.sql");
 
 /// A rendered statement with what it reads on its first line, and complete: nothing but the tables of a dataset is needed.
 pub fn shown(sql: &str) -> String {
-    let request = mentioned(sql);
+    let request = referenced_columns(sql);
     let tables: Vec<&str> = request.keys().copied().collect();
     let on_demand = |name: &&str| schema::table(name).is_some_and(|table| table.origin == Origin::OnDemand);
     let kept: Vec<&str> = tables.iter().copied().filter(on_demand).collect();

@@ -34,11 +34,11 @@ pub struct Steps {
 
 impl Steps {
     /// The steps of a statement; `None` where it has none, or where their names could mean something else.
-    pub fn of(sql: &str) -> Option<Self> {
+    pub fn parse(sql: &str) -> Option<Self> {
         Self::with_tables(sql, &[])
     }
 
-    /// As [`Steps::of`]; some steps are worked out whatever they are, and whoever reads them.
+    /// As [`Steps::parse`]; some steps are worked out whatever they are, and whoever reads them.
     pub fn with_tables(sql: &str, tables: &[String]) -> Option<Self> {
         let statements = Parser::parse_sql(&GenericDialect {}, sql).ok()?;
         let Ok([Statement::Query(mut query)]) = <[Statement; 1]>::try_from(statements) else { return None };
@@ -135,7 +135,7 @@ mod tests {
                    summed AS (SELECT a, SUM(c) AS c FROM chosen GROUP BY a), \
                    joined AS (SELECT s.c FROM summed AS s JOIN chosen AS x ON x.a = s.a) \
                    SELECT MAX(c) AS most FROM joined WHERE c < (SELECT MAX(c) FROM summed)";
-        let steps = Steps::of(sql).unwrap();
+        let steps = Steps::parse(sql).unwrap();
         let parts: Vec<_> = steps.steps.iter().map(|one| step(&one.name, one.is_table, &[])).collect();
         assert_eq!(parts, [step("chosen", false, &[]), step("summed", true, &[]), step("joined", true, &[])]);
         let done: Vec<_> = steps.steps.into_iter().map(|one| one.done).collect();
@@ -151,7 +151,7 @@ mod tests {
         let mut context = SQLContext::new();
         context.register("t", table.lazy());
         let whole = context.execute(sql).unwrap().collect().unwrap();
-        let steps = Steps::of(sql).unwrap();
+        let steps = Steps::parse(sql).unwrap();
         assert_eq!(steps.plan(&mut context, LazyFrame::collect, |_, _| Ok(None)).unwrap().collect().unwrap(), whole);
     }
 
@@ -165,7 +165,7 @@ mod tests {
             "WITH a(m) AS (SELECT 1 AS n) SELECT m FROM a",
             "WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a",
         ] {
-            assert_eq!(Steps::of(sql), None, "{sql}");
+            assert_eq!(Steps::parse(sql), None, "{sql}");
         }
     }
 }

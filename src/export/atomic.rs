@@ -19,7 +19,7 @@ use crate::input::{AtInterruption, UNFINISHED, is_unfinished};
 /// When the path cannot be written, or `write` fails; then nothing is left behind.
 pub fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let failed = || format!("cannot write {}", path.display());
-    let place = match Target::of(path)? {
+    let place = match Target::resolve(path)? {
         Target::File(place) => place,
         Target::Stream(place) => {
             let out = OpenOptions::new().write(true).open(place).with_context(failed)?;

@@ -8,12 +8,12 @@ use anyhow::{Context, Result};
 use tempfile::Builder;
 
 use super::atomic::{make_directory, removed_at_interruption};
-use super::conversion::Recording;
+use super::conversion::RecordingSource;
 use super::convert::{Observer, TableFormat};
 use super::convert_process::write_process;
 use crate::derive::health::ANOMALIES;
 use crate::input::{CachedProcess, Entry, Miss, UNFINISHED, cached_source, describe_entry, part_path};
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// Tells backup programs that all of a directory can be made again. See <https://bford.info/cachedir/>.
 const TAG: (&str, &str) = (
@@ -30,10 +30,10 @@ pub fn fill(
     observer: &dyn Observer,
 ) -> (Trace, Vec<String>) {
     let damaged: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
-    let work: Vec<(&Miss, Vec<&Member>)> = misses
+    let work: Vec<(&Miss, Vec<&TraceProcess>)> = misses
         .iter()
         .map(|miss| {
-            let of_miss = |member: &&Member| member.process.facts.path == miss.shown;
+            let of_miss = |member: &&TraceProcess| member.process.facts.path == miss.shown;
             (miss, trace.members().iter().filter(of_miss).collect::<Vec<_>>())
         })
         .filter(|(miss, members)| {
@@ -47,8 +47,8 @@ pub fn fill(
                     .any(|file| damaged.iter().any(|path| file.to_string_lossy() == *path))
         })
         .collect();
-    let cost = |(_, members): &(&Miss, Vec<&Member>)| members.iter().map(|member| member.memory_bytes).sum();
-    let write = |(miss, members): &(&Miss, Vec<&Member>)| {
+    let cost = |(_, members): &(&Miss, Vec<&TraceProcess>)| members.iter().map(|member| member.memory_bytes).sum();
+    let write = |(miss, members): &(&Miss, Vec<&TraceProcess>)| {
         Ok::<_, std::convert::Infallible>(write_entry(&trace, miss, members, observer))
     };
     let Ok(written) = trace.jobs().run(&work, cost, write);
@@ -72,7 +72,7 @@ pub fn fill(
                 Some((entry, process)) => {
                     let source = cached_source(&entry, process);
                     let memory_bytes = source.memory_bytes().unwrap_or(member.memory_bytes);
-                    Member { source, memory_bytes, ..member }
+                    TraceProcess { source, memory_bytes, ..member }
                 }
                 None => member,
             })
@@ -85,7 +85,7 @@ pub fn fill(
 fn write_entry(
     trace: &Trace,
     miss: &Miss,
-    members: &[&Member],
+    members: &[&TraceProcess],
     observer: &dyn Observer,
 ) -> Result<Option<Vec<CachedProcess>>> {
     let directory = miss.entry.parent().context("internal: an entry without a cache")?;
@@ -105,9 +105,9 @@ fn write_entry(
         parts: BTreeMap::new(),
     };
     for member in members {
-        let (recorded, recording) = Recording::of(member);
+        let (recorded, recording) = RecordingSource::wrap(member);
         let (mut stored, _) = write_process(trace, &recorded, temporary.path(), TableFormat::Parquet, &[], observer)?;
-        let heard = recording.heard();
+        let heard = recording.report();
         if heard.damaged {
             return Ok(None);
         }

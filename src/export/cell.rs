@@ -19,7 +19,7 @@ pub enum Cell {
 
 impl Cell {
     /// The value of a column in a row.
-    pub fn of(column: &Column, row: usize) -> Self {
+    pub fn new(column: &Column, row: usize) -> Self {
         match column.get(row).unwrap_or(AnyValue::Null) {
             AnyValue::Null => Self::Null,
             AnyValue::Int64(value) => Self::Integer(value),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::Table;
 use crate::trace::selection::Filter;
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// File format of a converted table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
@@ -36,10 +36,10 @@ impl TableFormat {
 /// Hears how a conversion goes on.
 pub trait Observer: Sync {
     /// A table of a process was written.
-    fn written(&self, member: &Member, table: &'static Table, rows: usize);
+    fn written(&self, member: &TraceProcess, table: &'static Table, rows: usize);
 
     /// A process was taken over from an earlier conversion.
-    fn taken_over(&self, member: &Member);
+    fn reused(&self, member: &TraceProcess);
 }
 
 /// What was written.

@@ -21,7 +21,7 @@ use crate::derive::gpu_work::gpu_times::{GpuTime, gpu_times};
 use crate::derive::health::{ANOMALIES, Checks};
 use crate::input::{BlockSums, StoredProcess, part_path};
 use crate::schema::{Origin, Table, table, tables};
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// Writes every table of a process below `directory`; of those that are made on demand the ones in `with`.
 ///
@@ -29,7 +29,7 @@ use crate::trace::{Member, Trace};
 /// When a table cannot be built, or a file cannot be written.
 pub fn write_process(
     trace: &Trace,
-    member: &Member,
+    member: &TraceProcess,
     directory: &Path,
     format: TableFormat,
     with: &[&'static Table],
@@ -78,7 +78,7 @@ struct Part {
 
 struct ProcessWriter<'a> {
     trace: &'a Trace,
-    member: &'a Member,
+    member: &'a TraceProcess,
     directory: &'a Path,
     format: TableFormat,
     with: &'a [&'static Table],
@@ -96,7 +96,7 @@ impl ProcessWriter<'_> {
     fn write_whole(&self, parts: &mut Vec<Part>) -> Result<()> {
         let checks = Mutex::new(self.trace.checks(self.member));
         let checks_now = || checks.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut kept = Kept::new(self)?;
+        let mut kept = SourceColumns::new(self)?;
         let mut waiting: VecDeque<Work> = VecDeque::new();
         for table in self.tables().filter(|table| table.origin == Origin::Source) {
             let next = waiting.pop_front();
@@ -166,7 +166,7 @@ impl ProcessWriter<'_> {
         let gpu_times = if table.name == "gpu_segments" { gpu_times(&frame)? } else { Vec::new() };
         let bytes = self.write_file(&path, frame, order.as_ref(), table)?;
         let sums = (self.format == TableFormat::Parquet)
-            .then(|| BlockSums::of(&path).with_context(|| format!("cannot read {}", path.display())))
+            .then(|| BlockSums::compute(&path).with_context(|| format!("cannot read {}", path.display())))
             .transpose()?;
         let timed = table.column("duration_ns").is_some() || table.column("time_ns").is_some();
         self.observer.written(self.member, table, rows);
@@ -236,11 +236,11 @@ struct Ready {
 }
 
 /// The columns that derived tables are built from, kept until the last of them has been read.
-struct Kept {
+struct SourceColumns {
     waiting: Vec<Ready>,
 }
 
-impl Kept {
+impl SourceColumns {
     /// Waits for all derived tables that did not come with the input.
     fn new(writer: &ProcessWriter<'_>) -> Result<Self> {
         let mut waiting = Vec::new();
@@ -270,7 +270,7 @@ impl Kept {
     }
 }
 
-fn identified(mut frame: DataFrame, member: &Member) -> Result<DataFrame> {
+fn identified(mut frame: DataFrame, member: &TraceProcess) -> Result<DataFrame> {
     let height = frame.height();
     for (position, (name, value)) in
         [("process", member.process.process), ("rank", member.process.rank)].into_iter().enumerate()

@@ -9,12 +9,12 @@ use polars::prelude::{Column, DataFrame, DataType};
 use rayon::prelude::*;
 
 use super::cell::Cell;
-use crate::columns::values::Integers;
+use crate::columns::values::I64Values;
 
 /// Rows that are made lines of at a time.
 const PIECE_ROWS: usize = 1 << 10;
 /// Pieces that are made, on all threads, while as many are written.
-const MOST_PIECES: usize = 16;
+const MAX_PIECES: usize = 16;
 
 /// Writes a header line and one line per row; missing values are empty.
 ///
@@ -29,7 +29,7 @@ pub fn write(frame: &DataFrame, delimiter: u8, out: &mut dyn Write) -> Result<()
         starts.par_iter().map(|start| lines_of(&frame.slice(*start as i64, PIECE_ROWS), delimiter)).collect()
     };
     let mut made = Ok(Vec::new());
-    for starts in starts.chunks(MOST_PIECES).chain([[].as_slice()]) {
+    for starts in starts.chunks(MAX_PIECES).chain([[].as_slice()]) {
         let ready: Vec<Vec<u8>> = made?;
         made = Ok(Vec::new());
         rayon::in_place_scope(|scope| {
@@ -69,7 +69,7 @@ fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
     let series = column.as_materialized_series();
     Ok(match series.dtype() {
         DataType::Int64 => {
-            let mut values = Integers::of(series.i64()?).into_rows();
+            let mut values = I64Values::new(series.i64()?).into_rows();
             let mut digits = itoa::Buffer::new();
             Box::new(move |line| {
                 if let Some(value) = values.next().flatten() {
@@ -110,7 +110,7 @@ fn fields(column: &Column, delimiter: u8) -> Result<Fields<'_>> {
             let mut rows = 0..column.len();
             Box::new(move |line| {
                 if let Some(row) = rows.next() {
-                    put_text(&Cell::of(column, row).plain(), delimiter, line);
+                    put_text(&Cell::new(column, row).plain(), delimiter, line);
                 }
                 Ok(())
             })
@@ -165,7 +165,7 @@ mod tests {
                 let mut expected = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
                 expected.write_record(&columns).unwrap();
                 for row in 0..frame.height() {
-                    let cells = frame.columns().iter().map(|column| Cell::of(column, row).plain());
+                    let cells = frame.columns().iter().map(|column| Cell::new(column, row).plain());
                     expected.write_record(cells.collect::<Vec<_>>()).unwrap();
                 }
                 let mut found = Vec::new();

@@ -39,7 +39,7 @@ fn record(frame: &DataFrame, row: usize) -> Result<String> {
         if index > 0 {
             record.push_str(", ");
         }
-        let value = match Cell::of(column, row) {
+        let value = match Cell::new(column, row) {
             Cell::Null => Value::Null,
             Cell::Integer(value) => Value::from(value),
             // JSON has no word for what is not finite.

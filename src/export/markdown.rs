@@ -8,7 +8,7 @@ use polars::prelude::DataFrame;
 use super::cell::Cell;
 use super::unit::{Display, is_number};
 use crate::findings::shortened;
-use crate::text::visible::visible;
+use crate::text::hidden::escape_hidden;
 
 /// Writes a pipe table with readable units; numbers are aligned to the right. Names keep both ends where they have more than
 /// `longest_name` characters.
@@ -32,7 +32,7 @@ pub fn write(frame: &DataFrame, display: &[Display], longest_name: Option<usize>
             .columns()
             .iter()
             .zip(display)
-            .map(|(column, display)| shown(display, &Cell::of(column, row)))
+            .map(|(column, display)| shown(display, &Cell::new(column, row)))
             .collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
@@ -41,7 +41,7 @@ pub fn write(frame: &DataFrame, display: &[Display], longest_name: Option<usize>
 
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in visible(text).chars() {
+    for character in escape_hidden(text).chars() {
         match character {
             '|' | '\\' | '*' | '_' | '`' | '<' | '>' | '[' | ']' | '&' => {
                 escaped.push('\\');

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 /// # Errors
 /// When a key is missing, or neither an integer nor a `cat` column.
 pub fn row_order(frame: &DataFrame, keys: &[&str]) -> Result<Option<IdxCa>> {
-    let keys: Vec<Key> = keys.iter().map(|name| Key::of(frame.column(name)?)).collect::<Result<_>>()?;
+    let keys: Vec<Key> = keys.iter().map(|name| Key::new(frame.column(name)?)).collect::<Result<_>>()?;
     let keys: Vec<&[i64]> = keys.iter().map(Key::values).collect::<Result<_>>()?;
     let Some((first, others)) = keys.split_first() else { return Ok(None) };
     let is_before_or_equal = |a: usize, b: usize| {
@@ -34,15 +34,15 @@ pub fn row_order(frame: &DataFrame, keys: &[&str]) -> Result<Option<IdxCa>> {
 
 /// A key column as integers of the same order.
 enum Key {
-    Integers(Int64Chunked),
+    I64Values(Int64Chunked),
     Codes(Vec<i64>),
 }
 
 impl Key {
-    fn of(column: &Column) -> Result<Self> {
+    fn new(column: &Column) -> Result<Self> {
         match column.dtype() {
             DataType::Int64 if column.null_count() == 0 => {
-                Ok(Self::Integers(column.as_materialized_series().i64()?.rechunk().into_owned()))
+                Ok(Self::I64Values(column.as_materialized_series().i64()?.rechunk().into_owned()))
             }
             DataType::Int64 => Ok(Self::Codes(column.i64()?.iter().map(|value| value.unwrap_or(i64::MIN)).collect())),
             DataType::Categorical(_, _) => Self::of_texts(column),
@@ -69,7 +69,7 @@ impl Key {
 
     fn values(&self) -> Result<&[i64]> {
         match self {
-            Self::Integers(values) => values.cont_slice().context("internal: a key column in parts"),
+            Self::I64Values(values) => values.cont_slice().context("internal: a key column in parts"),
             Self::Codes(codes) => Ok(codes),
         }
     }

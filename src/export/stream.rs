@@ -13,7 +13,7 @@ const GATHERED_BYTES: usize = 1 << 16;
 /// # Errors
 /// When `write` fails, or the stream cannot be written.
 pub fn write_stream(out: impl Write, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let mut out = BufWriter::with_capacity(GATHERED_BYTES, Watched { out, is_broken: false });
+    let mut out = BufWriter::with_capacity(GATHERED_BYTES, PipeWatcher { out, is_broken: false });
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));
     let (watched, _) = out.into_parts();
     written.map_err(|error| match watched.is_broken {
@@ -23,19 +23,19 @@ pub fn write_stream(out: impl Write, write: impl FnOnce(&mut dyn Write) -> Resul
 }
 
 /// Remembers that the reader went away.
-struct Watched<W> {
+struct PipeWatcher<W> {
     out: W,
     is_broken: bool,
 }
 
-impl<W> Watched<W> {
+impl<W> PipeWatcher<W> {
     fn note<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
         self.is_broken |= result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe);
         result
     }
 }
 
-impl<W: Write> Write for Watched<W> {
+impl<W: Write> Write for PipeWatcher<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes);
         self.note(written)

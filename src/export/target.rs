@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::input::UNFINISHED;
 
 /// Links that are followed before they are taken for a circle, as many as Linux does.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Why a path is not written.
 #[derive(Debug, Error)]
@@ -55,7 +55,7 @@ impl Target {
     ///
     /// # Errors
     /// When it is nothing that can be written as a file.
-    pub fn of(path: &Path) -> Result<Self, Refused> {
+    pub fn resolve(path: &Path) -> Result<Self, Refused> {
         let shown = || path.display().to_string();
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(Refused::Directory(shown()));
@@ -79,7 +79,7 @@ impl Target {
     /// # Errors
     /// When it is nothing that can be written as a file, or the system does not let it be written.
     pub fn writable(path: &Path) -> Result<Self, Refused> {
-        let target = Self::of(path)?;
+        let target = Self::resolve(path)?;
         if let Self::File(place) = &target {
             let before = fs::metadata(place).ok();
             if before.is_some() {
@@ -151,7 +151,7 @@ fn keep_owner(file: &File, before: &Metadata) -> io::Result<()> {
 /// When links lead in a circle.
 pub fn through_links(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         match fs::read_link(&place) {
             Ok(target) if open_file(&place).is_none() => place = parent(&place).join(target),
             _ => return Ok(place),
@@ -243,26 +243,26 @@ mod tests {
         symlink("deep/second", at("first")).unwrap();
         symlink("../target", at("deep/second")).unwrap();
         assert_eq!(through_links(&at("first")).unwrap(), at("deep/../target"));
-        assert_eq!(Target::of(&at("first")).unwrap(), Target::File(at("deep/../target")));
+        assert_eq!(Target::resolve(&at("first")).unwrap(), Target::File(at("deep/../target")));
         fs::write(at("target"), "").unwrap();
         assert_eq!(Target::writable(&at("first")).unwrap(), Target::File(at("deep/../target")));
         symlink("circle", at("circle")).unwrap();
-        assert!(matches!(Target::of(&at("circle")), Err(Refused::File(..))));
+        assert!(matches!(Target::resolve(&at("circle")), Err(Refused::File(..))));
         symlink("missing/file", at("nowhere")).unwrap();
-        assert!(matches!(Target::of(&at("nowhere")), Err(Refused::NoDirectory(_))));
+        assert!(matches!(Target::resolve(&at("nowhere")), Err(Refused::NoDirectory(_))));
         assert_eq!(fs::read_dir(place.path()).unwrap().count(), 5, "nothing is left");
     }
 
     #[test]
-    fn kinds_are_told_apart() {
+    fn kinds_are_distinguished() {
         let place = tempfile::tempdir().unwrap();
         let socket = place.path().join("socket");
         let _listener = UnixListener::bind(&socket).unwrap();
-        assert!(matches!(Target::of(&socket), Err(Refused::Kind(_, "socket"))));
-        assert!(matches!(Target::of(place.path()), Err(Refused::Directory(_))));
-        assert!(matches!(Target::of(&place.path().join("new/")), Err(Refused::Directory(_))));
-        assert_eq!(Target::of(Path::new("/dev/null")).unwrap(), Target::Stream("/dev/null".into()));
-        assert_eq!(Target::of(Path::new("/dev/stdout")).unwrap(), Target::Open(1));
+        assert!(matches!(Target::resolve(&socket), Err(Refused::Kind(_, "socket"))));
+        assert!(matches!(Target::resolve(place.path()), Err(Refused::Directory(_))));
+        assert!(matches!(Target::resolve(&place.path().join("new/")), Err(Refused::Directory(_))));
+        assert_eq!(Target::resolve(Path::new("/dev/null")).unwrap(), Target::Stream("/dev/null".into()));
+        assert_eq!(Target::resolve(Path::new("/dev/stdout")).unwrap(), Target::Open(1));
         assert!(again(1).is_ok() && again(-1).is_err() && again(1_000_000).is_err());
     }
 

@@ -9,7 +9,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::cell::Cell;
 use super::unit::{Display, is_number};
 use crate::findings::{counted, shortened};
-use crate::text::visible::visible;
+use crate::text::hidden::escape_hidden;
 
 /// Narrowest a name is made to let a table fit.
 const NARROWEST_NAME: usize = 16;
@@ -57,7 +57,7 @@ pub fn write(frame: &DataFrame, display: &[Display], style: Style, out: &mut dyn
         .iter()
         .zip(display)
         .map(|(column, display)| {
-            (0..rows).map(|row| visible(&display.text(&Cell::of(column, row))).into_owned()).collect()
+            (0..rows).map(|row| escape_hidden(&display.text(&Cell::new(column, row))).into_owned()).collect()
         })
         .collect();
     let mut widths: Vec<usize> = headers

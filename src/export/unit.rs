@@ -51,7 +51,7 @@ pub struct Display {
 }
 
 /// Digits behind the point at most.
-const MOST_DECIMALS: usize = 12;
+const MAX_DECIMALS: usize = 12;
 
 const PLAIN: Display =
     Display { divisor: 1.0, suffix: "", decimals: 0, replaces: "", shortens: false, wraps: false, identifies: false };
@@ -175,7 +175,7 @@ impl Display {
             Cell::Integer(value) if self.divisor == 1.0 && self.decimals == 0 => value.to_string(),
             // More digits than the finest unit has would be made up.
             Cell::Integer(value) => self.number(*value as f64, self.divisor.log10().ceil() as usize),
-            Cell::Float(value) => self.number(*value, MOST_DECIMALS),
+            Cell::Float(value) => self.number(*value, MAX_DECIMALS),
             Cell::Null => "-".to_owned(),
             other => other.plain(),
         }
@@ -193,7 +193,7 @@ impl Display {
             leading if self.divisor > 1.0 && leading >= self.decimals => (leading + 2).min(most_decimals),
             leading => leading,
         };
-        let text = format!("{:.*}", self.decimals.max(needed.min(MOST_DECIMALS)), value);
+        let text = format!("{:.*}", self.decimals.max(needed.min(MAX_DECIMALS)), value);
         // What rounds to nothing is not less than nothing.
         if text.starts_with('-') && text.chars().all(|c| matches!(c, '-' | '0' | '.')) {
             text.trim_start_matches('-').to_owned()
@@ -240,7 +240,7 @@ mod tests {
         let name = column.name().to_string();
         let display =
             displays(values, &[OutputColumn { name: name.clone(), unit, doc: String::new() }], TimeUnit::Auto);
-        let cells = (0..column.len()).map(|row| display[0].text(&Cell::of(column, row)));
+        let cells = (0..column.len()).map(|row| display[0].text(&Cell::new(column, row)));
         [display[0].header(&name)].into_iter().chain(cells).collect()
     }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
-use super::question::Question;
+use super::query_request::QueryRequest;
 use crate::engine::{
-    Answer, Asked, NameForm, QueryError, Registry, applicable, recorded, run_queries_of_views, subject,
+    Answer, NameForm, QueryError, QueryRun, Registry, applicable, recorded, run_queries_of_views, subject,
 };
 use crate::trace::Trace;
 
@@ -22,14 +22,14 @@ pub enum Unanswered {
 /// Answers by question.
 #[derive(Default)]
 pub struct Answers {
-    given: BTreeMap<Question, Result<Answer, Unanswered>>,
+    given: BTreeMap<QueryRequest, Result<Answer, Unanswered>>,
     recorded: BTreeSet<&'static str>,
 }
 
 #[cfg(test)]
 impl Answers {
     /// Made by hand.
-    pub fn by_hand(given: BTreeMap<Question, Answer>, recorded: BTreeSet<&'static str>) -> Self {
+    pub fn by_hand(given: BTreeMap<QueryRequest, Answer>, recorded: BTreeSet<&'static str>) -> Self {
         Self { given: given.into_iter().map(|(question, answer)| (question, Ok(answer))).collect(), recorded }
     }
 }
@@ -41,17 +41,17 @@ impl Answers {
     }
 
     /// The answer to a question, if it has rows.
-    pub fn get(&self, question: &Question) -> Option<&Answer> {
+    pub fn get(&self, question: &QueryRequest) -> Option<&Answer> {
         self.given.get(question)?.as_ref().ok().filter(|answer| answer.frame.height() > 0)
     }
 
     /// Why a question was not answered.
-    pub fn unanswered(&self, question: &Question) -> Option<&Unanswered> {
+    pub fn unanswered(&self, question: &QueryRequest) -> Option<&Unanswered> {
         self.given.get(question)?.as_ref().err()
     }
 
     /// The questions whose query could not be run, with the reason.
-    pub fn failures(&self) -> impl Iterator<Item = (&Question, &str)> {
+    pub fn failures(&self) -> impl Iterator<Item = (&QueryRequest, &str)> {
         self.given.iter().filter_map(|(question, answer)| match answer {
             Err(Unanswered::Failed(reason)) => Some((question, reason.as_str())),
             _ => None,
@@ -64,26 +64,26 @@ impl Answers {
 /// # Errors
 /// When a question names no query, its options do not fit, or the tables cannot be read. A statement that cannot be run is no
 /// error of the others.
-pub fn ask(
+pub fn run_questions(
     trace: &Trace,
     registry: &Registry,
-    questions: &BTreeSet<Question>,
+    questions: &BTreeSet<QueryRequest>,
     name: NameForm,
 ) -> Result<Answers, QueryError> {
     let recorded = recorded(trace)?;
     let applicable: BTreeSet<&str> = applicable(registry, &recorded).map(|query| query.name.as_str()).collect();
     let mut given = BTreeMap::new();
-    let mut asked: Vec<(&Question, Asked<'_>)> = Vec::new();
+    let mut asked: Vec<(&QueryRequest, QueryRun<'_>)> = Vec::new();
     for question in questions {
         let query = registry.get(&question.query)?;
         if applicable.contains(query.name.as_str()) {
-            asked.push((question, Asked { query, options: question.options(name), view: question.view }));
+            asked.push((question, QueryRun { query, options: question.options(name), view: question.view }));
         } else {
             let subject = subject(query).unwrap_or_default().to_owned();
             given.insert(question.clone(), Err(Unanswered::NothingOf(subject)));
         }
     }
-    let (questions, queries): (Vec<&Question>, Vec<Asked<'_>>) = asked.into_iter().unzip();
+    let (questions, queries): (Vec<&QueryRequest>, Vec<QueryRun<'_>>) = asked.into_iter().unzip();
     let answers = run_queries_of_views(trace, &queries, |_, answer| answer.with_texts())?;
     for (question, answer) in questions.into_iter().zip(answers) {
         let unanswered = |error: QueryError| match error {

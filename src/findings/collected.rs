@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::answers::Answers;
-use super::case::Rows;
-use super::question::Question;
+use super::query_request::QueryRequest;
+use super::rule_context::Rows;
 use crate::analysis::counter_plan::CounterBlocks;
 use crate::analysis::hardware::metrics::SUFFIXES;
 use crate::engine::NameForm;
@@ -43,8 +43,10 @@ pub struct Collected {
 
 impl Collected {
     /// The questions that tell it.
-    pub fn questions() -> Vec<Question> {
-        ["api_classes", "counter_summary", "bottlenecks", "att_by_class", "range_summary"].map(Question::of).to_vec()
+    pub fn questions() -> Vec<QueryRequest> {
+        ["api_classes", "counter_summary", "bottlenecks", "att_by_class", "range_summary"]
+            .map(QueryRequest::new)
+            .to_vec()
     }
 
     /// The first GPU whose counters are known.
@@ -54,7 +56,7 @@ impl Collected {
     }
 
     /// What a trace holds, by its tables and its answers.
-    pub fn of(trace: &Trace, answers: &Answers, name: NameForm) -> Self {
+    pub fn new(trace: &Trace, answers: &Answers, name: NameForm) -> Self {
         let agents = trace.members().iter().flat_map(|member| &member.process.facts.agents);
         let architecture = |name: &str| name.split(':').next().unwrap_or_default().to_lowercase();
         let architectures = agents.filter(|agent| agent.is_gpu()).map(|agent| architecture(&agent.name)).collect();
@@ -65,7 +67,7 @@ impl Collected {
             _ => None,
         };
         let texts = |query: &str, column: &str| -> BTreeSet<String> {
-            let question = Question::of(query);
+            let question = QueryRequest::new(query);
             let rows = Rows::over(answers.get(&question));
             rows.places().filter_map(|row| rows.text(row, column).map(ToOwned::to_owned)).collect()
         };
@@ -82,7 +84,7 @@ impl Collected {
                 kinds.insert(kind.to_owned());
             }
         }
-        if answers.get(&Question::of("range_summary")).is_some() {
+        if answers.get(&QueryRequest::new("range_summary")).is_some() {
             kinds.insert("markers".to_owned());
         }
         Self {

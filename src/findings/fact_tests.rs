@@ -180,7 +180,7 @@ fn what_is_good_to_know_is_told_as_such() {
 /// 52: blocks count as many counters as the hardware has room for, which is 8 for SQ and 2 for GRBM; 53: ids are those of rules.
 #[test]
 fn limits_are_those_of_the_hardware() {
-    let blocks = CounterBlocks::builtin().of("gfx942", &std::collections::BTreeMap::new()).unwrap();
+    let blocks = CounterBlocks::builtin().for_architecture("gfx942", &std::collections::BTreeMap::new()).unwrap();
     assert_eq!((blocks.limits["SQ"], blocks.limits["GRBM"], blocks.limits["TA"]), (8, 2, 2));
     let rows = copies(250_000);
     let rows: Vec<Rows<'_>> = rows.iter().map(|(query, text)| (*query, text.as_str())).collect();

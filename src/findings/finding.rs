@@ -4,7 +4,7 @@ use polars::prelude::DataFrame;
 
 use super::command::Command;
 use super::priority::Priority;
-use super::question::Question;
+use super::query_request::QueryRequest;
 use super::texts::{duration, thousands};
 use crate::engine::OutputColumn;
 use crate::trace::views::View;
@@ -80,7 +80,7 @@ impl Saving {
 #[derive(Clone, Debug)]
 pub struct Evidence {
     /// What was asked.
-    pub question: Question,
+    pub question: QueryRequest,
     /// Title of the query.
     pub title: String,
     /// What the columns are.

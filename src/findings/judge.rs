@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result};
 
 use super::answers::Answers;
-use super::case::{Case, Observation};
 use super::collected::Collected;
 use super::finding::Finding;
 use super::priority::Priority;
-use super::question::Question;
+use super::query_request::QueryRequest;
 use super::recommendations::commands;
 use super::rule_book::{RuleBook, RuleText};
+use super::rule_context::{Observation, RuleContext};
 use super::rules::{NOTHING, OF_TRACE, RULES, kernels, nothing_stands_out, parts_question, time_question};
 use super::run_views::RunViews;
 use super::spans::{BROKEN_SPAN, Spans};
@@ -24,12 +24,12 @@ use crate::trace::views::View;
 const LONGEST_SUBJECT: usize = 80;
 
 /// The questions that the rules and their commands ask of all of the run.
-pub fn questions() -> BTreeSet<Question> {
+pub fn questions() -> BTreeSet<QueryRequest> {
     RULES.iter().flat_map(|rule| (rule.asks)()).chain(Collected::questions()).chain([time_question()]).collect()
 }
 
 /// The questions that rules about what repeats ask of the steady part too, and those that tell which part that is.
-pub fn questions_of_views() -> BTreeSet<Question> {
+pub fn questions_of_views() -> BTreeSet<QueryRequest> {
     let asked = RULES.iter().filter(|rule| rule.repeats).flat_map(|rule| (rule.asks)());
     let asked = asked.chain([time_question(), kernels()]).map(|question| question.of_view(View::Steady));
     asked.chain([parts_question()]).collect()
@@ -48,13 +48,13 @@ pub fn judge(
     views: &RunViews,
 ) -> Result<Vec<Finding>> {
     let headline = views.headline();
-    let spans = [View::WholeRun, headline].map(|view| Spans::of(answers, view, book.get(BROKEN_SPAN)));
-    let case = |id: &'static str, repeats: bool| -> Result<Case<'_>> {
+    let spans = [View::WholeRun, headline].map(|view| Spans::new(answers, view, book.get(BROKEN_SPAN)));
+    let case = |id: &'static str, repeats: bool| -> Result<RuleContext<'_>> {
         let rule = book.get(id).with_context(|| format!("internal: rule {id} has no text"))?;
         let [whole, repeating] = &spans;
         let (view, spans) = if repeats { (headline, repeating) } else { (View::WholeRun, whole) };
         let iterations = if view == View::Steady { views.iterations_of_each() } else { None };
-        Ok(Case { answers, registry, id, rule, spans, collected, view, headline, iterations })
+        Ok(RuleContext { answers, registry, id, rule, spans, collected, view, headline, iterations })
     };
     let mut findings = Vec::new();
     for rule in RULES {
@@ -75,7 +75,7 @@ pub fn judge(
     Ok(findings)
 }
 
-fn finding(case: &Case<'_>, observation: Observation) -> Result<Option<Finding>> {
+fn finding(case: &RuleContext<'_>, observation: Observation) -> Result<Option<Finding>> {
     // What no row shows is not said.
     let Some(priority) = observation.priority.filter(|_| !observation.evidence.is_empty()) else { return Ok(None) };
     let (rule, text): (&str, &RuleText) = (case.id, case.rule);

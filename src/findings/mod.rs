@@ -3,8 +3,6 @@
 #[cfg(feature = "tables")]
 mod answers;
 #[cfg(feature = "tables")]
-mod case;
-#[cfg(feature = "tables")]
 mod collected;
 mod command;
 #[cfg(feature = "tables")]
@@ -13,10 +11,12 @@ mod finding;
 mod judge;
 mod priority;
 #[cfg(feature = "tables")]
-mod question;
+mod query_request;
 #[cfg(feature = "tables")]
 mod recommendations;
 mod rule_book;
+#[cfg(feature = "tables")]
+mod rule_context;
 #[cfg(feature = "tables")]
 mod rules;
 #[cfg(feature = "tables")]
@@ -29,9 +29,7 @@ mod texts;
 mod verdict;
 
 #[cfg(feature = "tables")]
-pub use answers::{Answers, Unanswered, ask};
-#[cfg(feature = "tables")]
-pub use case::{Case, Observation, Rows};
+pub use answers::{Answers, Unanswered, run_questions};
 #[cfg(feature = "tables")]
 pub use collected::Collected;
 pub use command::Command;
@@ -41,10 +39,12 @@ pub use finding::{Evidence, Finding, Saving};
 pub use judge::{judge, questions, questions_of_views};
 pub use priority::Priority;
 #[cfg(feature = "tables")]
-pub use question::Question;
+pub use query_request::QueryRequest;
 #[cfg(feature = "tables")]
 pub use recommendations::is_recommendation;
 pub use rule_book::{RuleBook, RuleBookError, RuleText};
+#[cfg(feature = "tables")]
+pub use rule_context::{Observation, Rows, RuleContext};
 #[cfg(feature = "tables")]
 pub use rules::{NOTHING, RULES, time_question};
 #[cfg(feature = "tables")]

@@ -13,7 +13,7 @@ use crate::analysis::counter_plan::{
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 use crate::analysis::kernel_names::base_name;
 use crate::engine::NameForm;
-use crate::text::visible::is_hidden;
+use crate::text::hidden::is_hidden;
 
 const RECOMMENDATIONS: &str = include_str!("../../share/rules/recommendations.toml");
 /// Characters of a name that a pattern is made of.
@@ -40,7 +40,7 @@ struct Recommendation {
     #[serde(default)]
     mode: Option<String>,
     #[serde(default)]
-    tells: BTreeSet<String>,
+    explains: BTreeSet<String>,
     #[serde(default)]
     flags: Vec<String>,
     #[serde(default)]
@@ -73,7 +73,7 @@ pub fn is_recommendation(name: &str) -> bool {
 pub fn commands(name: &str, kernel: Option<&str>, collected: &Collected) -> Vec<Command> {
     let Some(recommendation) = recommendations().get(name) else { return Vec::new() };
     let has_all = |kinds: &BTreeSet<String>| !kinds.is_empty() && kinds.iter().all(|kind| has(kind, kernel, collected));
-    if has_all(&recommendation.tells) || !exists(recommendation, collected) {
+    if has_all(&recommendation.explains) || !exists(recommendation, collected) {
         return Vec::new();
     }
     let filter = match (recommendation.kernel, kernel) {
@@ -221,7 +221,7 @@ fn counter_commands(
 fn passes(panels: &[String], architecture: &str, there: &BTreeSet<String>) -> Option<Vec<Pass>> {
     let definitions = Definitions::builtin();
     let facts = CounterBlocks::builtin();
-    let blocks = facts.of(architecture, &BTreeMap::new()).ok()?;
+    let blocks = facts.for_architecture(architecture, &BTreeMap::new()).ok()?;
     let mut resolver = Resolver::new(&definitions, facts, &blocks, Normalization::Wave);
     resolver.add_all(panels).ok()?;
     let resolved = resolver.finish();

@@ -66,7 +66,7 @@ pub enum RuleBookError {
         near: Vec<String>,
     },
     /// A threshold cannot have such a value.
-    #[error("{rule}.{threshold} cannot be {value}; a threshold is a number from 0 to {MOST:.0}")]
+    #[error("{rule}.{threshold} cannot be {value}; a threshold is a number from 0 to {MAX:.0}")]
     Value {
         /// The rule.
         rule: String,
@@ -96,7 +96,7 @@ pub enum RuleBookError {
 /// Names that are listed at most.
 const NEAR_NAMES: usize = 5;
 /// Greatest threshold: of nanoseconds and bytes nobody has more, and of shares far less is out of reach.
-const MOST: f64 = 1e18;
+const MAX: f64 = 1e18;
 
 fn near_names(near: &[String]) -> String {
     match near {
@@ -164,7 +164,7 @@ impl RuleBook {
             threshold: threshold.to_owned(),
             known: if names.is_empty() { "none".to_owned() } else { names },
         })?;
-        if !(0.0..=MOST).contains(&value) {
+        if !(0.0..=MAX).contains(&value) {
             let (rule, threshold) = (rule.to_owned(), threshold.to_owned());
             return Err(RuleBookError::Value { rule, threshold, value });
         }

@@ -1,8 +1,8 @@
 //! What of the run figures and findings are about: the part that repeats evenly, where there is one, or all of it.
 
 use super::answers::Answers;
-use super::case::{Case, Rows};
 use super::rule_book::RuleBook;
+use super::rule_context::{Rows, RuleContext};
 use super::rules::{parts_question, time_question};
 use super::spans::{BROKEN_SPAN, Spans};
 use super::texts::{counted, duration, thousands};
@@ -74,7 +74,7 @@ struct Part<'a> {
 
 impl RunViews {
     /// The views that answers tell of; only all of the run where nothing was asked of the steady part, or where that is little.
-    pub fn of(answers: &Answers, book: &RuleBook) -> Self {
+    pub fn new(answers: &Answers, book: &RuleBook) -> Self {
         let question = parts_question();
         let rows = Rows::over(answers.get(&question));
         let parts = parts_of(&rows);
@@ -180,7 +180,7 @@ fn shares_of(parts: &[Part<'_>]) -> Vec<(&'static str, i64, f64)> {
         let own = || parts.iter().filter(move |part| part.kind == kind);
         let ns = sum(&mut own().map(|part| part.duration_ns.saturating_sub(part.pause_ns)));
         let ns = if kind == "pause" { ns.saturating_add(pauses_ns) } else { ns };
-        (kind, ns, Case::pct(ns, whole_ns))
+        (kind, ns, RuleContext::pct(ns, whole_ns))
     };
     KINDS.iter().map(|(kind, _)| of(kind)).filter(|(_, ns, _)| *ns > 0).collect()
 }
@@ -202,7 +202,7 @@ fn steady_view(answers: &Answers, book: &RuleBook, parts: &[Part<'_>]) -> Option
         let rows = Rows::over(answers.get(&question));
         rows.sum(rows.places(), "busy_ns")
     };
-    let pct = Case::pct(busy_ns(View::Steady), busy_ns(View::WholeRun));
+    let pct = RuleContext::pct(busy_ns(View::Steady), busy_ns(View::WholeRun));
     let (id, label) = if iterations.is_some() { ("steady", "Steady") } else { ("dense", "Dense work") };
     (pct >= threshold("min_busy_pct")?).then_some(RunView { id, label, iterations, ..view })
 }
@@ -227,11 +227,11 @@ fn iterations_of(parts: &[Part<'_>], chosen: &[&Part<'_>]) -> Option<IterationCo
 fn view_of(answers: &Answers, book: &RuleBook, view: View) -> Option<RunView> {
     let question = time_question().of_view(view);
     let rows = Rows::over(answers.get(&question));
-    let spans = Spans::of(answers, view, book.get(BROKEN_SPAN));
+    let spans = Spans::new(answers, view, book.get(BROKEN_SPAN));
     let spans_ns = spans.total_ns();
     let share = |column: &str| {
         let left_out_ns = if column == "idle_ns" { spans.all_left_out_ns() } else { 0 };
-        Case::pct(rows.sum(rows.places(), column).saturating_sub(left_out_ns).max(0), spans_ns).min(100.0)
+        RuleContext::pct(rows.sum(rows.places(), column).saturating_sub(left_out_ns).max(0), spans_ns).min(100.0)
     };
     (spans_ns > 0).then(|| RunView {
         id: "whole_run",

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::answers::Answers;
-use super::case::Rows;
-use super::question::Question;
+use super::query_request::QueryRequest;
 use super::rule_book::RuleText;
+use super::rule_context::Rows;
 use super::rules::{idle, time_question};
 use crate::trace::views::View;
 
@@ -17,8 +17,8 @@ pub const BROKEN_SPAN: &str = "broken_span";
 pub type GpuKey = (i64, i64);
 
 /// The longest gaps of all GPUs.
-pub fn gaps_question() -> Question {
-    Question::of("idle_gaps")
+pub fn gaps_question() -> QueryRequest {
+    QueryRequest::new("idle_gaps")
 }
 
 /// Spans of GPUs, and what of them is no part of the run.
@@ -42,7 +42,7 @@ pub fn gpu_of(rows: &Rows<'_>, row: usize) -> GpuKey {
 
 impl Spans {
     /// The spans by the answers about a view of the run; `rule` has the thresholds of gaps.
-    pub fn of(answers: &Answers, view: View, rule: Option<&RuleText>) -> Self {
+    pub fn new(answers: &Answers, view: View, rule: Option<&RuleText>) -> Self {
         let mut spans = Self::default();
         let time = time_question().of_view(view);
         let rows = Rows::over(answers.get(&time));

@@ -11,7 +11,7 @@ use super::collected::Collected;
 use super::finding::Finding;
 use super::judge::{judge, questions};
 use super::priority::Priority;
-use super::question::Question;
+use super::query_request::QueryRequest;
 use super::recommendations::is_recommendation;
 use super::rule_book::RuleBook;
 use super::rules::RULES;
@@ -23,7 +23,7 @@ use crate::engine::{Answer, NameForm, Registry};
 pub type Rows<'a> = (&'a str, &'a str);
 
 /// The answer to the question that rules ask of a query.
-fn answer(query: &str, text: &str, registry: &Registry) -> (Question, Answer) {
+fn answer(query: &str, text: &str, registry: &Registry) -> (QueryRequest, Answer) {
     let question = questions().into_iter().find(|question| question.query == query);
     let question = question.unwrap_or_else(|| panic!("no rule asks {query}"));
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -77,10 +77,11 @@ fn collected() -> Collected {
 
 fn found_with(rows: &[Rows<'_>], collected: &Collected) -> Vec<Finding> {
     let registry = Registry::builtin().unwrap();
-    let given: BTreeMap<Question, Answer> = rows.iter().map(|(query, text)| answer(query, text, &registry)).collect();
+    let given: BTreeMap<QueryRequest, Answer> =
+        rows.iter().map(|(query, text)| answer(query, text, &registry)).collect();
     let answers = Answers::by_hand(given, BTreeSet::new());
     let book = RuleBook::builtin().unwrap();
-    let views = RunViews::of(&answers, &book);
+    let views = RunViews::new(&answers, &book);
     judge(&answers, &registry, &book, collected, &views).unwrap()
 }
 

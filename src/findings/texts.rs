@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior};
 
-use crate::text::visible::visible;
+use crate::text::hidden::escape_hidden;
 
 /// A day, from which on durations are days.
 const DAY_NS: f64 = 8.64e13;
@@ -110,7 +110,7 @@ pub fn thousands(count: f64) -> String {
 
 /// A name with its middle left out where it is longer than so many characters, and with signs for characters that nobody sees.
 pub fn shortened(name: &str, most: usize) -> String {
-    let characters: Vec<char> = visible(name).chars().collect();
+    let characters: Vec<char> = escape_hidden(name).chars().collect();
     if characters.len() <= most {
         return characters.into_iter().collect();
     }

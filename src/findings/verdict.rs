@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::answers::Answers;
-use super::case::{Case, Rows};
 use super::collected::Collected;
 use super::rule_book::{RuleBook, RuleText};
+use super::rule_context::{Rows, RuleContext};
 use super::rules::{bottleneck_shares, time_question};
 use super::spans::{BROKEN_SPAN, Spans};
 use crate::engine::Registry;
@@ -82,21 +82,30 @@ pub fn verdict(
     let time = time_question().of_view(view);
     let rows = Rows::over(answers.get(&time));
     let sum = |column: &str| rows.sum(rows.places(), column);
-    let spans = Spans::of(answers, view, book.get(BROKEN_SPAN));
+    let spans = Spans::new(answers, view, book.get(BROKEN_SPAN));
     let spans_ns = spans.total_ns();
     if spans_ns <= 0 {
         return None;
     }
-    let share = |column: &str| Case::pct(sum(column), spans_ns);
+    let share = |column: &str| RuleContext::pct(sum(column), spans_ns);
     let shares = Shares {
         exposed_copy: share("exposed_copy_ns"),
         exposed_communication: share("exposed_comm_ns"),
-        idle: Case::pct(sum("idle_ns").saturating_sub(spans.all_left_out_ns()), spans_ns),
+        idle: RuleContext::pct(sum("idle_ns").saturating_sub(spans.all_left_out_ns()), spans_ns),
         compute: share("compute_ns"),
     };
     let rule = book.get(SUMMARY)?;
-    let case =
-        Case { answers, registry, id: SUMMARY, rule, spans: &spans, collected, view, headline: view, iterations: None };
+    let case = RuleContext {
+        answers,
+        registry,
+        id: SUMMARY,
+        rule,
+        spans: &spans,
+        collected,
+        view,
+        headline: view,
+        iterations: None,
+    };
     let of = bottleneck_shares(&case);
     let sum_of = |ids: &[&str]| ids.iter().filter_map(|id| of.get(*id)).sum::<f64>();
     let kernels = [

@@ -15,13 +15,13 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::dataset::{DatasetSource, StoredProcess};
 use super::files::FileIdentity;
-use super::format::{Found, Opened};
+use super::recognition::format::{Opened, ProcessInput};
 use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::{Column, Table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source, Stored};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 
 /// Name of the description in an entry.
 const ENTRY: &str = "entry.json";
@@ -76,7 +76,7 @@ impl Cache {
     /// # Errors
     /// When a file cannot be read.
     pub fn place(&self, shown: &str, files: &[PathBuf], categories: &Categories) -> Result<PathBuf> {
-        let identify = |path: &PathBuf| FileIdentity::of(&path.canonicalize()?);
+        let identify = |path: &PathBuf| FileIdentity::compute(&path.canonicalize()?);
         let files: Vec<FileIdentity> = files.iter().map(identify).collect::<Result<_>>()?;
         let build = (env!("CARGO_PKG_VERSION"), env!("WAVESIEVE_BUILD"), categories.hash());
         let bytes = serde_json::to_vec(&(build, shown, files)).context("cannot describe a file")?;
@@ -100,13 +100,13 @@ impl Cache {
 }
 
 /// A process of an entry as the reader of its file would give it.
-fn found(entry: &Path, process: CachedProcess) -> Found {
+fn found(entry: &Path, process: CachedProcess) -> ProcessInput {
     let facts: ProcessFacts = process.stored.facts.clone();
-    Found { facts, source: cached_source(entry, process) }
+    ProcessInput { facts, source: cached_source(entry, process) }
 }
 
 /// Reads the tables of a process from an entry.
-pub fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn Source> {
+pub fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn ProcessReader> {
     let anomalies = process
         .anomalies
         .into_iter()
@@ -130,7 +130,7 @@ struct CachedSource {
     anomalies: BTreeMap<String, Vec<Anomaly>>,
 }
 
-impl Source for CachedSource {
+impl ProcessReader for CachedSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         let rows = self.tables.read(context, table, columns)?;
         Ok(Rows { anomalies: self.anomalies.get(table.name).cloned().unwrap_or_default(), ..rows })

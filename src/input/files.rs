@@ -33,7 +33,7 @@ impl FileIdentity {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of(path: &Path) -> Result<Self> {
+    pub fn compute(path: &Path) -> Result<Self> {
         Self::read(path).with_context(|| format!("cannot read {}", path.display()))
     }
 
@@ -96,19 +96,19 @@ mod tests {
         let path = directory.path().join("file");
         let mut content = vec![1_u8; 3 << 20];
         fs::write(&path, &content).unwrap();
-        let first = FileIdentity::of(&path).unwrap();
+        let first = FileIdentity::compute(&path).unwrap();
         let hash_with = |at: usize, content: &mut Vec<u8>| {
             content[at] = 2;
             fs::write(&path, &*content).unwrap();
             content[at] = 1;
-            FileIdentity::of(&path).unwrap().ends_hash
+            FileIdentity::compute(&path).unwrap().ends_hash
         };
         assert_ne!(hash_with(0, &mut content), first.ends_hash);
         assert_ne!(hash_with((3 << 20) - 1, &mut content), first.ends_hash);
         assert_eq!(hash_with(3 << 19, &mut content), first.ends_hash, "the middle is not read");
         content.push(1);
         fs::write(&path, &content).unwrap();
-        assert_eq!(FileIdentity::of(&path).unwrap().bytes, first.bytes + 1);
+        assert_eq!(FileIdentity::compute(&path).unwrap().bytes, first.bytes + 1);
     }
 
     #[test]

@@ -7,22 +7,22 @@ use anyhow::Result;
 
 use super::cache::Miss;
 use super::common::csv::CsvFile;
-use super::discover::{Candidate, discover};
+use super::duplicate_processes::read_twice;
 use super::error::InputError;
+use super::file_kind::{CachedCapture, FileKind, Place, inspect_group, look};
 use super::files::memory_bytes;
-use super::format::{Found, Opened, Shared};
-use super::formats::FORMATS;
-use super::look::{Kept, Looked, Place, look, look_at_group};
 use super::open::LoadOptions;
+use super::recognition::discover::{Candidate, discover};
+use super::recognition::format::{Opened, ProcessInput, Shared};
+use super::recognition::formats::FORMATS;
+use super::recognition::skipped::{Class, Skipped, UnreadContent};
 use super::repeated::{drop_other_formats, drop_repeated, note_about};
-use super::skipped::{Class, Skipped, Unread};
-use super::twins::read_twice;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::text::causes::with_causes;
 use crate::trace::identity::assign;
 use crate::trace::observer::watched;
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// What is said of a directory in which nothing was found.
 const NO_TRACES: &str = "a directory without traces: rocpd or RPD databases, rocprofv3 JSON or CSV, stats_*.csv of \
@@ -34,7 +34,7 @@ const NO_PROCESS: &str = "a trace without any process; collect again";
 /// A process with the files that it is read from.
 pub(super) struct Located {
     /// The process.
-    pub(super) found: Found,
+    pub(super) found: ProcessInput,
     files: Arc<[PathBuf]>,
     memory_bytes: u64,
     cached: Option<CachedAs>,
@@ -47,11 +47,11 @@ struct CachedAs {
 }
 
 /// Processes of the same files.
-fn located(processes: Vec<Found>, place: &Place, roles: Option<&[Role]>) -> Vec<Located> {
+fn located(processes: Vec<ProcessInput>, place: &Place, roles: Option<&[Role]>) -> Vec<Located> {
     let files: Arc<[PathBuf]> = place.files().into();
     let bytes: u64 = files.iter().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
     let share = bytes / (processes.len() as u64).max(1);
-    let locate = |(at, found): (usize, Found)| {
+    let locate = |(at, found): (usize, ProcessInput)| {
         let by_size = || memory_bytes(&found.facts.format, &files, share);
         let memory_bytes = found.source.memory_bytes().unwrap_or_else(by_size);
         let role = roles.and_then(|roles| roles.get(at));
@@ -99,25 +99,25 @@ pub fn load_candidates(
     )?;
     let mut loaded = Loaded::default();
     let mut parts: Vec<(usize, CsvFile)> = Vec::new();
-    let mut beside: Vec<(usize, Candidate, Unread)> = Vec::new();
+    let mut beside: Vec<(usize, Candidate, UnreadContent)> = Vec::new();
     for (candidate, looked) in candidates.into_iter().zip(looked) {
         match looked {
-            Looked::Capture(opened, kept) => loaded.take(opened, &kept, Place::File(candidate)),
-            Looked::Part(format) => parts.push((format, CsvFile { shown: candidate.shown(), path: candidate.path })),
-            Looked::Beside(format, unread) => beside.push((format, candidate, unread)),
-            Looked::Unread(unread) => loaded.skipped.extend(Skipped::of(&candidate, unread)),
+            FileKind::Capture(opened, kept) => loaded.take(opened, &kept, Place::File(candidate)),
+            FileKind::Part(format) => parts.push((format, CsvFile { shown: candidate.shown(), path: candidate.path })),
+            FileKind::Unread(format, unread) => beside.push((format, candidate, unread)),
+            FileKind::UnreadContent(unread) => loaded.skipped.extend(Skipped::from_candidate(&candidate, unread)),
         }
     }
     for (format, candidate, unread) in beside.into_iter().filter(|(_, candidate, _)| candidate.named) {
-        let is_beside =
+        let is_in_same_folder =
             |(other, part): &(usize, CsvFile)| *other == format && part.path.parent() == candidate.path.parent();
-        if !parts.iter().any(is_beside) {
-            loaded.skipped.extend(Skipped::of(&candidate, unread));
+        if !parts.iter().any(is_in_same_folder) {
+            loaded.skipped.extend(Skipped::from_candidate(&candidate, unread));
         }
     }
     let files_of = |at| parts.iter().filter(move |(format, _)| *format == at).map(|(_, file)| file.clone()).collect();
     let groups: Vec<_> = FORMATS.iter().enumerate().flat_map(|(at, format)| format.grouped(files_of(at))).collect();
-    let opened = options.jobs.run(&groups, |_| 0, |group| Ok::<_, InputError>(look_at_group(&**group, &options)))?;
+    let opened = options.jobs.run(&groups, |_| 0, |group| Ok::<_, InputError>(inspect_group(&**group, &options)))?;
     for (group, (opened, kept)) in groups.into_iter().zip(opened) {
         loaded.take(opened, &kept, Place::Group(group));
     }
@@ -136,7 +136,7 @@ struct Loaded {
 
 impl Loaded {
     /// Takes what a capture holds.
-    fn take(&mut self, opened: Result<Opened>, kept: &Kept, place: Place) {
+    fn take(&mut self, opened: Result<Opened>, kept: &CachedCapture, place: Place) {
         let opened = match opened {
             Ok(opened) => opened,
             Err(error) => return self.skipped.push(Skipped::new(place.shown(), with_causes(&error), Class::Damaged)),
@@ -211,7 +211,7 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
         first_key: None,
         detail,
     }));
-    let members: Vec<Member> = assignment
+    let members: Vec<TraceProcess> = assignment
         .processes
         .into_iter()
         .filter_map(|(position, process)| {
@@ -219,7 +219,7 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
             // What a process is read for depends on those beside it: a counter pass gives no kernels.
             let other_role = cached.filter(|cached| cached.role != process.role);
             let raw = other_role.and_then(|cached| cached.place.reopened(&found, &options));
-            Some(Member { process, source: raw.unwrap_or(found.source), files, memory_bytes })
+            Some(TraceProcess { process, source: raw.unwrap_or(found.source), files, memory_bytes })
         })
         .collect();
     notes.extend(read_twice(&members, &options));

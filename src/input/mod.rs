@@ -3,36 +3,24 @@
 mod att;
 #[cfg(feature = "tables")]
 mod cache;
-#[cfg(feature = "tables")]
-mod captures;
 mod common;
-#[cfg(feature = "tables")]
-mod content;
 #[cfg(feature = "tables")]
 mod dataset;
 #[cfg(feature = "tables")]
-mod discover;
+mod duplicate_processes;
 #[cfg(feature = "tables")]
 mod error;
 #[cfg(feature = "tables")]
+mod file_kind;
+#[cfg(feature = "tables")]
 mod files;
 #[cfg(feature = "tables")]
-mod format;
-#[cfg(feature = "tables")]
-mod formats;
-mod head;
-#[cfg(feature = "tables")]
 mod load;
-#[cfg(feature = "tables")]
-mod look;
-#[cfg(feature = "tables")]
-mod machine_memory;
-#[cfg(feature = "tables")]
-mod naming;
 #[cfg(feature = "tables")]
 mod open;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
+mod recognition;
 #[cfg(feature = "tables")]
 mod repeated;
 #[cfg(feature = "tables")]
@@ -41,16 +29,13 @@ mod rocprof_compute;
 mod rocprofv3_csv;
 mod rocprofv3_json;
 mod rpd;
-mod skipped;
 #[cfg(feature = "tables")]
-mod twins;
+mod system_memory;
 
 #[cfg(feature = "tables")]
 pub use att::thread_traces_below;
 #[cfg(feature = "tables")]
 pub use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
-#[cfg(feature = "tables")]
-pub use captures::{is_archive, is_capture};
 #[cfg(feature = "tables")]
 pub use common::interruption::AtInterruption;
 #[cfg(feature = "tables")]
@@ -58,18 +43,20 @@ pub use common::sqlite::Reader;
 #[cfg(feature = "tables")]
 pub use dataset::{BlockSums, DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
 #[cfg(feature = "tables")]
-pub use discover::{Candidate, UNFINISHED, discover, is_unfinished, named};
-#[cfg(feature = "tables")]
 pub use error::InputError;
 #[cfg(feature = "tables")]
 pub use files::FileIdentity;
 #[cfg(feature = "tables")]
-pub use format::Found;
-#[cfg(feature = "tables")]
 pub use load::{load, load_candidates, load_with_cache};
-#[cfg(feature = "tables")]
-pub use machine_memory::available_bytes;
 #[cfg(feature = "tables")]
 pub use open::LoadOptions;
 #[cfg(feature = "tables")]
-pub use skipped::DEAD_LINK;
+pub use recognition::captures::{is_archive, is_capture};
+#[cfg(feature = "tables")]
+pub use recognition::discover::{Candidate, UNFINISHED, discover, is_unfinished, named};
+#[cfg(feature = "tables")]
+pub use recognition::format::ProcessInput;
+#[cfg(feature = "tables")]
+pub use recognition::skipped::DEAD_LINK;
+#[cfg(feature = "tables")]
+pub use system_memory::available_bytes;

@@ -10,7 +10,7 @@ use super::cache::Cache;
 use super::common::sqlite::Reader;
 use super::error::InputError;
 use super::load::load;
-use super::machine_memory::available_bytes;
+use super::system_memory::available_bytes;
 use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
 use crate::trace::Trace;

@@ -8,11 +8,11 @@ pub use super::rocprofv3_json::properties::*;
 pub use super::rpd::properties::*;
 
 use super::att::is_header;
-use super::head::{Head, SQLITE_MAGIC, by_head};
+use super::recognition::head::{Head, SQLITE_MAGIC, by_head};
+use super::recognition::skipped::{SkipReason, UnreadContent};
 use super::rocprof_compute;
-use super::rocprofv3_csv::{HeadOf, head_of};
+use super::rocprofv3_csv::{HeadKind, head_of};
 use super::rocprofv3_json::ROOT_KEY;
-use super::skipped::{Unread, Why};
 
 /// First bytes are taken for a format only if they show its marks, and blanks before JSON change nothing.
 pub fn head(bytes: &[u8]) {
@@ -20,7 +20,7 @@ pub fn head(bytes: &[u8]) {
     let is_lost = bytes.is_empty() || SQLITE_MAGIC.starts_with(bytes) || bytes.starts_with(b"version https://git-lfs");
     let is_bare = String::from_utf8_lossy(bytes).split_whitespace().map(str::len).sum::<usize>() == 2;
     match found {
-        Head::Unread(Unread { why: Why::Lost, .. }) => assert!(is_lost || is_bare, "{found:?}"),
+        Head::UnreadContent(UnreadContent { why: SkipReason::Lost, .. }) => assert!(is_lost || is_bare, "{found:?}"),
         _ => assert!(!is_lost, "{found:?}"),
     }
     match &found {
@@ -29,11 +29,13 @@ pub fn head(bytes: &[u8]) {
             assert_eq!(by_head(&[b" \n", bytes].concat(), true), Head::RocprofJson);
         }
         Head::PcSamples => assert_eq!(by_head(&[b" \n", bytes].concat(), true), Head::PcSamples),
-        Head::RocprofCsv => assert_eq!(head_of(bytes), HeadOf::Records),
+        Head::RocprofCsv => assert_eq!(head_of(bytes), HeadKind::Records),
         Head::AttStatistics => assert!(is_header(bytes)),
-        Head::ComputeCounters => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadOf::Counters),
-        Head::ComputeSystem(_) => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadOf::System),
-        Head::Unread(Unread { why: Why::Summary, .. }) => assert_eq!(head_of(bytes), HeadOf::Summary),
-        Head::Unread(Unread { reason, .. }) => assert!(!reason.is_empty()),
+        Head::ComputeCounters => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadKind::Counters),
+        Head::ComputeSystem(_) => assert_eq!(rocprof_compute::head_of(bytes), rocprof_compute::HeadKind::System),
+        Head::UnreadContent(UnreadContent { why: SkipReason::Summary, .. }) => {
+            assert_eq!(head_of(bytes), HeadKind::Summary)
+        }
+        Head::UnreadContent(UnreadContent { reason, .. }) => assert!(!reason.is_empty()),
     }
 }

@@ -5,12 +5,12 @@ use anyhow::Result;
 use super::document::{Document, Layout, Sources, document, ranks};
 use crate::engine::{NameForm, Registry};
 use crate::findings::{
-    Answers, BROKEN_SPAN, Collected, Question, RuleBook, RunViews, Spans, Verdict, ask, judge, questions,
-    questions_of_views, verdict,
+    Answers, BROKEN_SPAN, Collected, QueryRequest, RuleBook, RunViews, Spans, Verdict, judge, questions,
+    questions_of_views, run_questions, verdict,
 };
 use crate::source::scan::TreeScan;
 use crate::trace::Trace;
-use crate::trace::selection::{emptying, explained, in_force};
+use crate::trace::selection::{effective, emptying, explained};
 
 /// What an analysis shows, and by what it judges.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct AnalysisOptions {
     /// Rows of tables, 0 for all.
     pub rows: usize,
     /// What is asked beside what rules and sections ask.
-    pub questions: Vec<Question>,
+    pub questions: Vec<QueryRequest>,
     /// What the user wants to know, in words.
     pub prompt: Option<String>,
     /// Heading of the document, where it is not the usual one.
@@ -105,13 +105,13 @@ impl Trace {
         if !options.whole_run && !self.choice().is_windowed() {
             asked.extend(questions_of_views());
         }
-        let answers = ask(self, &options.registry, &asked, options.name)?;
-        let collected = Collected::of(self, &answers, options.name);
-        let views = RunViews::of(&answers, &options.rules);
+        let answers = run_questions(self, &options.registry, &asked, options.name)?;
+        let collected = Collected::new(self, &answers, options.name);
+        let views = RunViews::new(&answers, &options.rules);
         let views = if self.choice().is_windowed() { views.of_window() } else { views };
         let findings = judge(&answers, &options.registry, &options.rules, &collected, &views)?;
         let headline = views.headline();
-        let spans = Spans::of(&answers, headline, options.rules.get(BROKEN_SPAN));
+        let spans = Spans::new(&answers, headline, options.rules.get(BROKEN_SPAN));
         let (is_empty, unmatched) = self.unmatched(&answers)?;
         let mut document = document(Sources {
             trace: self,
@@ -143,7 +143,7 @@ impl Trace {
 
     /// Whether filters leave nothing to analyse, and what is said of those that match nothing.
     fn unmatched(&self, answers: &Answers) -> Result<(bool, Vec<String>)> {
-        if in_force(self.choice()).is_empty() {
+        if effective(self.choice()).is_empty() {
             return Ok((false, Vec::new()));
         }
         let emptying = emptying(self, answers.recorded())?;

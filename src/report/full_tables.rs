@@ -6,7 +6,7 @@ use polars::prelude::{DataFrame, df};
 use super::analysis::Analysis;
 use super::document::{Block, Document, Table};
 use crate::engine::{ColumnUnit, OutputColumn};
-use crate::findings::{Finding, Question};
+use crate::findings::{Finding, QueryRequest};
 
 /// A table with all its rows and columns.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct FullTable {
     /// One or two sentences.
     pub about: String,
     /// What was asked; `None` where it is no answer to a query.
-    pub question: Option<Question>,
+    pub question: Option<QueryRequest>,
     /// What the columns are, in order.
     pub columns: Vec<OutputColumn>,
     /// The rows.

@@ -12,12 +12,12 @@ use super::source_document::{
 };
 use crate::analysis::kernel_names::{base_name, mangled_base};
 use crate::engine::ColumnUnit;
-use crate::findings::{Answers, Collected, Finding, Priority, Question, Rows, time_question};
+use crate::findings::{Answers, Collected, Finding, Priority, QueryRequest, Rows, time_question};
 use crate::source::scan::{self, Recommendation, SourceScan, TreeScan};
 
 /// What a trace says of an advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum TraceVerdict {
     /// A finding is about the same: its place.
     Found(usize),
     /// It would show in the trace, and costs nothing remarkable there.
@@ -30,7 +30,7 @@ enum Told {
     NotRecorded,
 }
 
-impl Told {
+impl TraceVerdict {
     fn word(self) -> &'static str {
         match self {
             Self::Found(_) => "found",
@@ -70,22 +70,23 @@ impl Analysis {
         let kinds = kinds(&self);
         let measured = times_by_name(&self.answers);
         let findings = &mut self.document.findings;
-        let told: Vec<Told> = scan.recommendations.iter().map(|advice| told(advice, findings, &kinds)).collect();
+        let relevance: Vec<TraceVerdict> =
+            scan.recommendations.iter().map(|advice| relevance(advice, findings, &kinds)).collect();
         for one in findings.iter_mut() {
             one.explanation.push_str(&defined_at(one, scan));
         }
-        for (advice, told) in scan.recommendations.iter().zip(&told) {
-            if let Told::Found(place) = told
+        for (advice, relevance) in scan.recommendations.iter().zip(&relevance) {
+            if let TraceVerdict::Found(place) = relevance
                 && let Some(one) = findings.get_mut(*place)
             {
                 one.explanation.push_str(&seen_at(advice, scan));
             }
         }
-        let ids: Vec<Option<String>> = told.iter().map(|told| found(*told, findings)).collect();
-        let table = side_by_side(&scan.recommendations, &told, ids)?;
-        for (advice, told) in scan.recommendations.iter().zip(&told) {
-            if *told == Told::NotRecorded {
-                findings.push(beside_trace(advice, scan, &kinds));
+        let ids: Vec<Option<String>> = relevance.iter().map(|relevance| found(*relevance, findings)).collect();
+        let table = side_by_side(&scan.recommendations, &relevance, ids)?;
+        for (advice, relevance) in scan.recommendations.iter().zip(&relevance) {
+            if *relevance == TraceVerdict::NotRecorded {
+                findings.push(trace_evidence(advice, scan, &kinds));
             }
         }
         let saved = |one: &Finding| one.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
@@ -144,24 +145,24 @@ fn kinds(analysis: &Analysis) -> BTreeSet<String> {
     kinds
 }
 
-fn told(advice: &Recommendation, findings: &[Finding], kinds: &BTreeSet<String>) -> Told {
-    let beside = &advice.beside_trace;
-    if beside.against.iter().any(|kind| kinds.contains(kind)) {
-        return Told::Contradicted;
+fn relevance(advice: &Recommendation, findings: &[Finding], kinds: &BTreeSet<String>) -> TraceVerdict {
+    let evidence = &advice.trace_evidence;
+    if evidence.against.iter().any(|kind| kinds.contains(kind)) {
+        return TraceVerdict::Contradicted;
     }
     // Findings come in order of what they cost.
-    if let Some(place) = findings.iter().position(|one| beside.rules.contains(&one.rule)) {
-        return Told::Found(place);
+    if let Some(place) = findings.iter().position(|one| evidence.rules.contains(&one.rule)) {
+        return TraceVerdict::Found(place);
     }
-    if beside.records.is_empty() || !beside.records.iter().all(|kind| kinds.contains(kind)) {
-        return Told::NotRecorded;
+    if evidence.records.is_empty() || !evidence.records.iter().all(|kind| kinds.contains(kind)) {
+        return TraceVerdict::NotRecorded;
     }
-    if beside.rules.is_empty() { Told::Recorded } else { Told::NotFound }
+    if evidence.rules.is_empty() { TraceVerdict::Recorded } else { TraceVerdict::NotFound }
 }
 
-fn found(told: Told, findings: &[Finding]) -> Option<String> {
-    match told {
-        Told::Found(place) => findings.get(place).map(|one| one.id.clone()),
+fn found(relevance: TraceVerdict, findings: &[Finding]) -> Option<String> {
+    match relevance {
+        TraceVerdict::Found(place) => findings.get(place).map(|one| one.id.clone()),
         _ => None,
     }
 }
@@ -186,7 +187,7 @@ fn seen_at(advice: &Recommendation, scan: &SourceScan) -> String {
 
 /// The finding of an advice that the trace says nothing about: no suggestion outranks what was measured, and what was recorded is
 /// not asked for again.
-fn beside_trace(advice: &Recommendation, scan: &SourceScan, kinds: &BTreeSet<String>) -> Finding {
+fn trace_evidence(advice: &Recommendation, scan: &SourceScan, kinds: &BTreeSet<String>) -> Finding {
     let mut finding = finding(advice, scan);
     if kinds.contains("kernels") {
         finding.priority = finding.priority.max(Priority::Medium);
@@ -211,7 +212,7 @@ fn own_name(kernel: &str) -> String {
 
 /// Calls and time of the kernels of a trace by their names in source code.
 fn times_by_name(answers: &Answers) -> BTreeMap<String, (i64, i64)> {
-    let question = Question::of("kernel_summary");
+    let question = QueryRequest::new("kernel_summary");
     let rows = Rows::over(answers.get(&question));
     let mut times: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     for row in rows.places() {
@@ -223,7 +224,11 @@ fn times_by_name(answers: &Answers) -> BTreeMap<String, (i64, i64)> {
 }
 
 /// The table of what the source suggests and what the trace says.
-fn side_by_side(advice: &[Recommendation], told: &[Told], ids: Vec<Option<String>>) -> Result<Option<Block>> {
+fn side_by_side(
+    advice: &[Recommendation],
+    relevance: &[TraceVerdict],
+    ids: Vec<Option<String>>,
+) -> Result<Option<Block>> {
     if advice.is_empty() {
         return Ok(None);
     }
@@ -235,7 +240,7 @@ fn side_by_side(advice: &[Recommendation], told: &[Told], ids: Vec<Option<String
             "trace",
             ColumnUnit::Text,
             "What the trace says of it",
-            told.iter().map(|one| Some(one.word().to_owned())).collect(),
+            relevance.iter().map(|one| Some(one.word().to_owned())).collect(),
         ),
         ("finding", ColumnUnit::Name, "The finding about the same", ids),
     ];

@@ -132,7 +132,7 @@ pub(super) fn command(command: &scan::Command) -> Command {
 /// Where in the source an advice has its reason, if single places are: those of the pattern that matters most first.
 pub(super) fn found_at(advice: &Recommendation, scan: &SourceScan) -> String {
     let of = |id: &String| scan.detected_patterns.iter().find(|pattern| pattern.pattern_id == *id);
-    let patterns = advice.beside_trace.patterns.iter().filter_map(of);
+    let patterns = advice.trace_evidence.patterns.iter().filter_map(of);
     let mut seen = BTreeSet::new();
     let all: Vec<String> =
         patterns.flat_map(|pattern| &pattern.locations).filter(|place| seen.insert(*place)).cloned().collect();

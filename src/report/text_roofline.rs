@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::charts::{Point, Roofs};
-use crate::text::visible::visible;
+use crate::text::hidden::escape_hidden;
 
 /// Lines of the picture.
 const HEIGHT: usize = 20;
@@ -90,7 +90,8 @@ pub fn text_roofline(points: &[Point], roofs: &Roofs, width: usize) -> String {
         let _ = writeln!(text, "- {name} {rate:.1} GFLOP/s");
     }
     for (letter, point, intensity, gflops) in &drawn {
-        let _ = writeln!(text, "{letter} {} ({intensity:.3} FLOPs/byte, {gflops:.1} GFLOP/s)", visible(&point.name));
+        let _ =
+            writeln!(text, "{letter} {} ({intensity:.3} FLOPs/byte, {gflops:.1} GFLOP/s)", escape_hidden(&point.name));
     }
     let more = placed.len() - drawn.len();
     if more > 0 {

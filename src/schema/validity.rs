@@ -18,7 +18,7 @@ pub struct Validity {
 
 impl Validity {
     /// Bounds from the recorded start and end of a process; an unknown side is not bounded.
-    pub fn of(facts: &ProcessFacts) -> Self {
+    pub fn from_facts(facts: &ProcessFacts) -> Self {
         Self {
             earliest_ns: facts.start_ns.map_or(1, |start| start.saturating_sub(TOLERANCE_NS)).max(1),
             latest_ns: facts.end_ns.map_or(LATEST_NS, |end| end.saturating_add(TOLERANCE_NS)).min(LATEST_NS),
@@ -39,7 +39,7 @@ mod tests {
     fn bounds_are_a_day_around_the_process() {
         let day = TOLERANCE_NS;
         let facts = ProcessFacts { start_ns: Some(2 * day), end_ns: Some(3 * day), ..ProcessFacts::default() };
-        let validity = Validity::of(&facts);
+        let validity = Validity::from_facts(&facts);
         assert!(validity.holds(day, 4 * day));
         assert!(!validity.holds(day - 1, 2 * day));
         assert!(!validity.holds(day, 4 * day + 1));
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn without_process_times_only_the_row_counts() {
-        let validity = Validity::of(&ProcessFacts::default());
+        let validity = Validity::from_facts(&ProcessFacts::default());
         assert!(validity.holds(1, LATEST_NS));
         assert!(!validity.holds(1, LATEST_NS + 1));
         assert!(!validity.holds(0, 5));

@@ -8,13 +8,13 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, Result};
 
 /// Files and directories that are looked at; a source tree has fewer.
-const MOST_ENTRIES: usize = 200_000;
+const MAX_ENTRIES: usize = 200_000;
 /// Larger files are not read.
-const MOST_FILE_BYTES: u64 = 8 << 20;
+const MAX_FILE_BYTES: u64 = 8 << 20;
 /// What is kept of files that were read.
-const MOST_KEPT_BYTES: usize = 128 << 20;
+const MAX_KEPT_BYTES: usize = 128 << 20;
 /// Characters shown of a line.
-const MOST_CHARACTERS: usize = 200;
+const MAX_CHARACTERS: usize = 200;
 
 /// The regular files below a directory. Nothing else is ever read: links are not followed, and recorded paths only choose among
 /// these files.
@@ -37,7 +37,7 @@ impl SourceTree {
             .canonicalize()
             .with_context(|| format!("cannot read the source directory {}", directory.display()))?;
         let mut tree = Self { root, files: BTreeMap::new(), read: BTreeMap::new(), kept_bytes: 0, is_whole: true };
-        let mut entries = MOST_ENTRIES;
+        let mut entries = MAX_ENTRIES;
         let root = tree.root.clone();
         tree.list(&root, &mut entries)
             .with_context(|| format!("cannot read the source directory {}", directory.display()))?;
@@ -83,7 +83,7 @@ impl SourceTree {
         let lines = self.lines_of(&below);
         let found = lines.as_ref().and_then(|lines| lines.get(at).cloned());
         let bytes = lines.iter().flatten().map(String::len).sum::<usize>();
-        if self.kept_bytes.saturating_add(bytes) <= MOST_KEPT_BYTES {
+        if self.kept_bytes.saturating_add(bytes) <= MAX_KEPT_BYTES {
             self.kept_bytes = self.kept_bytes.saturating_add(bytes);
             self.read.insert(below, lines);
         }
@@ -115,14 +115,14 @@ impl SourceTree {
     fn lines_of(&self, below: &Path) -> Option<Vec<String>> {
         let path = self.root.join(below).canonicalize().ok().filter(|path| path.starts_with(&self.root))?;
         let metadata = path.metadata().ok()?;
-        if !metadata.is_file() || metadata.len() > MOST_FILE_BYTES {
+        if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
             return None;
         }
         let bytes = fs::read(path).ok()?;
         let shown = |line: &[u8]| -> String {
             let text = String::from_utf8_lossy(line);
             let printed: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-            printed.trim().chars().take(MOST_CHARACTERS).collect()
+            printed.trim().chars().take(MAX_CHARACTERS).collect()
         };
         Some(bytes.split(|byte| *byte == b'\n').map(shown).collect())
     }
@@ -190,7 +190,7 @@ mod tests {
     fn what_is_long_is_cut() {
         let long = "x".repeat(1000) + "\n\u{1b}[31mred";
         let (_directory, mut tree) = tree(&[("a.c", &long)]);
-        assert_eq!(tree.line("a.c", 1).map(|line| line.len()), Some(MOST_CHARACTERS));
+        assert_eq!(tree.line("a.c", 1).map(|line| line.len()), Some(MAX_CHARACTERS));
         assert_eq!(tree.line("a.c", 2).as_deref(), Some("[31mred"), "no escape sequence reaches a terminal");
     }
 }

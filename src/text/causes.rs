@@ -2,16 +2,16 @@
 
 /// What went wrong and why, from the outside in; a cause that says what is said already is left out.
 pub fn with_causes(error: &anyhow::Error) -> String {
-    let mut said: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     for cause in error.chain() {
         let (text, folded) = (cause.to_string(), cause.to_string().to_lowercase());
-        let last = said.last().map(|last| last.to_lowercase()).unwrap_or_default();
+        let last = parts.last().map(|last| last.to_lowercase()).unwrap_or_default();
         // SQLite's own text follows its message as "Error code 11: The …".
         if last.is_empty() || !last.contains(&folded) && !folded.ends_with(&last) {
-            said.push(text);
+            parts.push(text);
         }
     }
-    said.join(": ")
+    parts.join(": ")
 }
 
 #[cfg(test)]

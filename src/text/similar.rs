@@ -1,7 +1,7 @@
 //! The most similar of known names, for answers to names that nobody knows.
 
 /// Least similarity, from 0 to 1, of a name worth suggesting.
-const LEAST_SIMILARITY: f64 = 0.7;
+const MIN_SIMILARITY: f64 = 0.7;
 
 /// The candidate most similar to a name, if one is similar at all.
 pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
@@ -25,7 +25,7 @@ pub fn closest_by_word<'a>(name: &str, candidates: impl Iterator<Item = &'a str>
 
 fn best<'a>(scored: impl Iterator<Item = (f64, &'a str)>) -> Option<String> {
     scored
-        .filter(|(similarity, _)| *similarity > LEAST_SIMILARITY)
+        .filter(|(similarity, _)| *similarity > MIN_SIMILARITY)
         .max_by(|(a, first), (b, second)| a.total_cmp(b).then(second.cmp(first)))
         .map(|(_, candidate)| candidate.to_owned())
 }

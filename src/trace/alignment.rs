@@ -8,9 +8,9 @@ use anyhow::{Context as _, Result};
 use polars::prelude::DataType;
 use thiserror::Error;
 
-use super::clocks::{Leaving, Residual, offsets};
-use super::logical::Trace;
-use crate::columns::values::Integers;
+use super::clocks::{CollectiveExits, Residual, offsets};
+use super::lazy_trace::Trace;
+use crate::columns::values::I64Values;
 use crate::schema::process::Process;
 use crate::schema::process::{Clock, ClockBasis};
 use crate::text::similar::closest;
@@ -106,9 +106,9 @@ pub struct Aligned {
 }
 
 /// Names that are listed where one is not known.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 /// Offset that no sum with a recorded time can overflow: 73 years.
-const MOST_OFFSET_NS: u64 = 1 << 61;
+const MAX_OFFSET_NS: u64 = 1 << 61;
 
 /// Offsets of processes by rank or host name.
 enum Offsets {
@@ -134,7 +134,7 @@ impl Offsets {
             let line = record.position().map_or(0, csv::Position::line);
             let (key, value) = (record.get(0).unwrap_or_default(), record.get(1).unwrap_or_default());
             let wrong = |value: &str| OffsetsError::Number { path: shown.clone(), line, value: value.to_owned() };
-            let fits = |offset: &i64| offset.unsigned_abs() <= MOST_OFFSET_NS;
+            let fits = |offset: &i64| offset.unsigned_abs() <= MAX_OFFSET_NS;
             let offset = value.parse::<i64>().ok().filter(fits).ok_or_else(|| wrong(value))?;
             let key = if by_rank { key.parse::<i64>().map_err(|_| wrong(key))?.to_string() } else { key.to_owned() };
             if offsets.insert(key.clone(), offset).is_some() {
@@ -156,7 +156,7 @@ impl Offsets {
         };
         let known: BTreeSet<String> = processes.filter_map(name).collect();
         let Some(value) = offsets.keys().find(|key| !known.contains(*key)) else { return Ok(()) };
-        let listed: Vec<&str> = known.iter().map(String::as_str).take(MOST_LISTED).collect();
+        let listed: Vec<&str> = known.iter().map(String::as_str).take(MAX_LISTED).collect();
         let known = match closest(value, known.iter().map(String::as_str)) {
             Some(closest) => format!("did you mean {closest}?"),
             None if listed.is_empty() => "none is recorded".to_owned(),
@@ -165,7 +165,7 @@ impl Offsets {
         Err(OffsetsError::Unknown { path: path.display().to_string(), kind, value: value.clone(), known })
     }
 
-    fn of(&self, process: &Process) -> Option<i64> {
+    fn offset_of(&self, process: &Process) -> Option<i64> {
         match self {
             Self::Ranks(offsets) => offsets.get(&process.rank.to_string()),
             Self::Hosts(offsets) => offsets.get(process.facts.hostname.as_deref()?),
@@ -189,7 +189,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
             if trace.choice().ranks.is_none() {
                 offsets.check(path, processes.clone())?;
             }
-            processes.map(|process| Some((offsets.of(process)?, ClockBasis::File))).collect()
+            processes.map(|process| Some((offsets.offset_of(process)?, ClockBasis::File))).collect()
         }
         Alignment::Collectives => {
             let mut nodes: Vec<i64> = processes.clone().map(|process| process.node).collect();
@@ -197,7 +197,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
             nodes.retain(|node| seen.insert(*node));
             let node_of: BTreeMap<i64, i64> =
                 processes.clone().map(|process| (process.process, process.node)).collect();
-            let leavings: Vec<Leaving> = endings(trace)?
+            let leavings: Vec<CollectiveExits> = endings(trace)?
                 .into_iter()
                 .map(|ends| {
                     let mut of_node: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
@@ -206,7 +206,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
                     }
                     of_node.into_iter().filter_map(|(node, ends)| Some((node, middle(ends)?))).collect()
                 })
-                .filter(|leaving: &Leaving| leaving.len() > 1)
+                .filter(|leaving: &CollectiveExits| leaving.len() > 1)
                 .collect();
             let offsets = offsets(&nodes, &leavings);
             // Machines that stand alone have nothing to be aligned with.
@@ -228,7 +228,7 @@ fn endings(trace: &Trace) -> Result<Vec<Vec<(i64, i64)>>> {
     let table = trace.unfiltered("collective_kernels", &["process", "collective", "gpus", "end_ns"])?;
     let table = table.collect().context("cannot read collective_kernels")?;
     let integers =
-        |name: &str| -> Result<Integers> { Ok(Integers::of(table.column(name)?.cast(&DataType::Int64)?.i64()?)) };
+        |name: &str| -> Result<I64Values> { Ok(I64Values::new(table.column(name)?.cast(&DataType::Int64)?.i64()?)) };
     let (processes, collectives) = (integers("process")?, integers("collective")?);
     let (gpus, ends) = (integers("gpus")?, integers("end_ns")?);
     let mut endings: BTreeMap<i64, Vec<(i64, i64)>> = BTreeMap::new();
@@ -288,5 +288,5 @@ fn residual(trace: &Trace, clocks: &BTreeMap<i64, Clock>) -> Result<Option<Resid
             spreads.extend(first.zip(last).map(|(first, last)| last.saturating_sub(*first)));
         }
     }
-    Ok(Residual::of(&mut spreads))
+    Ok(Residual::compute(&mut spreads))
 }

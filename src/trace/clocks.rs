@@ -2,26 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::collectives::matching::Centre;
+use crate::analysis::collectives::matching::MedianDeviation;
 
 /// Times at which the machines that took part in a collective left it, each on its own clock.
-pub type Leaving = BTreeMap<i64, i64>;
+pub type CollectiveExits = BTreeMap<i64, i64>;
 
 /// What to add to the clocks of machines to have that of the first of them, told from collectives: the median over
 /// those that two machines took part in. Machines without any in common with others stay out.
-pub fn offsets(nodes: &[i64], leavings: &[Leaving]) -> BTreeMap<i64, i64> {
+pub fn offsets(nodes: &[i64], leavings: &[CollectiveExits]) -> BTreeMap<i64, i64> {
     let mut offsets: BTreeMap<i64, i64> = nodes.first().map(|first| (*first, 0)).into_iter().collect();
     loop {
         let mut placed = Vec::new();
         for node in nodes.iter().filter(|node| !offsets.contains_key(*node)) {
             // The placed machine with most collectives in common tells most.
-            let told = offsets.iter().map(|(known, offset_ns)| {
+            let offset_counts = offsets.iter().map(|(known, offset_ns)| {
                 let both = leavings.iter().filter_map(|at| Some((at.get(known)?, at.get(node)?)));
                 let differences: Vec<i64> = both.map(|(there, here)| there + offset_ns - here).collect();
                 (differences.len(), std::cmp::Reverse(*known), differences)
             });
-            let most = told.max_by_key(|(count, known, _)| (*count, *known));
-            if let Some(centre) = most.and_then(|(_, _, mut differences)| Centre::of(&mut differences)) {
+            let most = offset_counts.max_by_key(|(count, known, _)| (*count, *known));
+            if let Some(centre) = most.and_then(|(_, _, mut differences)| MedianDeviation::compute(&mut differences)) {
                 placed.push((*node, centre.median_ns));
             }
         }
@@ -45,7 +45,7 @@ pub struct Residual {
 
 impl Residual {
     /// Of the distances, which are sorted; `None` of none.
-    pub fn of(spreads: &mut [i64]) -> Option<Self> {
+    pub fn compute(spreads: &mut [i64]) -> Option<Self> {
         spreads.sort_unstable();
         let median_ns = *spreads.get(spreads.len().checked_sub(1)? / 2)?;
         Some(Self { collectives: spreads.len(), median_ns, max_ns: *spreads.last()? })
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn offsets_go_from_machine_to_machine() {
         // The clock of machine 1 is 100 behind, that of machine 2 another 30; machine 3 took part in nothing.
-        let leaving = |times: &[(i64, i64)]| times.iter().copied().collect::<Leaving>();
+        let leaving = |times: &[(i64, i64)]| times.iter().copied().collect::<CollectiveExits>();
         let leavings = [
             leaving(&[(0, 1_000), (1, 900)]),
             leaving(&[(0, 2_000), (1, 1_901)]),
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn the_residual_has_the_lower_median() {
         let residual = Residual { collectives: 4, median_ns: 2, max_ns: 9 };
-        assert_eq!(Residual::of(&mut [9, 1, 2, 3]), Some(residual));
-        assert_eq!(Residual::of(&mut []), None);
+        assert_eq!(Residual::compute(&mut [9, 1, 2, 3]), Some(residual));
+        assert_eq!(Residual::compute(&mut []), None);
     }
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Result, ensure};
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult};
 
+use super::consumer::TableConsumer;
 use super::jobs::Jobs;
-use super::looks::Look;
-use super::progress::{Progress, Task};
+use super::table_scheduler::{TableScheduler, Task};
 use crate::columns::frames::{collected, is_identity, selected};
 use crate::columns::requests::{ProcessTables, Request, only_requested};
 use crate::derive;
@@ -26,7 +26,7 @@ pub struct Derivation<'a> {
     /// The source tables that are read for it.
     pub read: &'a Request,
     /// What is made of the tables.
-    pub looks: &'a [&'a Look<'a>],
+    pub consumers: &'a [&'a TableConsumer<'a>],
 }
 
 /// How source tables are read, and what is made of them.
@@ -45,16 +45,16 @@ impl Derivation<'_> {
     /// What a table is built from: what it needs, and what it looks at where that is read anyway.
     fn sources_of(&self, table: &str) -> Request {
         let asked = self.request.get(table).cloned().unwrap_or_default();
-        let beside = derive::beside(table).into_iter().filter(|(name, _)| self.read.contains_key(name));
+        let optional = derive::optional_needs(table).into_iter().filter(|(name, _)| self.read.contains_key(name));
         let mut sources = Request::new();
-        for (name, columns) in derive::needs_of(table, &asked).into_iter().chain(beside) {
+        for (name, columns) in derive::needs_of(table, &asked).into_iter().chain(optional) {
             sources.entry(name).or_default().extend(columns);
         }
         sources
     }
 
     /// Lets go of what nobody needs any more of a table that was read or built.
-    fn let_go(&self, tables: &mut ProcessTables, name: &'static str, used: &Request) -> Result<()> {
+    fn evict(&self, tables: &mut ProcessTables, name: &'static str, used: &Request) -> Result<()> {
         if self.read.contains_key(name) || self.tables.iter().any(|table| table.name == name) {
             keep_used(tables, name, used)?;
         }
@@ -77,17 +77,17 @@ impl Derivation<'_> {
         R: FnMut(&'static Table) -> Result<SourceRows> + Send,
         P: Fn(&[&'static str], &str, LazyFrame) -> LazyFrame + Sync,
         D: Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>> + Sync,
-        L: Fn(&Look<'_>, &ProcessTables, &derive::Shared) -> Result<()> + Sync,
+        L: Fn(&TableConsumer<'_>, &ProcessTables, &derive::Shared) -> Result<()> + Sync,
     {
         let Steps { read, prepared, derive, look } = steps;
         let mut missing: BTreeSet<&'static str> = self.sources().map(|table| table.name).collect();
         missing.extend(self.tables.iter().map(|table| table.name));
         let will_be = |name: &&'static str| missing.contains(name) || tables.contains_key(name);
-        let (early, late): (Vec<usize>, Vec<usize>) = (0..self.looks.len())
-            .partition(|at| self.looks.get(*at).is_some_and(|look| look.request.keys().all(&will_be)));
+        let (early, late): (Vec<usize>, Vec<usize>) = (0..self.consumers.len())
+            .partition(|at| self.consumers.get(*at).is_some_and(|look| look.request.keys().all(&will_be)));
         let families = derive::families(self.tables.iter().map(|table| table.name));
         // Looks first: the sooner one is taken, the sooner its tables may be let go of.
-        let early = early.into_iter().map(Task::Look);
+        let early = early.into_iter().map(Task::Consume);
         let tasks: Vec<Task> = early.chain(families.into_iter().map(Task::Build)).collect();
         let mut kinds = vec![Step::Read];
         kinds.resize(tasks.len() + 1, Step::Do);
@@ -95,7 +95,7 @@ impl Derivation<'_> {
         let work = Work {
             plan: self,
             needs: self.tables.iter().map(|table| (table.name, self.sources_of(table.name))).collect(),
-            progress: Progress::new(tables, missing, tasks),
+            progress: TableScheduler::new(tables, missing, tasks),
             wanted: Arc::new(self.request.clone()),
             shared: Arc::default(),
             prepared,
@@ -124,7 +124,7 @@ struct Work<'a, P, D, L> {
     plan: &'a Derivation<'a>,
     /// What each derived table is built from.
     needs: BTreeMap<&'static str, Request>,
-    progress: Progress,
+    progress: TableScheduler,
     wanted: Arc<Request>,
     shared: Arc<derive::Shared>,
     prepared: P,
@@ -136,7 +136,7 @@ impl<P, D, L> Work<'_, P, D, L>
 where
     P: Fn(&[&'static str], &str, LazyFrame) -> LazyFrame,
     D: Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>>,
-    L: Fn(&Look<'_>, &ProcessTables, &derive::Shared) -> Result<()>,
+    L: Fn(&TableConsumer<'_>, &ProcessTables, &derive::Shared) -> Result<()>,
 {
     fn next(&self) -> Option<Task> {
         self.progress.next(|task| self.requests_of(task).iter().flat_map(|request| request.keys().copied()).collect())
@@ -145,7 +145,7 @@ where
     fn requests_of(&self, task: &Task) -> Vec<&Request> {
         match task {
             Task::Build(names) => names.iter().filter_map(|name| self.needs.get(name)).collect(),
-            Task::Look(at) => self.plan.looks.get(*at).map(|look| &look.request).into_iter().collect(),
+            Task::Consume(at) => self.plan.consumers.get(*at).map(|look| &look.request).into_iter().collect(),
         }
     }
 
@@ -153,8 +153,8 @@ where
     fn used_after(&self, done: &[Task], tables: &[&'static str]) -> Request {
         let is_built = |name| done.iter().any(|task| matches!(task, Task::Build(names) if names.contains(&name)));
         let builds = self.needs.iter().filter(|(name, _)| !is_built(**name)).map(|(_, request)| request);
-        let looks = self.plan.looks.iter().enumerate().filter(|(at, _)| !done.contains(&Task::Look(*at)));
-        let requests: Vec<&Request> = builds.chain(looks.map(|(_, look)| &look.request)).collect();
+        let consumers = self.plan.consumers.iter().enumerate().filter(|(at, _)| !done.contains(&Task::Consume(*at)));
+        let requests: Vec<&Request> = builds.chain(consumers.map(|(_, look)| &look.request)).collect();
         let mut used = Request::new();
         for name in tables {
             for columns in requests.iter().filter_map(|request| request.get(name)).chain(self.plan.kept.get(name)) {
@@ -172,7 +172,7 @@ where
             state.tables.insert(table.name, rows.frame);
             if rows.has_more {
                 let used = self.used_after(&state.done, &[table.name]);
-                self.plan.let_go(&mut state.tables, table.name, &used)?;
+                self.plan.evict(&mut state.tables, table.name, &used)?;
             }
             drop(state);
             self.progress.has(table.name);
@@ -189,8 +189,8 @@ where
         }
         let built = match &task {
             Task::Build(names) => self.built(names, &sources)?,
-            Task::Look(at) => {
-                if let Some(look) = self.plan.looks.get(*at) {
+            Task::Consume(at) => {
+                if let Some(look) = self.plan.consumers.get(*at) {
                     (self.look)(look, &self.tables_of(&sources), &self.shared)?;
                 }
                 Vec::new()
@@ -203,7 +203,7 @@ where
             state.done.push(task);
             let names: Vec<&'static str> = sources.keys().copied().collect();
             let used = self.used_after(&state.done, &names);
-            sources.keys().try_for_each(|name| self.plan.let_go(&mut state.tables, name, &used))?;
+            sources.keys().try_for_each(|name| self.plan.evict(&mut state.tables, name, &used))?;
         }
         names.into_iter().for_each(|name| self.progress.has(name));
         begun.end();
@@ -280,7 +280,7 @@ mod tests {
 
     use super::*;
     use crate::columns::frames::{empty_frame, own_columns};
-    use crate::trace::looks::with_looks;
+    use crate::trace::consumer::with_consumers;
 
     const LONG: Duration = Duration::from_secs(60);
 
@@ -297,18 +297,18 @@ mod tests {
     fn build_and_look(
         workers: usize,
         kept: &[&'static str],
-        looks: &[Look<'_>],
+        consumers: &[TableConsumer<'_>],
         read: impl FnMut(&'static Table) -> Result<SourceRows> + Send,
         derive: impl Fn(&[&'static str], &derive::Frames) -> Result<Vec<DataFrame>> + Sync,
-        look: impl Fn(&Look<'_>, &ProcessTables, &derive::Shared) -> Result<()> + Sync,
+        look: impl Fn(&TableConsumer<'_>, &ProcessTables, &derive::Shared) -> Result<()> + Sync,
     ) -> Result<(ProcessTables, Vec<usize>)> {
-        let looks: Vec<&Look<'_>> = looks.iter().collect();
+        let consumers: Vec<&TableConsumer<'_>> = consumers.iter().collect();
         let derivation = Derivation {
-            request: &with_looks(&request(kept), &looks),
+            request: &with_consumers(&request(kept), &consumers),
             kept: &request(kept),
             tables: &[schema::table("iterations").unwrap()],
             read: &request(&["kernels", "regions"]),
-            looks: &looks,
+            consumers: &consumers,
         };
         let workers = Jobs { count: workers, memory_bytes: u64::MAX };
         // No column is looked at here.
@@ -324,23 +324,23 @@ mod tests {
         Ok(build_and_look(workers, &["iterations", "regions"], &[], read, derive, |_, _, _| Ok(()))?.0)
     }
 
-    fn look_at(tables: &[&'static str]) -> Look<'static> {
-        Look::new(request(tables), |_, _, _| Ok(()))
+    fn inspect(tables: &[&'static str]) -> TableConsumer<'static> {
+        TableConsumer::new(request(tables), |_, _, _| Ok(()))
     }
 
     #[test]
     fn tables_are_let_go_of_after_the_last_look() {
         let derive = |_: &[&'static str], _: &derive::Frames| Ok(vec![DataFrame::empty()]);
         for workers in [1, 2, 3] {
-            let looks =
-                [look_at(&["iterations", "kernels"]), look_at(&["regions"]), look_at(&["anomalies", "kernels"])];
+            let consumers =
+                [inspect(&["iterations", "kernels"]), inspect(&["regions"]), inspect(&["anomalies", "kernels"])];
             let seen = Mutex::new(Vec::new());
-            let look = |look: &Look<'_>, tables: &ProcessTables, _: &derive::Shared| {
+            let look = |look: &TableConsumer<'_>, tables: &ProcessTables, _: &derive::Shared| {
                 assert!(look.request.keys().eq(tables.keys()));
                 seen.lock().unwrap().push(tables.len());
                 Ok(())
             };
-            let (tables, late) = build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, look).unwrap();
+            let (tables, late) = build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, look).unwrap();
             // The last one waits for what nobody here makes, and so do the kernels.
             assert_eq!((tables.keys().copied().collect::<Vec<_>>(), late), (vec!["kernels"], vec![2]));
             let mut seen = seen.into_inner().unwrap();
@@ -348,7 +348,7 @@ mod tests {
             assert_eq!(seen, [1, 2]);
             let kept = ["iterations", "regions"];
             let (tables, _) =
-                build_and_look(workers, &kept, &looks[..2], |_| Ok(rows()), derive, |_, _, _| Ok(())).unwrap();
+                build_and_look(workers, &kept, &consumers[..2], |_| Ok(rows()), derive, |_, _, _| Ok(())).unwrap();
             assert!(tables.keys().eq(&kept));
         }
     }
@@ -357,12 +357,12 @@ mod tests {
     fn no_look_waits_for_tables_that_cannot_be_built() {
         for workers in [1, 2, 3] {
             let derive = |_: &[&'static str], _: &derive::Frames| bail!("no iterations");
-            let looks = [look_at(&["iterations"]), look_at(&["iterations", "regions"])];
-            let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _, _| Ok(()));
+            let consumers = [inspect(&["iterations"]), inspect(&["iterations", "regions"])];
+            let failed = build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, |_, _, _| Ok(()));
             assert_eq!(failed.err().unwrap().to_string(), "no iterations");
             let derive = |_: &[&'static str], _: &derive::Frames| Ok(vec![DataFrame::empty()]);
             let failed =
-                build_and_look(workers, &[], &looks, |_| Ok(rows()), derive, |_, _, _| bail!("not to be seen"));
+                build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, |_, _, _| bail!("not to be seen"));
             assert_eq!(failed.err().unwrap().to_string(), "not to be seen");
         }
     }
@@ -370,8 +370,9 @@ mod tests {
     #[test]
     fn no_look_waits_for_tables_that_did_not_come() {
         for workers in [1, 2, 3] {
-            let looks = [look_at(&["iterations"])];
-            let failed = build_and_look(workers, &[], &looks, |_| Ok(rows()), |_, _| Ok(Vec::new()), |_, _, _| Ok(()));
+            let consumers = [inspect(&["iterations"])];
+            let failed =
+                build_and_look(workers, &[], &consumers, |_| Ok(rows()), |_, _| Ok(Vec::new()), |_, _, _| Ok(()));
             assert_eq!(failed.err().unwrap().to_string(), "0 tables came of iterations");
         }
     }

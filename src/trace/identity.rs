@@ -74,7 +74,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     let ranks = fill_ranks(&order, &claims);
     let mut ranked: Vec<(usize, ProcessFacts, i64)> =
         order.into_iter().zip(ranks).map(|((position, facts), rank)| (position, facts, rank)).collect();
-    name_machines(&mut ranked);
+    name_nodes(&mut ranked);
     ranked.sort_by_cached_key(|(_, facts, rank)| {
         let identity = facts.guid.clone().unwrap_or_else(|| facts.content_hash.clone());
         // Processes have the same numbers without the thread traces beside them.
@@ -205,15 +205,15 @@ fn fill_ranks(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> Vec<i6
     let mut of_directories: BTreeMap<Option<&Path>, i64> = BTreeMap::new();
     for (rank, facts) in ranks.iter_mut().zip(all()) {
         let path = Path::new(&facts.path);
-        let beside = || rank_beside(path, &known);
+        let nearby = || rank_nearby(path, &known);
         let rest = || *of_directories.entry(path.parent()).or_insert_with(&mut take_next);
-        *rank = Some(rank.or_else(beside).unwrap_or_else(rest));
+        *rank = Some(rank.or_else(nearby).unwrap_or_else(rest));
     }
     ranks.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 /// The rank of the processes below the nearest directory above a file, if they have only one.
-fn rank_beside(path: &Path, known: &[(&Path, i64)]) -> Option<i64> {
+fn rank_nearby(path: &Path, known: &[(&Path, i64)]) -> Option<i64> {
     let below = |directory: &Path| -> BTreeSet<i64> {
         known.iter().filter(|(path, _)| path.starts_with(directory)).map(|(_, rank)| *rank).collect()
     };
@@ -222,13 +222,12 @@ fn rank_beside(path: &Path, known: &[(&Path, i64)]) -> Option<i64> {
 }
 
 /// Thread traces ran on the machine of the processes of their rank.
-fn name_machines(ranked: &mut [(usize, ProcessFacts, i64)]) {
+fn name_nodes(ranked: &mut [(usize, ProcessFacts, i64)]) {
     let named = ranked.iter().filter(|(_, facts, _)| !facts.is_thread_trace);
-    let machines: BTreeMap<i64, String> =
-        named.rev().map(|(_, facts, rank)| (*rank, facts.machine_key.clone())).collect();
+    let nodes: BTreeMap<i64, String> = named.rev().map(|(_, facts, rank)| (*rank, facts.machine_key.clone())).collect();
     for (_, facts, rank) in ranked.iter_mut().filter(|(_, facts, _)| facts.is_thread_trace) {
-        if let (true, Some(machine)) = (facts.machine_key.is_empty(), machines.get(rank)) {
-            facts.machine_key.clone_from(machine);
+        if let (true, Some(node)) = (facts.machine_key.is_empty(), nodes.get(rank)) {
+            facts.machine_key.clone_from(node);
         }
     }
 }
@@ -324,8 +323,8 @@ mod tests {
         let (trace, thread) = (Role::Trace, Role::ThreadTrace);
         let alone = vec![thread_trace("d/b.csv"), thread_trace("d/a.csv"), thread_trace("e/a.csv")];
         assert_eq!(found(alone), [(1, 0, thread), (0, 0, thread), (2, 1, thread)]);
-        let beside = vec![thread_trace("d/a.csv"), facts("d/host/x.db", Some(3), false)];
-        assert_eq!(found(beside), [(1, 3, trace), (0, 3, thread)]);
+        let nearby = vec![thread_trace("d/a.csv"), facts("d/host/x.db", Some(3), false)];
+        assert_eq!(found(nearby), [(1, 3, trace), (0, 3, thread)]);
         let two = vec![facts("d/1.db", None, false), facts("d/2.db", None, false), thread_trace("d/0.csv")];
         assert_eq!(found(two), [(0, 0, trace), (1, 1, trace), (2, 2, thread)]);
         // It does not make a lone trace with counters a pass.

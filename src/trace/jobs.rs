@@ -63,7 +63,7 @@ impl Jobs {
         }
         let queue = Queue { state: Mutex::new(State::default()), changed: Condvar::new(), limit: self.memory_bytes };
         let results: Mutex<Vec<(usize, Result<R, E>)>> = Mutex::new(Vec::with_capacity(items.len()));
-        let work_off = || {
+        let run_queue = || {
             while let Some((at, item, ticket)) = queue.next(items, &cost) {
                 let result = work(item);
                 let failed = result.is_err();
@@ -74,9 +74,9 @@ impl Jobs {
         thread::scope(|scope| {
             for _ in 1..workers {
                 // Without another thread the calling one does all.
-                let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work_off);
+                let _ = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run_queue);
             }
-            work_off();
+            run_queue();
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(at, _)| *at);

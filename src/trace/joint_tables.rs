@@ -22,7 +22,7 @@ pub struct JointTables {
 impl JointTables {
     /// Columns of a table will be asked for when other tables of all processes were read: what counts of each may be taken out
     /// of these on the way.
-    pub fn expect(&self, table: &'static str, wanted: &Columns) {
+    pub fn request_joint(&self, table: &'static str, wanted: &Columns) {
         let is_built = {
             let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
             built.get(table).is_some_and(|(known, _)| known.is_superset(wanted))
@@ -95,9 +95,9 @@ mod tests {
         assert!(tables.expected(1).is_empty());
         tables.keep("collective_kernels", &few, 1, part());
         assert!(tables.take("collective_kernels", &few, 1).is_none(), "nobody expected it");
-        tables.expect("collective_kernels", &all);
+        tables.request_joint("collective_kernels", &all);
         // It has them already.
-        tables.expect("collective_kernels", &few);
+        tables.request_joint("collective_kernels", &few);
         assert_eq!(tables.expected(1), [("collective_kernels", all.clone())]);
         tables.keep("collective_kernels", &few, 1, part());
         assert!(tables.take("collective_kernels", &few, 1).is_none(), "it was not made for what is expected");
@@ -114,12 +114,12 @@ mod tests {
     fn a_table_that_is_there_is_not_expected() {
         let tables = JointTables::default();
         let columns = Columns::from(["start_ns"]);
-        tables.expect("collective_kernels", &columns);
+        tables.request_joint("collective_kernels", &columns);
         assert_eq!(tables.expected(1).len(), 1);
         let built = tables.rows("collective_kernels", &columns, 1, |_| Ok(ByProcess::new())).unwrap();
         assert!(built.is_none());
         assert!(tables.expected(1).is_empty());
-        tables.expect("collective_kernels", &columns);
+        tables.request_joint("collective_kernels", &columns);
         assert!(tables.expected(1).is_empty());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Result;
 use polars::prelude::{DslPlan, LazyFrame, col};
 
-use super::logical::{Member, Trace};
+use super::lazy_trace::{Trace, TraceProcess};
 use crate::columns::requests::Request;
 use crate::derive::health::ANOMALIES;
 use crate::derive::source_request;
@@ -37,7 +37,7 @@ pub struct Counted(Mutex<BTreeMap<(i64, &'static str), LeftOut>>);
 
 impl Counted {
     /// Counts rows that are in memory already, which costs next to nothing.
-    pub fn see(&self, member: &Member, table: &'static Table, frame: &LazyFrame) {
+    pub fn see(&self, member: &TraceProcess, table: &'static Table, frame: &LazyFrame) {
         let DslPlan::DataFrameScan { df, .. } = &frame.logical_plan else { return };
         let Ok(valid) = df.column(VALID).and_then(|column| column.bool()) else { return };
         let all = df.height() as u64;
@@ -46,7 +46,7 @@ impl Counted {
         counted.insert((member.process.process, table.name), LeftOut { invalid, all });
     }
 
-    fn get(&self, member: &Member, table: &'static Table) -> Option<LeftOut> {
+    fn get(&self, member: &TraceProcess, table: &'static Table) -> Option<LeftOut> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&(member.process.process, table.name)).copied()
     }
 }

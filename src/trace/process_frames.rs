@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame, UnionArgs, concat};
 
+use super::consumer::{TableConsumer, with_consumers};
 use super::derivation::{Derivation, SourceRows, Steps};
-use super::logical::{Member, Trace};
-use super::looks::{Look, with_looks};
+use super::lazy_trace::{Trace, TraceProcess};
 use super::selection::{self, Resolved};
 use crate::columns::frames::{collected, empty_frame, with_few_stacked};
 use crate::columns::requests::{ProcessTables, Request, known_table, only_requested, wanted, with_identity};
@@ -38,7 +38,7 @@ impl Trace {
     pub(super) fn frames_of(
         &self,
         request: &Request,
-        read: impl Fn(&Member) -> Result<ProcessTables> + Sync + Send,
+        read: impl Fn(&TraceProcess) -> Result<ProcessTables> + Sync + Send,
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
         let per_process = self.each(
             self.members(),
@@ -49,7 +49,7 @@ impl Trace {
     }
 
     /// The tables of a process with `process` and `rank` first.
-    pub(super) fn identified(&self, member: &Member, request: &Request, tables: ProcessTables) -> ProcessTables {
+    pub(super) fn identified(&self, member: &TraceProcess, request: &Request, tables: ProcessTables) -> ProcessTables {
         let of_process = |(name, frame): (&'static str, LazyFrame)| {
             let columns = request.get(name).cloned().unwrap_or_default();
             (name, with_identity(frame, &member.process, name, &columns))
@@ -92,27 +92,27 @@ impl Trace {
     ///
     /// # Errors
     /// As [`Trace::frames`].
-    pub fn process_frames(&self, member: &Member, request: &Request) -> Result<ProcessTables> {
-        self.process_frames_seen(member, request, &[])
+    pub fn process_frames(&self, member: &TraceProcess, request: &Request) -> Result<ProcessTables> {
+        self.process_frames_with_consumers(member, request, &[])
     }
 
     /// As [`Trace::process_frames`], with looks at tables that need not be among those.
-    pub(super) fn process_frames_seen(
+    pub(super) fn process_frames_with_consumers(
         &self,
-        member: &Member,
+        member: &TraceProcess,
         request: &Request,
-        looks: &[&Look<'_>],
+        consumers: &[&TableConsumer<'_>],
     ) -> Result<ProcessTables> {
         let Some(resolved) = self.resolved.get(&member.process.process) else {
-            return self.whole_frames(member, request, looks, None);
+            return self.whole_frames(member, request, consumers, None);
         };
         // Rows are chosen when all tables are there, and not looked at before.
-        let wider = with_looks(request, looks);
+        let wider = with_consumers(request, consumers);
         let extended = selection::extend_request(&self.choice, &wider);
         let mut tables = self.whole_frames(member, &extended, &[], Some(resolved))?;
         selection::apply(&self.choice, resolved, &member.process, &wider, &mut tables)?;
         let workers = self.jobs().shared_by(self.members().len());
-        workers.run(looks, |_| 0, |look| look.take(member, &tables, &derive::Shared::default()))?;
+        workers.run(consumers, |_| 0, |look| look.take(member, &tables, &derive::Shared::default()))?;
         Ok(tables)
     }
 
@@ -120,17 +120,18 @@ impl Trace {
     /// may be missing where nothing is derived from it.
     pub(super) fn whole_frames(
         &self,
-        member: &Member,
+        member: &TraceProcess,
         request: &Request,
-        looks: &[&Look<'_>],
+        consumers: &[&TableConsumer<'_>],
         chosen: Option<&Resolved>,
     ) -> Result<ProcessTables> {
-        let FramePlan { asked, ready, read: base, mut derived, whole } = self.plan(member, request, looks, chosen)?;
+        let FramePlan { asked, ready, read: base, mut derived, whole } =
+            self.plan(member, request, consumers, chosen)?;
         let is_checked = derived.iter().any(|table| table.name == ANOMALIES);
         let checked: BTreeSet<&'static str> =
             if is_checked { health::needs().into_iter().map(|(name, _)| name).collect() } else { BTreeSet::new() };
         derived.retain(|table| table.name != ANOMALIES);
-        let derivation = Derivation { request: &asked, kept: request, tables: &derived, read: &base, looks };
+        let derivation = Derivation { request: &asked, kept: request, tables: &derived, read: &base, consumers };
         let mut checks = self.checks(member);
         let read = |table: &'static Table| -> Result<SourceRows> {
             let name = table.name;
@@ -157,7 +158,7 @@ impl Trace {
             _ => frame,
         };
         let is_asked =
-            |name: &str| request.contains_key(name) || looks.iter().any(|look| look.request.contains_key(name));
+            |name: &str| request.contains_key(name) || consumers.iter().any(|look| look.request.contains_key(name));
         let derive = |names: &[&'static str], needed: &derive::Frames| {
             let joint = if let [name] = names { derive::joint(name).map(|joint| (*name, joint)) } else { None };
             let Some((name, joint)) = joint else { return derive::derive_all(names, &member.process, needed) };
@@ -170,13 +171,15 @@ impl Trace {
             Ok(vec![DataFrame::empty()])
         };
         let workers = self.jobs().shared_by(self.members().len());
-        let look = |look: &Look<'_>, tables: &ProcessTables, shared: &derive::Shared| look.take(member, tables, shared);
+        let look = |look: &TableConsumer<'_>, tables: &ProcessTables, shared: &derive::Shared| {
+            look.take(member, tables, shared)
+        };
         let (mut tables, late) = derivation.build(ready, workers, Steps { read, prepared, derive, look })?;
         if is_checked {
             let frame = checks.finish(self.anomalies_of_inputs(member))?;
             tables.insert(ANOMALIES, only_requested(frame, asked.get(ANOMALIES))?.lazy());
         }
-        let late: Vec<&Look<'_>> = late.into_iter().filter_map(|at| looks.get(at).copied()).collect();
+        let late: Vec<&TableConsumer<'_>> = late.into_iter().filter_map(|at| consumers.get(at).copied()).collect();
         workers.run(&late, |_| 0, |look| look.take(member, &tables, &derive::Shared::default()))?;
         tables.retain(|name, _| request.contains_key(name));
         Ok(tables)
@@ -185,14 +188,14 @@ impl Trace {
     /// What is read and built for the requested tables of one process, and for looks at others.
     fn plan(
         &self,
-        member: &Member,
+        member: &TraceProcess,
         request: &Request,
-        looks: &[&Look<'_>],
+        consumers: &[&TableConsumer<'_>],
         chosen: Option<&Resolved>,
     ) -> Result<FramePlan> {
         let clips = chosen.is_some() && self.choice.clips();
         let is_only = self.members().len() == 1;
-        let asked = with_looks(request, looks);
+        let asked = with_consumers(request, consumers);
         let mut plan = FramePlan { asked: asked.clone(), ..FramePlan::default() };
         let mut joint = Vec::new();
         for (&name, columns) in &asked {
@@ -267,7 +270,7 @@ impl FramePlan {
     fn read_whole(&mut self) {
         for table in &self.derived {
             self.whole.extend(derive::needs(table.name).into_iter().map(|(name, _)| name));
-            for (name, columns) in derive::beside(table.name) {
+            for (name, columns) in derive::optional_needs(table.name) {
                 self.whole.insert(name);
                 if let Some(read) = self.read.get_mut(name) {
                     read.extend(columns);

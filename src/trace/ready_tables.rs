@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame};
 
 use super::info_tables;
-use super::logical::{Member, Trace};
+use super::lazy_trace::{Trace, TraceProcess};
 use super::source::ReadContext;
 use crate::columns::frames::collected;
 use crate::columns::requests::{Request, known_table, only_requested};
@@ -23,7 +23,7 @@ impl Trace {
     /// When the stored table cannot be opened, or a table over all processes cannot be built.
     pub fn ready(
         &self,
-        member: &Member,
+        member: &TraceProcess,
         table: &'static Table,
         wanted: &BTreeSet<&'static str>,
     ) -> Result<Option<LazyFrame>> {
@@ -51,9 +51,9 @@ impl Trace {
 
     /// Columns of tables over all processes will be asked for after other tables: what counts of each process is taken out of those
     /// as they are read, where they hold it.
-    pub fn expect(&self, request: &Request) {
+    pub fn request_joint(&self, request: &Request) {
         for (name, columns) in request.iter().filter(|(name, _)| derive::is_joint(name)) {
-            self.joint.expect(name, columns);
+            self.joint.request_joint(name, columns);
         }
     }
 
@@ -64,7 +64,7 @@ impl Trace {
         let request: Request =
             needs.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
         let keep = (joint.keep)(wanted);
-        let extract = |member: &Member| -> Result<DataFrame> {
+        let extract = |member: &TraceProcess| -> Result<DataFrame> {
             if let Some(part) = self.joint.take(name, wanted, member.process.process) {
                 return Ok(part);
             }

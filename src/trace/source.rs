@@ -71,7 +71,7 @@ pub struct ReadContext<'a> {
 }
 
 /// One process of an input.
-pub trait Source: Send + Sync {
+pub trait ProcessReader: Send + Sync {
     /// Reads the named columns of a source table; `processes` and `agents` are never asked for.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ pub trait Source: Send + Sync {
         Ok(Stored::default())
     }
 
-    /// The sums of `gpu_segments`, where they were stored with a table that [`Source::read_derived`] would give.
+    /// The sums of `gpu_segments`, where they were stored with a table that [`ProcessReader::read_derived`] would give.
     fn gpu_times(&self) -> Option<&[GpuTime]> {
         None
     }
@@ -121,7 +121,7 @@ pub trait Source: Send + Sync {
         &[]
     }
 
-    /// What is known to be damaged: found when the input was opened, or by [`Source::damage_of_content`]. What reading tells is not
+    /// What is known to be damaged: found when the input was opened, or by [`ProcessReader::damage_of_content`]. What reading tells is not
     /// repeated here.
     fn damage(&self) -> Vec<Damage> {
         Vec::new()

@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::IntoLazy;
 
 use super::info_tables;
-use super::logical::{Member, Trace};
+use super::lazy_trace::{Trace, TraceProcess};
 use super::selection;
 use super::source::{ReadContext, Rows};
 use crate::columns::frames::{collected, empty_frame, own_columns};
@@ -24,7 +24,7 @@ impl Trace {
     /// When the table cannot be opened.
     pub fn pieces(
         &self,
-        member: &Member,
+        member: &TraceProcess,
         table: &'static Table,
         columns: &BTreeSet<&'static str>,
     ) -> Result<Option<Vec<Box<dyn Piece>>>> {
@@ -42,7 +42,7 @@ impl Trace {
     ///
     /// # Errors
     /// When the identity tables cannot be built.
-    pub fn read_all(&self, member: &Member, table: &'static Table) -> Result<Rows> {
+    pub fn read_all(&self, member: &TraceProcess, table: &'static Table) -> Result<Rows> {
         self.read(member, table, &all_columns(table), None, true)
     }
 
@@ -54,16 +54,16 @@ impl Trace {
     ///
     /// # Errors
     /// As [`Trace::count_rows`].
-    pub fn has_rows(&self, member: &Member, table: &'static Table) -> Result<bool> {
-        let is_told = !self.chooses_of(table) && member.source.has_rows(&self.context(member), table);
-        Ok(is_told || self.count_rows(member, table)? > 0)
+    pub fn has_rows(&self, member: &TraceProcess, table: &'static Table) -> Result<bool> {
+        let is_known = !self.chooses_of(table) && member.source.has_rows(&self.context(member), table);
+        Ok(is_known || self.count_rows(member, table)? > 0)
     }
 
     /// Number of rows of every source table of a process.
     ///
     /// # Errors
     /// Never for a damaged table: it counts as far as it can be read.
-    pub fn count_rows(&self, member: &Member, table: &'static Table) -> Result<u64> {
+    pub fn count_rows(&self, member: &TraceProcess, table: &'static Table) -> Result<u64> {
         if self.chooses_of(table) {
             let key = table.column_names().nth(2).into_iter().collect();
             let mut tables = self.process_frames(member, &Request::from([(table.name, key)]))?;
@@ -87,7 +87,7 @@ impl Trace {
         }
     }
 
-    pub(super) fn context<'a>(&'a self, member: &'a Member) -> ReadContext<'a> {
+    pub(super) fn context<'a>(&'a self, member: &'a TraceProcess) -> ReadContext<'a> {
         ReadContext {
             process: &member.process,
             categories: self.categories(),
@@ -100,7 +100,7 @@ impl Trace {
 
     pub(super) fn read(
         &self,
-        member: &Member,
+        member: &TraceProcess,
         table: &'static Table,
         columns: &BTreeSet<&'static str>,
         hint: Option<&ScanHint>,
@@ -112,7 +112,7 @@ impl Trace {
     pub(super) fn read_in(
         &self,
         context: &ReadContext<'_>,
-        member: &Member,
+        member: &TraceProcess,
         table: &'static Table,
         columns: &BTreeSet<&'static str>,
     ) -> Result<Rows> {
@@ -138,6 +138,6 @@ impl Trace {
     }
 }
 
-fn damage_of(member: &Member, part: &str, error: &anyhow::Error) -> Damage {
+fn damage_of(member: &TraceProcess, part: &str, error: &anyhow::Error) -> Damage {
     Damage { path: member.process.facts.path.clone(), part: part.to_owned(), cause: with_causes(error) }
 }

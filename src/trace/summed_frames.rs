@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame};
 
-use super::logical::{Member, Trace};
+use super::lazy_trace::{Trace, TraceProcess};
 use crate::columns::frames::collected;
 use crate::columns::requests::{ProcessTables, Request, known_table};
 use crate::derive;
@@ -76,7 +76,7 @@ impl Trace {
     }
 
     /// Sums of the segments of a process whose rows are all chosen, where no table need be read as a whole for them.
-    fn gpu_times(&self, member: &Member) -> Result<Option<Vec<GpuTime>>> {
+    fn gpu_times(&self, member: &TraceProcess) -> Result<Option<Vec<GpuTime>>> {
         if self.chooses_in(member) {
             return Ok(None);
         }
@@ -97,7 +97,7 @@ impl Trace {
     /// The requested tables of a process but `gpu_segments`, and their sums, with what both are made from read once.
     fn frames_and_gpu_times(
         &self,
-        member: &Member,
+        member: &TraceProcess,
         request: &Request,
         others: Request,
     ) -> Result<(Vec<GpuTime>, ProcessTables)> {
@@ -135,6 +135,6 @@ pub fn gpu_times_of_activities(tables: &ProcessTables, shared: &Shared) -> Resul
     let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).map_or_else(|| Ok(DataFrame::empty()), collected)?) };
     let kernels = whole("kernels")?;
     let is_identified = kernels.column("dispatch_id").is_ok();
-    let order = if is_identified { shared.kernel_order(&kernels) } else { KernelOrder::of(&kernels) };
+    let order = if is_identified { shared.kernel_order(&kernels) } else { KernelOrder::new(&kernels) };
     gpu_activities::summed(&kernels, &whole("memory_copies")?, &order?)
 }

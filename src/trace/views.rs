@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Result;
 use polars::prelude::DataFrame;
 
-use super::looks::Look;
-use super::selection::{self, Choice, PARTS, Resolved, Window, steady_part_of};
-use super::{Member, Trace};
+use super::consumer::TableConsumer;
+use super::selection::{self, Filters, PARTS, Resolved, Window, steady_part_of};
+use super::{Trace, TraceProcess};
 use crate::columns::requests::ProcessTables;
 use crate::derive;
 
@@ -24,12 +24,12 @@ pub enum View {
 
 /// The steady part of every process, told from its tables while these are read.
 pub struct SteadyParts {
-    choice: Choice,
+    choice: Filters,
     /// Whether there is only one process.
     is_alone: bool,
     parts: Mutex<BTreeMap<i64, SteadyPart>>,
     /// Processes with few rows whose steady part is all of their run; `None` once it is known that the parts tell more.
-    put_off: Mutex<Option<BTreeSet<i64>>>,
+    deferred: Mutex<Option<BTreeSet<i64>>>,
 }
 
 /// The steady part of a process.
@@ -42,46 +42,46 @@ struct SteadyPart {
 
 impl SteadyParts {
     /// Those of a trace.
-    pub fn of(trace: &Trace) -> Self {
-        let choice = Choice { window: Some(Window::steady()), ..Choice::default() };
-        let put_off = Mutex::new(Some(BTreeSet::new()));
-        Self { choice, is_alone: trace.members().len() == 1, parts: Mutex::default(), put_off }
+    pub fn new(trace: &Trace) -> Self {
+        let choice = Filters { window: Some(Window::steady()), ..Filters::default() };
+        let deferred = Mutex::new(Some(BTreeSet::new()));
+        Self { choice, is_alone: trace.members().len() == 1, parts: Mutex::default(), deferred }
     }
 
     /// Whether any process has a steady part that tells more than all of its run.
-    pub fn tell_more(&self) -> bool {
+    pub fn has_more(&self) -> bool {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.values().any(|part| !part.is_all)
     }
 
-    /// The processes that were not looked at, as their steady part is all of their run: if that is so of every process, nobody
-    /// needs what a look would make. If it is not, they are to be looked at now.
-    pub fn take_put_off(&self) -> BTreeSet<i64> {
-        let put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
-        if self.tell_more() { put_off } else { BTreeSet::new() }
+    /// The processes that consumers did not get, as their steady part is all of their run: if that is true of every process,
+    /// nobody needs the results. Otherwise the consumers need these processes now.
+    pub fn take_deferred(&self) -> BTreeSet<i64> {
+        let deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        if self.has_more() { deferred } else { BTreeSet::new() }
     }
 
-    /// Whether a process need not be looked at now: to read its few rows once more costs less than a look that may be in vain.
-    fn is_put_off(&self, member: &Member) -> bool {
-        let mut put_off = self.put_off.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(put_off) = put_off.as_mut() else { return !self.tell_more() };
+    /// Whether a process can wait: reading its few rows again costs less than consumers that may work in vain.
+    fn is_deferred(&self, member: &TraceProcess) -> bool {
+        let mut deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(deferred) = deferred.as_mut() else { return !self.has_more() };
         let has_few_rows = member.has_few_rows();
         if has_few_rows {
-            put_off.insert(member.process.process);
+            deferred.insert(member.process.process);
         }
         has_few_rows
     }
 
     /// The same look at the rows of the steady part. What it is told from is read too, unless it is known of every process.
-    pub fn look<'a>(&'a self, look: Look<'a>, are_known: bool) -> Look<'a> {
+    pub fn consumer<'a>(&'a self, look: TableConsumer<'a>, are_known: bool) -> TableConsumer<'a> {
         let mut request = selection::extend_request(&self.choice, &look.request);
         if !are_known {
             request.entry(PARTS.0).or_default().extend(PARTS.1);
         }
         let names: BTreeSet<&'static str> = request.keys().copied().collect();
-        Look::new(request, move |member, tables, _| {
+        TableConsumer::new(request, move |member, tables, _| {
             let SteadyPart { resolved, is_all } = self.part(member, tables)?;
-            if is_all && (self.is_alone || self.is_put_off(member)) {
+            if is_all && (self.is_alone || self.is_deferred(member)) {
                 return Ok(());
             }
             let mut tables = tables.clone();
@@ -91,7 +91,7 @@ impl SteadyParts {
         })
     }
 
-    fn part(&self, member: &Member, tables: &ProcessTables) -> Result<SteadyPart> {
+    fn part(&self, member: &TraceProcess, tables: &ProcessTables) -> Result<SteadyPart> {
         let process = member.process.process;
         if let Some(known) = self.parts.lock().unwrap_or_else(PoisonError::into_inner).get(&process) {
             return Ok(known.clone());

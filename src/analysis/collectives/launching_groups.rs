@@ -40,7 +40,7 @@ pub struct Groups(Vec<Group>);
 
 impl Groups {
     /// Those of all calls. Calls inside one that moves something are how the library does it.
-    pub fn of(mut calls: Vec<Call>) -> Self {
+    pub fn from_calls(mut calls: Vec<Call>) -> Self {
         calls.sort_by_key(|call| (call.tid, call.start_ns, std::cmp::Reverse(call.end_ns)));
         let mut groups: Vec<Group> = Vec::new();
         let mut collected: Vec<u32> = Vec::new();
@@ -103,7 +103,7 @@ mod tests {
     /// Thread 1 calls 0 alone (with a group inside that sends 9), then 1 and 2 in a group within a group; thread 2 calls 3.
     #[test]
     fn what_is_launched_belongs_to_the_outermost_call_or_group() {
-        let groups = Groups::of(vec![
+        let groups = Groups::from_calls(vec![
             call(2, 12, 18, Kind::Message(3)),
             call(1, 10, 20, Kind::Message(0)),
             call(1, 11, 12, Kind::GroupStart),
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn an_end_without_start_launches_nothing_that_is_known() {
-        let groups = Groups::of(vec![call(1, 5, 9, Kind::GroupEnd), call(1, 20, 30, Kind::Message(4))]);
+        let groups = Groups::from_calls(vec![call(1, 5, 9, Kind::GroupEnd), call(1, 20, 30, Kind::Message(4))]);
         assert_eq!(groups.at(Some(1), 6).map(|place| groups.messages(place)), Some([].as_slice()));
         assert_eq!(groups.at(Some(1), 25).map(|place| groups.messages(place)), Some([4].as_slice()));
     }

@@ -5,19 +5,19 @@
 //! agree in.
 
 /// Shifts that are tried where one side lacks calls.
-const MOST_SHIFTS: usize = 4096;
+const MAX_SHIFTS: usize = 4096;
 /// Calls that a shift is judged by.
-const MOST_SAMPLES: usize = 512;
+const MAX_SAMPLES: usize = 512;
 /// A shift is told from another when the ends agree so many times as well as with any other.
 const CLEARLY_BETTER: i64 = 2;
 /// Nanoseconds that are nothing between ends of different GPUs: ten ticks of the 100 MHz clock that stamps dispatches.
 const TICKS_NS: i64 = 100;
 /// Between different clocks, so many in a hundred of the fewer calls find a partner, or none does.
-const LEAST_MATCHED_PCT: usize = 90;
+const MIN_MATCHED_PCT: usize = 90;
 
 /// On one clock, ends overrule the order of as many calls only when so many in a hundred find a partner by them: ranks that
 /// do not wait for one another run together by chance.
-const LEAST_BETTER_PCT: usize = 75;
+const MIN_BETTER_PCT: usize = 75;
 
 /// A call of a collective on one GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis,
         }
         let by_time = nearest_ends(reference, other, 0);
         let found = by_time.iter().flatten().count();
-        let better = found > together && found * 100 >= LEAST_BETTER_PCT * other.len();
+        let better = found > together && found * 100 >= MIN_BETTER_PCT * other.len();
         return if better { (Basis::Time, by_time) } else { (Basis::Order, by_order) };
     }
     let nobody = vec![None; other.len()];
@@ -77,7 +77,7 @@ pub fn partners(reference: &[Call], other: &[Call], same_clock: bool) -> (Basis,
     }
     let Some(offset_ns) = clock_offset(reference, other) else { return (Basis::Time, nobody) };
     let matched = nearest_ends(reference, other, offset_ns);
-    let enough = matched.iter().flatten().count() * 100 >= LEAST_MATCHED_PCT * other.len().min(reference.len());
+    let enough = matched.iter().flatten().count() * 100 >= MIN_MATCHED_PCT * other.len().min(reference.len());
     (Basis::Time, if enough { matched } else { nobody })
 }
 
@@ -138,16 +138,16 @@ fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
     let is_shorter = other.len() <= reference.len();
     let (short, long) = if is_shorter { (other, reference) } else { (reference, other) };
     let shifts = long.len().checked_sub(short.len())?;
-    if shifts > MOST_SHIFTS || short.len() < 2 {
+    if shifts > MAX_SHIFTS || short.len() < 2 {
         return None;
     }
-    let step = short.len().div_ceil(MOST_SAMPLES).max(1);
-    let mut found: Vec<Centre> = (0..=shifts)
+    let step = short.len().div_ceil(MAX_SAMPLES).max(1);
+    let mut found: Vec<MedianDeviation> = (0..=shifts)
         .filter_map(|shift| {
             let late = long.get(shift..)?.iter().step_by(step);
             let mut differences: Vec<i64> =
                 short.iter().step_by(step).zip(late).map(|(call, partner)| partner.end_ns - call.end_ns).collect();
-            Centre::of(&mut differences)
+            MedianDeviation::compute(&mut differences)
         })
         .collect();
     found.sort_unstable_by_key(|centre| (centre.deviation_ns, centre.median_ns));
@@ -163,16 +163,16 @@ fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
 
 /// Median and median absolute deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Centre {
+pub struct MedianDeviation {
     /// Median, the lower of two.
     pub median_ns: i64,
     /// Median of the absolute deviations from it, the lower of two.
     pub deviation_ns: i64,
 }
 
-impl Centre {
+impl MedianDeviation {
     /// Of values in any order, which are overwritten; `None` of none.
-    pub fn of(values: &mut [i64]) -> Option<Self> {
+    pub fn compute(values: &mut [i64]) -> Option<Self> {
         let middle = values.len().checked_sub(1)? / 2;
         let median_ns = *values.select_nth_unstable(middle).1;
         values.iter_mut().for_each(|value| *value = value.saturating_sub(median_ns).saturating_abs());
@@ -228,7 +228,7 @@ mod tests {
             } else {
                 // By order only where no more of them run together by time.
                 let together = found.iter().filter(|(here, there)| here == there).count();
-                let few = common.len() * 100 < LEAST_BETTER_PCT * one.len();
+                let few = common.len() * 100 < MIN_BETTER_PCT * one.len();
                 prop_assert!(together >= common.len() || few, "{:?} {:?}", found, common);
             }
         }
@@ -271,7 +271,10 @@ mod tests {
         let steps: Vec<_> = (0..5).map(|_| (10_000, 100, 0, true, true)).collect();
         let (one, two) = sides(&steps, 5_000_000);
         assert_eq!(pairs(&one, &two, false).0, Basis::Order);
-        assert_eq!(Centre::of(&mut [5, 1, 9, 2]), Some(Centre { median_ns: 2, deviation_ns: 1 }));
-        assert_eq!(Centre::of(&mut []), None);
+        assert_eq!(
+            MedianDeviation::compute(&mut [5, 1, 9, 2]),
+            Some(MedianDeviation { median_ns: 2, deviation_ns: 1 })
+        );
+        assert_eq!(MedianDeviation::compute(&mut []), None);
     }
 }

@@ -128,7 +128,7 @@ pub fn operation_of(call: &str) -> Option<usize> {
 }
 
 /// Whether an argument is one that something is told from.
-pub fn is_telling(argument: &str) -> bool {
+pub fn has_message_arguments(argument: &str) -> bool {
     let counts = operations().iter().filter_map(|operation| operation.count.as_deref());
     let created = facts().creation.iter().flat_map(|creation| [&creation.ranks, &creation.communicator, &creation.id]);
     let names = counts.chain(created.flatten().map(String::as_str)).chain([DATATYPE, COMMUNICATOR]);
@@ -157,7 +157,11 @@ fn type_bytes(text: &str) -> Option<i64> {
 
 impl Message {
     /// What a call with these arguments gives; `None` for calls that move nothing.
-    pub fn of<'a>(call: &str, communicator: Option<u32>, argument: impl Fn(&str) -> Option<&'a str>) -> Option<Self> {
+    pub fn from_call<'a>(
+        call: &str,
+        communicator: Option<u32>,
+        argument: impl Fn(&str) -> Option<&'a str>,
+    ) -> Option<Self> {
         let place = operation_of(call)?;
         let operation = operations().get(place)?;
         let count = operation.count.as_deref().and_then(&argument);
@@ -245,8 +249,10 @@ mod tests {
 
     fn message(call: &str, communicator: Option<u32>, count: &str, datatype: &str) -> Message {
         let arguments = [("count", count), ("sendcount", count), ("recvcount", count), ("datatype", datatype)];
-        Message::of(call, communicator, |name| arguments.iter().find(|(key, _)| *key == name).map(|(_, value)| *value))
-            .unwrap()
+        Message::from_call(call, communicator, |name| {
+            arguments.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+        })
+        .unwrap()
     }
 
     /// 1 Mi elements of two bytes over 8 ranks: an all-reduce has 2 MiB and the factor 2 · 7/8, an all-gather eight times as
@@ -280,9 +286,9 @@ mod tests {
         assert_eq!([bytes("16", "7"), bytes("0x10", "ncclFloat"), bytes("16", "float32")], [Ok(64); 3]);
         assert_eq!([bytes("16", "99"), bytes("many", "7"), bytes("-1", "7")], [Err(Sizes::Unreadable); 3]);
         assert_eq!(bytes("9223372036854775807", "8"), Err(Sizes::Unreadable));
-        let nothing = Message::of("ncclAllReduce", None, |_| None).unwrap();
+        let nothing = Message::from_call("ncclAllReduce", None, |_| None).unwrap();
         assert_eq!(nothing.rank_bytes, Err(Sizes::NoArguments));
-        assert_eq!(Message::of("ncclGroupStart", None, |_| None), None);
+        assert_eq!(Message::from_call("ncclGroupStart", None, |_| None), None);
     }
 
     #[test]

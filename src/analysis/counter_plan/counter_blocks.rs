@@ -118,7 +118,11 @@ impl CounterBlocks {
     ///
     /// # Errors
     /// Where neither is known.
-    pub fn of(&self, architecture: &str, limits: &BTreeMap<String, usize>) -> Result<ArchitectureBlocks, BlockError> {
+    pub fn for_architecture(
+        &self,
+        architecture: &str,
+        limits: &BTreeMap<String, usize>,
+    ) -> Result<ArchitectureBlocks, BlockError> {
         let find = |name: &str| self.0.architecture.iter().find(|one| one.names.iter().any(|known| known == name));
         let found = find(architecture);
         if found.is_none() && limits.is_empty() {

@@ -77,13 +77,13 @@ impl Pass {
         let others = || self.items.iter().chain([item]);
         let accumulated: BTreeSet<&String> = others().flat_map(|other| &other.accumulates).collect();
         let levels: BTreeSet<&String> = others().flat_map(|other| &other.levels).collect();
-        let is_told = accumulated.len() <= 1
+        let is_described = accumulated.len() <= 1
             && (accumulated.is_empty() || levels.iter().all(|level| accumulated.contains(level)));
         let may = |other: &Item| match (&other.apart, &item.apart) {
             (Some((group, member)), Some((own_group, own))) => group != own_group || member == own,
             _ => true,
         };
-        has_room && is_told && self.items.iter().all(may)
+        has_room && is_described && self.items.iter().all(may)
     }
 }
 

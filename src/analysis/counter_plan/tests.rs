@@ -13,7 +13,7 @@ fn architectures() -> Vec<&'static str> {
 }
 
 fn blocks(architecture: &str) -> ArchitectureBlocks {
-    CounterBlocks::builtin().of(architecture, &BTreeMap::new()).unwrap()
+    CounterBlocks::builtin().for_architecture(architecture, &BTreeMap::new()).unwrap()
 }
 
 fn resolve(names: &[&str], architecture: &str) -> Result<Resolved, RequestError> {
@@ -126,7 +126,7 @@ fn what_an_architecture_lacks_is_refused_with_what_it_has() {
     let alone = refused("SQ_ACCUM_PREV_HIRES", "gfx942");
     assert!(alone.contains("SQ_LEVEL_WAVES_ACCUM"), "{alone}");
     assert!(refused("SQ_WAVES_ACCUM", "gfx942").contains("cannot be accumulated"));
-    let unknown = CounterBlocks::builtin().of("gfx777", &BTreeMap::new()).unwrap_err().to_string();
+    let unknown = CounterBlocks::builtin().for_architecture("gfx777", &BTreeMap::new()).unwrap_err().to_string();
     assert!(unknown.contains("gfx777") && unknown.contains("gfx942"), "{unknown}");
     let doubtful = resolve(&["SQ_WAVEZ"], "gfx942").unwrap();
     assert!(doubtful.notes.iter().any(|note| note.contains("did you mean SQ_WAVES")), "{:?}", doubtful.notes);
@@ -207,7 +207,7 @@ fn every_panel_of_every_architecture_has_a_valid_plan_of_the_fewest_passes() {
 #[test]
 fn what_is_too_large_for_a_pass_is_named() {
     let narrow = BTreeMap::from([("SQ".to_owned(), 1)]);
-    let blocks = CounterBlocks::builtin().of("gfx942", &narrow).unwrap();
+    let blocks = CounterBlocks::builtin().for_architecture("gfx942", &narrow).unwrap();
     let resolved = resolve(&["SQ_LEVEL_WAVES_ACCUM"], "gfx942").unwrap();
     let accumulated = &Definitions::builtin().accumulated;
     let items = items(&resolved, &blocks, accumulated, Accumulations::Paired, false).unwrap();

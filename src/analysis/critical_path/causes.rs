@@ -35,7 +35,7 @@ impl Causes {
     }
 }
 
-/// The causes among work and calls in the order of [`crate::analysis::critical_path::Graph::of`].
+/// The causes among work and calls in the order of [`crate::analysis::critical_path::Graph::new`].
 pub fn causes(work: &[Work], calls: &[Call], recorded: Vec<(u32, u32)>, span_ns: i64) -> Causes {
     let at = |place: u32| work.get(place as usize);
     let end_of = |place: &u32| at(*place).map(|work| (work.end_ns, work.start_ns, *place));

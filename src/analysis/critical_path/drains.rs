@@ -19,7 +19,7 @@ pub struct Drains {
 impl Drains {
     /// Of the calls that wait for the device whose work they `waited` for. Where they found all work done it is not known
     /// which device they meant, unless there is only one.
-    pub fn of(work: &[Work], calls: &[Call], devices: &[u32], waited: &[u32]) -> Self {
+    pub fn new(work: &[Work], calls: &[Call], devices: &[u32], waited: &[u32]) -> Self {
         if calls.iter().all(|call| call.waits != Waits::Device) {
             return Self::default();
         }
@@ -83,8 +83,8 @@ pub struct Ends<'a> {
 
 impl<'a> Ends<'a> {
     /// Before the first moment.
-    pub fn of(drains: &'a Drains) -> Self {
-        Self { drains, trees: drains.sizes.iter().map(|size| PrefixMax::of(*size)).collect() }
+    pub fn new(drains: &'a Drains) -> Self {
+        Self { drains, trees: drains.sizes.iter().map(|size| PrefixMax::new(*size)).collect() }
     }
 
     /// Work has ended.
@@ -111,8 +111,8 @@ pub struct Returns<'a> {
 
 impl<'a> Returns<'a> {
     /// Behind the last moment.
-    pub fn of(drains: &'a Drains) -> Self {
-        Self { drains, trees: drains.sizes.iter().map(|size| PrefixMax::of(*size)).collect() }
+    pub fn new(drains: &'a Drains) -> Self {
+        Self { drains, trees: drains.sizes.iter().map(|size| PrefixMax::new(*size)).collect() }
     }
 
     /// A call may return at this time at the latest.
@@ -137,11 +137,11 @@ impl<'a> Returns<'a> {
 struct PrefixMax(Vec<i64>);
 
 /// What no place has.
-const LEAST: i64 = i64::MIN;
+const MIN: i64 = i64::MIN;
 
 impl PrefixMax {
-    fn of(places: u32) -> Self {
-        Self(vec![LEAST; places as usize])
+    fn new(places: u32) -> Self {
+        Self(vec![MIN; places as usize])
     }
 
     fn raise(&mut self, place: u32, value: i64) {
@@ -154,11 +154,11 @@ impl PrefixMax {
 
     fn most(&self, first: u32) -> Option<i64> {
         let mut at = (first as usize).min(self.0.len());
-        let mut most = LEAST;
+        let mut most = MIN;
         while let Some(value) = at.checked_sub(1).and_then(|place| self.0.get(place)) {
             most = most.max(*value);
             at -= at & at.wrapping_neg();
         }
-        (most > LEAST).then_some(most)
+        (most > MIN).then_some(most)
     }
 }

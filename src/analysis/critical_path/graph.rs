@@ -99,11 +99,11 @@ impl Graph {
     /// starts. `devices` are dense numbers of the devices of the lanes. `recorded` are pairs of work of which the first is known to have waited for the second. Takes `O(n log n)` for
     /// the sorting, and linear time else.
     #[must_use]
-    pub fn of(work: Vec<Work>, calls: Vec<Call>, devices: &[u32], recorded: Vec<(u32, u32)>) -> Self {
+    pub fn new(work: Vec<Work>, calls: Vec<Call>, devices: &[u32], recorded: Vec<(u32, u32)>) -> Self {
         let first_ns = work.first().map_or(0, |work| work.start_ns);
         let last_ns = work.iter().map(|work| work.end_ns).max().unwrap_or(first_ns);
         let causes = causes(&work, &calls, recorded, last_ns.saturating_sub(first_ns));
-        let drains = Drains::of(&work, &calls, devices, &causes.waited);
+        let drains = Drains::new(&work, &calls, devices, &causes.waited);
         let sequence = sequence(&work, &calls);
         Self { work, calls, causes, drains, sequence, span: (first_ns, last_ns) }
     }

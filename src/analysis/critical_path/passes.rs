@@ -9,8 +9,8 @@ use crate::analysis::critical_path::order::point;
 #[must_use]
 pub fn slack(graph: &Graph) -> Vec<i64> {
     let (_, last_ns) = graph.span();
-    let mut latest = Times::of(graph, last_ns, i64::MAX);
-    let mut returns = Returns::of(&graph.drains);
+    let mut latest = Times::new(graph, last_ns, i64::MAX);
+    let mut returns = Returns::new(&graph.drains);
     for code in graph.sequence.iter().rev() {
         match point(*code) {
             Point::WorkEnd(place) => {
@@ -60,9 +60,9 @@ pub fn slack(graph: &Graph) -> Vec<i64> {
 /// takes as long as it did between calls and in those that do not wait. Takes linear time.
 #[must_use]
 pub fn end_without(graph: &Graph, free: impl Fn(u32) -> bool) -> i64 {
-    let mut times = Times::of(graph, 0, 0);
+    let mut times = Times::new(graph, 0, 0);
     let mut last_ns = i64::MIN;
-    let mut ends = Ends::of(&graph.drains);
+    let mut ends = Ends::new(&graph.drains);
     for code in &graph.sequence {
         match point(*code) {
             Point::WorkStart(place) => {
@@ -121,7 +121,7 @@ struct Times {
 }
 
 impl Times {
-    fn of(graph: &Graph, work: i64, calls: i64) -> Self {
+    fn new(graph: &Graph, work: i64, calls: i64) -> Self {
         let of_calls = || vec![calls; graph.calls.len()];
         Self { work_ends: vec![work; graph.work.len()], call_starts: of_calls(), call_ends: of_calls() }
     }

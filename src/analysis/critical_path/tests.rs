@@ -22,7 +22,7 @@ fn kernels(graph: &Graph) -> (Vec<u32>, i64) {
 }
 
 fn without_launches(rows: &[(i64, i64, u32)]) -> Graph {
-    Graph::of(
+    Graph::new(
         rows.iter().map(|(start, end, lane)| work(*start, *end, *lane, NONE)).collect(),
         Vec::new(),
         &[0, 0],
@@ -57,7 +57,7 @@ fn every_part_of_a_path() {
         call(165, 170, 0, Waits::Nothing),
     ];
     let graph =
-        Graph::of(vec![work(15, 120, 0, 0), work(150, 210, 0, 2), work(215, 300, 1, 3)], calls, &[0, 0], vec![]);
+        Graph::new(vec![work(15, 120, 0, 0), work(150, 210, 0, 2), work(215, 300, 1, 3)], calls, &[0, 0], vec![]);
     let told: Vec<(i64, Part, Edge)> =
         longest_path(&graph).iter().map(|segment| (segment.start_ns, segment.part, segment.edge)).collect();
     let expected = [
@@ -88,7 +88,7 @@ fn the_whole_device_is_waited_for() {
         [&launches[..], &[call(20, 100, 0, waits), call(105, 110, 0, Waits::Nothing)]].concat()
     };
     let works = || vec![work(10, 50, 0, 0), work(10, 90, 1, 1), work(120, 200, 0, 3)];
-    let graph = |waits| Graph::of(works(), calls(waits), &[0, 0], vec![]);
+    let graph = |waits| Graph::new(works(), calls(waits), &[0, 0], vec![]);
     // If work 1 took no time, a wait for the device would last until work 0 ends at 50, and save 50.
     assert_eq!(end_without(&graph(Waits::Device), |place| place == 1), 200 - 50);
     // A wait for its stream would last from 20 to 20; work 0 still ends at 50 before work 2 in its stream, which its
@@ -103,7 +103,7 @@ fn the_whole_device_is_waited_for() {
 fn work_of_other_streams_explains_late_starts() {
     let calls = || vec![call(0, 10, 0, Waits::Nothing), call(20, 30, 0, Waits::Nothing)];
     let late = |start_ns| {
-        Graph::of(vec![work(15, 90_000, 0, 0), work(start_ns, start_ns + 100, 1, 1)], calls(), &[0, 0], vec![])
+        Graph::new(vec![work(15, 90_000, 0, 0), work(start_ns, start_ns + 100, 1, 1)], calls(), &[0, 0], vec![])
     };
     let edges = |graph: &Graph| longest_path(graph).last().map(|segment| segment.edge);
     assert_eq!(edges(&late(90_000 + 10_000)), Some(Edge::Inferred));
@@ -123,7 +123,7 @@ fn recorded_events_are_causes() {
     // Work 2 waited for work 0 of another stream, which ended long before; what overlaps cannot have been waited for.
     let works = vec![work(0, 100, 0, NONE), work(10, 90, 1, NONE), work(90_000, 90_100, 1, NONE)];
     let edge = |recorded| {
-        longest_path(&Graph::of(works.clone(), vec![], &[0, 0], recorded)).last().map(|segment| segment.edge)
+        longest_path(&Graph::new(works.clone(), vec![], &[0, 0], recorded)).last().map(|segment| segment.edge)
     };
     assert_eq!(edge(vec![(2, 0)]), Some(Edge::Event));
     assert_eq!(edge(vec![(1, 0), (0, 2)]), Some(Edge::Stream));
@@ -136,13 +136,13 @@ fn waits_for_one_of_several() {
     let works = || vec![work(2, 50, 0, 0), work(4, 20, 1, 1), work(22, 90, 1, 2), work(31, 60, 2, 4)];
     let calls = |waits| vec![launch(1), launch(3), launch(5), call(10, 70, 0, waits), call(30, 31, 1, Waits::Nothing)];
     for waits in [Waits::Stream, Waits::Device, Waits::Any] {
-        let graph = Graph::of(works(), calls(waits), &[0; 3], vec![]);
+        let graph = Graph::new(works(), calls(waits), &[0; 3], vec![]);
         assert_eq!(graph.waited_for(3), Some(0));
     }
     // Without the first stream only an event between the two of the second may have been waited for.
     let second = || vec![work(4, 20, 0, 1), work(22, 90, 0, 2)];
-    assert_eq!(Graph::of(second(), calls(Waits::Stream), &[0], vec![]).waited_for(3), None);
-    assert_eq!(Graph::of(second(), calls(Waits::Any), &[0], vec![]).waited_for(3), Some(0));
+    assert_eq!(Graph::new(second(), calls(Waits::Stream), &[0], vec![]).waited_for(3), None);
+    assert_eq!(Graph::new(second(), calls(Waits::Any), &[0], vec![]).waited_for(3), Some(0));
 }
 
 /// Moments by number: starts and ends of work, then of calls.
@@ -270,7 +270,7 @@ prop_compose! {
             })
             .collect();
         works.sort_by_key(|work| (work.start_ns, work.end_ns));
-        (Graph::of(works, kept, &devices, recorded), devices)
+        (Graph::new(works, kept, &devices, recorded), devices)
     }
 }
 

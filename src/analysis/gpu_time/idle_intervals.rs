@@ -23,7 +23,7 @@ impl Work {
 
 /// A stretch of time without kernels on one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub struct IdleInterval {
     /// When.
     pub time: Interval,
     /// Whether at least one copy ran at every moment of it; else nothing ran at any.
@@ -45,7 +45,7 @@ pub struct Stretch {
 /// streams count: a stream that waits while another works gives no stretch.
 ///
 /// Takes linear time.
-pub fn each_stretch(work: &[Work], span: Interval, emit: impl FnMut(Stretch)) {
+pub fn each_interval(work: &[Work], span: Interval, emit: impl FnMut(IdleInterval)) {
     let mut sweep = Sweep {
         work,
         reached_ns: span.start_ns,
@@ -73,16 +73,16 @@ struct Sweep<'a, F> {
     kernel_before: Option<u32>,
     before: Option<usize>,
     next_kernel: usize,
-    open: Option<Stretch>,
+    open: Option<IdleInterval>,
     emit: F,
 }
 
-impl<F: FnMut(Stretch)> Sweep<'_, F> {
+impl<F: FnMut(IdleInterval)> Sweep<'_, F> {
     /// Goes on to a time before which nothing else starts.
     fn until(&mut self, time_ns: i64, after: Option<usize>) {
-        let quiet_ns = self.reached_ns.max(self.kernels_until_ns);
-        let idle_ns = quiet_ns.max(self.copies_until_ns);
-        self.push(quiet_ns, idle_ns.min(time_ns), true, after);
+        let idle_ns = self.reached_ns.max(self.kernels_until_ns);
+        let idle_ns = idle_ns.max(self.copies_until_ns);
+        self.push(idle_ns, idle_ns.min(time_ns), true, after);
         self.push(idle_ns, time_ns, false, after);
         self.reached_ns = self.reached_ns.max(time_ns);
     }
@@ -107,7 +107,7 @@ impl<F: FnMut(Stretch)> Sweep<'_, F> {
             _ => {
                 self.close();
                 let (kernel_before, before) = (self.kernel_before, self.before);
-                self.open = Some(Stretch { time, copies, kernel_before, before, kernel_after: None, after });
+                self.open = Some(IdleInterval { time, copies, kernel_before, before, kernel_after: None, after });
             }
         }
     }
@@ -133,9 +133,9 @@ mod tests {
     use super::*;
     use crate::analysis::intervals::{difference, total_length_ns, union};
 
-    fn stretches(work: &[Work], span: Interval) -> Vec<Stretch> {
+    fn stretches(work: &[Work], span: Interval) -> Vec<IdleInterval> {
         let mut all = Vec::new();
-        each_stretch(work, span, |stretch| all.push(stretch));
+        each_interval(work, span, |stretch| all.push(stretch));
         all
     }
 

@@ -44,12 +44,12 @@ pub fn quantity(name: &str, unit: Option<&str>) -> Option<(Quantity, f64)> {
 
 /// A value that holds from each sample to the next, and from the last one on. Before the first it is not known.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct StepSeries {
     /// Time, value, and integral up to the time, in the order of time.
     steps: Vec<(i64, f64, f64)>,
 }
 
-impl Held {
+impl StepSeries {
     /// From samples in any order; of those at the same time the last holds.
     pub fn new(mut samples: Vec<(i64, f64)>) -> Self {
         samples.retain(|(_, value)| value.is_finite());
@@ -106,18 +106,18 @@ mod tests {
             samples in prop::collection::vec((0_i64..40, 1_i32..9), 0..8), start in 0_i64..50, length in 0_i64..20,
         ) {
             let samples: Vec<(i64, f64)> = samples.into_iter().map(|(time, value)| (time, f64::from(value))).collect();
-            let held_at = |time: i64| {
+            let value_at = |time: i64| {
                 let mut before: Vec<&(i64, f64)> = samples.iter().filter(|(sampled, _)| *sampled <= time).collect();
                 before.sort_by_key(|(sampled, _)| *sampled);
                 before.last().map(|(_, value)| *value)
             };
-            let known: Vec<f64> = (start..start + length.max(1)).filter_map(held_at).collect();
+            let known: Vec<f64> = (start..start + length.max(1)).filter_map(value_at).collect();
             let expected = match known.as_slice() {
-                [] if length > 0 => held_at(start + length),
+                [] if length > 0 => value_at(start + length),
                 [] => None,
                 known => Some(known.iter().sum::<f64>() / known.len() as f64),
             };
-            let found = Held::new(samples.clone()).mean(start, start + length);
+            let found = StepSeries::new(samples.clone()).mean(start, start + length);
             prop_assert_eq!(found.is_some(), expected.is_some());
             if let (Some(found), Some(expected)) = (found, expected) {
                 prop_assert!((found - expected).abs() < 1e-9, "{} is not {}", found, expected);

@@ -34,7 +34,7 @@ pub enum Unattributed {
     /// Operations that finish in any order are under way, and it does not wait for all of them.
     AnyOrder,
     /// No operation that the counter counts was under way.
-    NothingUnderWay,
+    NothingInFlight,
     /// It waits for something else than operations that are known.
     OtherReason,
     /// Where a branch of the kernel goes is not known.
@@ -47,7 +47,7 @@ impl Unattributed {
         match self {
             Self::OtherPath => "other_path",
             Self::AnyOrder => "any_order",
-            Self::NothingUnderWay => "nothing_under_way",
+            Self::NothingInFlight => "nothing_under_way",
             Self::OtherReason => "other_reason",
             Self::UnknownBranch => "unknown_branch",
         }
@@ -76,8 +76,8 @@ pub fn part_of(total: i64, parts: usize, at: usize) -> i64 {
 pub fn attribute(listing: &[Instruction<'_>], rules: &InstructionRules) -> Vec<WaitPart> {
     let texts: Vec<String> = listing.iter().map(|row| row.text.trim().to_ascii_lowercase()).collect();
     let Some(generation) = rules.generation(texts.iter().map(|text| mnemonic(text))) else { return Vec::new() };
-    let branches = Branches::of(listing, &texts, rules);
-    let mut state = UnderWay::new(generation);
+    let branches = Branches::new(listing, &texts, rules);
+    let mut state = InFlight::new(generation);
     let mut parts = Vec::new();
     let mut last: Option<(usize, &Instruction<'_>)> = None;
     for (at, (row, text)) in listing.iter().zip(&texts).enumerate() {
@@ -124,7 +124,7 @@ struct Branches {
 }
 
 impl Branches {
-    fn of(listing: &[Instruction<'_>], texts: &[String], rules: &InstructionRules) -> Self {
+    fn new(listing: &[Instruction<'_>], texts: &[String], rules: &InstructionRules) -> Self {
         let (mut branches, mut blind) = (Vec::new(), BTreeSet::new());
         let rows = listing.iter().zip(texts).enumerate();
         for (at, (row, text)) in rows.filter(|(_, (row, text))| row.hits != 0 && rules.is_direct(mnemonic(text))) {
@@ -162,12 +162,12 @@ struct Queue<'k> {
 }
 
 /// What is under way at a place of the code.
-struct UnderWay<'k> {
+struct InFlight<'k> {
     generation: &'k Generation,
     queues: BTreeMap<&'k str, Queue<'k>>,
 }
 
-impl<'k> UnderWay<'k> {
+impl<'k> InFlight<'k> {
     fn new(generation: &'k Generation) -> Self {
         Self { generation, queues: generation.counters().map(|counter| (counter, Queue::default())).collect() }
     }
@@ -210,8 +210,8 @@ impl<'k> UnderWay<'k> {
         let mut known = BTreeSet::new();
         parts.retain(|part| part.operation.map_or(true, |operation| known.insert(operation)));
         // A wait for several counters waits for nothing only if that is so of all.
-        if parts.iter().any(|part| part.operation != Err(Unattributed::NothingUnderWay)) {
-            parts.retain(|part| part.operation != Err(Unattributed::NothingUnderWay));
+        if parts.iter().any(|part| part.operation != Err(Unattributed::NothingInFlight)) {
+            parts.retain(|part| part.operation != Err(Unattributed::NothingInFlight));
         } else {
             parts.truncate(1);
         }
@@ -224,7 +224,7 @@ impl Queue<'_> {
     fn until(&mut self, limit: usize, generation: &Generation) -> Result<Vec<usize>, Unattributed> {
         let count = self.operations.len();
         if limit > 0 && limit >= count {
-            return Err(if self.open { Unattributed::OtherPath } else { Unattributed::NothingUnderWay });
+            return Err(if self.open { Unattributed::OtherPath } else { Unattributed::NothingInFlight });
         }
         if limit > 0 && !generation.finish_in_order(self.operations.iter().map(|(_, kind)| *kind)) {
             return Err(Unattributed::AnyOrder);
@@ -234,7 +234,7 @@ impl Queue<'_> {
         match (done.is_empty(), was_open) {
             (false, _) => Ok(done),
             (true, true) => Err(Unattributed::OtherPath),
-            (true, false) => Err(Unattributed::NothingUnderWay),
+            (true, false) => Err(Unattributed::NothingInFlight),
         }
     }
 }

@@ -5,13 +5,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Share of the pairs of neighbours that two sequences have in common, of those of the longer one.
 pub fn likeness(one: &[u32], other: &[u32]) -> f64 {
-    let neighbours = |of: &[u32]| -> Vec<u64> {
+    let neighbors = |of: &[u32]| -> Vec<u64> {
         let pairs = of.iter().zip(of.iter().skip(1)).map(|(one, next)| u64::from(*one) << 32 | u64::from(*next));
         let mut pairs: Vec<u64> = pairs.collect();
         pairs.sort_unstable();
         pairs
     };
-    let (mine, theirs) = (neighbours(one), neighbours(other));
+    let (mine, theirs) = (neighbors(one), neighbors(other));
     let longest = mine.len().max(theirs.len());
     if longest == 0 {
         return if one == other { 1.0 } else { 0.0 };

@@ -3,13 +3,13 @@
 use crate::analysis::iterations::occurrences::Occurrences;
 
 /// Occurrences that make a repetition worth the name.
-pub const LEAST_REPETITIONS: usize = 3;
+pub const MIN_REPETITIONS: usize = 3;
 /// Share of the sequence that repetitions must cover.
-const LEAST_COVERED: f64 = 0.3;
+const MIN_COVERED: f64 = 0.3;
 /// Periods that differ by less than this share are taken for one.
 const SAME_PERIOD: f64 = 0.05;
 /// Distances of so many periods are not held against an anchor, nor for it.
-const MOST_MISSING: u32 = 3;
+const MAX_MISSING: u32 = 3;
 /// What an irregular distance costs, where a regular one gains 1.
 const IRREGULAR: i64 = 2;
 
@@ -40,13 +40,13 @@ pub fn anchors(occurrences: &Occurrences) -> Vec<Anchor> {
     let mut distances = Vec::new();
     let length = occurrences.sequence().len();
     let symbols = occurrences.symbols().map(|symbol| (symbol, occurrences.of_symbol(symbol)));
-    let often = symbols.take_while(|(_, positions)| positions.len() >= LEAST_REPETITIONS);
+    let often = symbols.take_while(|(_, positions)| positions.len() >= MIN_REPETITIONS);
     often.filter_map(|(symbol, positions)| anchor(symbol, positions, length, &mut distances)).collect()
 }
 
 /// The anchor that a symbol is, if it is one; `distances` is written over.
 fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32>) -> Option<Anchor> {
-    let is_much = |covered: f64| covered >= LEAST_COVERED * length as f64;
+    let is_much = |covered: f64| covered >= MIN_COVERED * length as f64;
     let extent = f64::from(positions.last()? - positions.first()?);
     // No distance is longer than all together.
     if !is_much(2.0 * extent) {
@@ -60,7 +60,7 @@ fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32
     if period < 2 || !is_much(extent + f64::from(period)) {
         return None;
     }
-    let usual = Usual::of(period);
+    let usual = DistanceRules::new(period);
     // The stretch with the greatest surplus of regular distances.
     let (mut best, mut best_sum) = (0..0, 0_i64);
     let (mut from, mut sum) = (0, 0_i64);
@@ -73,7 +73,7 @@ fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32
     }
     let start = *positions.get(best.start)?;
     let last = *positions.get(best.end)?;
-    if best.len() + 1 < LEAST_REPETITIONS || !is_much(f64::from(last - start) + f64::from(period)) {
+    if best.len() + 1 < MIN_REPETITIONS || !is_much(f64::from(last - start) + f64::from(period)) {
         return None;
     }
     let within = each_distance().skip(best.start).take(best.len());
@@ -82,13 +82,13 @@ fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32
 }
 
 /// Which distances are regular, and which are those of a symbol that is missing here and there: the least and the greatest.
-struct Usual {
+struct DistanceRules {
     regular: [u32; 2],
-    missing: [[u32; 2]; (MOST_MISSING - 1) as usize],
+    missing: [[u32; 2]; (MAX_MISSING - 1) as usize],
 }
 
-impl Usual {
-    fn of(period: u32) -> Self {
+impl DistanceRules {
+    fn new(period: u32) -> Self {
         let (wide, off) = (u64::from(period), u64::from(tolerance(period)));
         let bound = |distance: u64| u32::try_from(distance).unwrap_or(u32::MAX);
         // Those that are nearer to so many periods than to another number of them, and not too far off.
@@ -146,10 +146,10 @@ mod tests {
                 let times = (f64::from(distance) / f64::from(period)).round() as u32;
                 let gain = match times {
                     _ if distance.abs_diff(period) <= tolerance(period) => 1,
-                    2..=MOST_MISSING if distance.abs_diff(times * period) <= times * tolerance(period) => 0,
+                    2..=MAX_MISSING if distance.abs_diff(times * period) <= times * tolerance(period) => 0,
                     _ => -IRREGULAR,
                 };
-                assert_eq!(Usual::of(period).gain(distance), gain, "{distance} with {period}");
+                assert_eq!(DistanceRules::new(period).gain(distance), gain, "{distance} with {period}");
             }
         }
     }

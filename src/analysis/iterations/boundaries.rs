@@ -8,10 +8,10 @@ use crate::analysis::iterations::occurrences::Occurrences;
 const STEADY: f64 = 0.7;
 
 /// Anchors that may stand in for a missing one, of those that seem nearest behind it.
-const MOST_LOOKED_AT: usize = 64;
+const MAX_LOOKED_AT: usize = 64;
 /// Occurrences of the anchor, evenly spread, behind which their distance is looked up: its median says as much as that of
 /// all.
-const MOST_MEASURED: usize = 1024;
+const MAX_MEASURED: usize = 1024;
 
 /// Symbols that are all looked at, and of how many others one is, before it is told that nowhere near enough is explained: what
 /// these show must be this share of it.
@@ -20,11 +20,11 @@ const ONE_IN: usize = 16;
 const HOPEFUL: f64 = 0.5;
 
 /// Repetitions whose ends are each searched for among all positions of a symbol.
-const MOST_SEARCHED: usize = 64;
+const MAX_SEARCHED: usize = 64;
 
 /// What of a sequence is explained by cutting it into repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Explained {
+pub struct PeriodFit {
     /// Symbols that occur equally often in nearly all repetitions.
     pub symbols: usize,
     /// How often these occur so.
@@ -32,20 +32,20 @@ pub struct Explained {
 }
 
 /// Counts what belongs to the repetitions that begin at `starts`, the last of which only ends the one before.
-pub fn explained(occurrences: &Occurrences, starts: &[u32]) -> Explained {
+pub fn explained(occurrences: &Occurrences, starts: &[u32]) -> PeriodFit {
     counted(occurrences, starts, 0).unwrap_or_default()
 }
 
 /// Whether at least so many occurrences belong to the repetitions; no more is counted than tells.
 pub fn explains(occurrences: &Occurrences, sample: &Sample, starts: &[u32], least: usize) -> bool {
-    let is_little = Pieces::of(starts).is_none_or(|mut pieces| pieces.explain_little(occurrences, sample, least));
+    let is_little = Pieces::new(starts).is_none_or(|mut pieces| pieces.explain_little(occurrences, sample, least));
     !is_little && counted(occurrences, starts, least).is_some()
 }
 
 /// What belongs to the repetitions; `None` if it is less than `enough` occurrences.
-fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<Explained> {
-    let mut pieces = Pieces::of(starts)?;
-    let mut explained = Explained::default();
+fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<PeriodFit> {
+    let mut pieces = Pieces::new(starts)?;
+    let mut explained = PeriodFit::default();
     // What may belong to them still. The most frequent symbols, which come first, take the least work for each occurrence.
     let mut left = (pieces.last - pieces.first) as usize;
     for positions in occurrences.with_at_least(pieces.least) {
@@ -70,12 +70,12 @@ pub struct Sample {
 
 impl Sample {
     /// Of the symbols of a sequence.
-    pub fn of(occurrences: &Occurrences) -> Self {
+    pub fn new(occurrences: &Occurrences) -> Self {
         let symbols = occurrences.symbols().len();
         if symbols < FREQUENT * ONE_IN {
             return Self { places: Vec::new() };
         }
-        let rare = (FREQUENT..symbols).filter(|place| is_looked_at(*place)).map(|place| (place, ONE_IN));
+        let rare = (FREQUENT..symbols).filter(|place| is_sampled(*place)).map(|place| (place, ONE_IN));
         Self { places: (0..FREQUENT).map(|place| (place, 1)).chain(rare).collect() }
     }
 }
@@ -92,7 +92,7 @@ struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    fn of(starts: &'a [u32]) -> Option<Self> {
+    fn new(starts: &'a [u32]) -> Option<Self> {
         let (first, last) = (*starts.first()?, *starts.last()?);
         let least = (STEADY * (starts.len() - 1) as f64).ceil() as usize;
         Some(Self { starts, first, last, least, having: Vec::new() })
@@ -101,13 +101,13 @@ impl<'a> Pieces<'a> {
     /// Whether a look at some of very many symbols shows that nowhere near so many occurrences belong to the repetitions.
     fn explain_little(&mut self, occurrences: &Occurrences, sample: &Sample, enough: usize) -> bool {
         let mut seen = 0;
-        for (place, stands_for) in &sample.places {
+        for (place, substitutes) in &sample.places {
             let positions = occurrences.of_symbol(*place as u32);
             // Those that follow are rarer still.
             if positions.len() < self.least {
                 break;
             }
-            seen += stands_for * self.usual_times(self.within(positions)).unwrap_or(0);
+            seen += substitutes * self.usual_times(self.within(positions)).unwrap_or(0);
         }
         !sample.places.is_empty() && (seen as f64) < HOPEFUL * enough as f64
     }
@@ -128,7 +128,7 @@ impl<'a> Pieces<'a> {
         having.clear();
         let (mut at, mut most, mut usual) = (0, 0, 0);
         // The ends of few repetitions are far from one another. Searches that do not wait for the one before go on together.
-        let is_often = self.starts.len() > MOST_SEARCHED;
+        let is_often = self.starts.len() > MAX_SEARCHED;
         for (place, end) in self.starts.iter().enumerate().skip(1) {
             // What is left cannot make up for it any more.
             if most + (self.starts.len() - place) < self.least {
@@ -159,7 +159,7 @@ impl<'a> Pieces<'a> {
 }
 
 /// Chooses one in [`ONE_IN`] places, at no regular distance: symbols are nearly in the order in which they come in a repetition.
-fn is_looked_at(place: usize) -> bool {
+fn is_sampled(place: usize) -> bool {
     // The steps of splitmix64.
     let mixed = (place as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -201,7 +201,7 @@ pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> 
 /// How far behind the anchor the others usually are, with where these are; nearest first, then as they come first.
 fn usual_offsets<'a>(anchor: &Anchor, others: &[Anchor], occurrences: &'a Occurrences) -> Vec<(u32, &'a [u32])> {
     let of_anchor = occurrences.of_symbol(anchor.symbol);
-    let step = of_anchor.len().div_ceil(MOST_MEASURED).max(1);
+    let step = of_anchor.len().div_ceil(MAX_MEASURED).max(1);
     let measured = of_anchor.len().div_ceil(step);
     let mut offsets: Vec<(u32, &[u32])> = Vec::new();
     let others = others.iter().filter(|other| other.symbol != anchor.symbol);
@@ -212,7 +212,7 @@ fn usual_offsets<'a>(anchor: &Anchor, others: &[Anchor], occurrences: &'a Occurr
         })
         .collect();
     others.sort_unstable();
-    for (_, positions) in others.into_iter().take(MOST_LOOKED_AT) {
+    for (_, positions) in others.into_iter().take(MAX_LOOKED_AT) {
         let mut found: Vec<u32> = of_anchor
             .iter()
             .step_by(step)
@@ -251,8 +251,8 @@ mod tests {
     use super::*;
 
     /// Symbols and occurrences that belong to repetitions, symbol by symbol and repetition by repetition.
-    fn by_definition(sequence: &[u32], starts: &[u32]) -> Explained {
-        let mut explained = Explained::default();
+    fn by_definition(sequence: &[u32], starts: &[u32]) -> PeriodFit {
+        let mut explained = PeriodFit::default();
         let least = STEADY * (starts.len() - 1) as f64;
         for symbol in 0..=sequence.iter().max().copied().unwrap_or(0) {
             let times = starts.windows(2).map(|pair| {
@@ -273,10 +273,10 @@ mod tests {
     #[test]
     fn as_many_symbols_are_looked_at_wherever_they_are_in_a_step() {
         for step in [13, 16, 17, 34, 89, 144] {
-            let mut looked_at = vec![0_usize; step];
-            (0..90_000).filter(|place| is_looked_at(*place)).for_each(|place| looked_at[place % step] += 1);
+            let mut inspected = vec![0_usize; step];
+            (0..90_000).filter(|place| is_sampled(*place)).for_each(|place| inspected[place % step] += 1);
             let usual = 90_000 / ONE_IN / step;
-            assert!(looked_at.iter().all(|times| times.abs_diff(usual) < usual), "{step}: {looked_at:?}");
+            assert!(inspected.iter().all(|times| times.abs_diff(usual) < usual), "{step}: {inspected:?}");
         }
     }
 
@@ -292,11 +292,11 @@ mod tests {
         let mixed: Vec<u32> = (0..3).flat_map(|at| step.iter().map(move |symbol| other(at, *symbol))).collect();
         let starts = [0, 9_000, 18_000, 27_000];
         for (sequence, is_little) in [(step.repeat(3), false), (mixed, true)] {
-            let occurrences = Occurrences::of(sequence.clone());
+            let occurrences = Occurrences::from_sequence(sequence.clone());
             assert!(occurrences.symbols().len() >= FREQUENT * ONE_IN);
             let enough = 16_200;
-            let sample = Sample::of(&occurrences);
-            let told = Pieces::of(&starts).unwrap().explain_little(&occurrences, &sample, enough);
+            let sample = Sample::new(&occurrences);
+            let told = Pieces::new(&starts).unwrap().explain_little(&occurrences, &sample, enough);
             let explained = explained(&occurrences, &starts).occurrences;
             assert_eq!((told, explained >= enough), (is_little, !is_little), "{explained}");
             assert_eq!(explains(&occurrences, &sample, &starts, enough), explained >= enough);
@@ -319,8 +319,8 @@ mod tests {
             let length = sequence.len() as u32;
             let every_step: Vec<u32> = (0..=times as u32).map(|at| at * step.len() as u32).collect();
             let any: Vec<u32> = starts.into_iter().filter(|start| *start <= length).collect();
-            let occurrences = Occurrences::of(sequence.clone());
-            let sample = Sample::of(&occurrences);
+            let occurrences = Occurrences::from_sequence(sequence.clone());
+            let sample = Sample::new(&occurrences);
             for starts in [every_step, any].into_iter().filter(|starts| starts.len() >= 3) {
                 let expected = by_definition(&sequence, &starts);
                 prop_assert_eq!(explained(&occurrences, &starts), expected);

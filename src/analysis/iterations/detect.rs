@@ -3,20 +3,20 @@
 use std::ops::Range;
 
 use crate::analysis::iterations::alike::{commonest, likeness};
-use crate::analysis::iterations::anchors::{Anchor, LEAST_REPETITIONS, anchors, by_period, tolerance};
-use crate::analysis::iterations::boundaries::{Explained, Sample, explained, explains, starts};
+use crate::analysis::iterations::anchors::{Anchor, MIN_REPETITIONS, anchors, by_period, tolerance};
+use crate::analysis::iterations::boundaries::{PeriodFit, Sample, explained, explains, starts};
 use crate::analysis::iterations::occurrences::Occurrences;
 use crate::analysis::iterations::recurring::recurring_share;
 
 /// Periods that are looked at, of those that cover most.
-const MOST_PERIODS: usize = 24;
+const MAX_PERIODS: usize = 24;
 /// Share of what lies in repetitions that must recur in them.
-const LEAST_EXPLAINED: f64 = 0.6;
+const MIN_EXPLAINED: f64 = 0.6;
 /// Share of a sequence that recurs if it repeats: an anchor covers 0.3 of it with a distance more than it has, of which there are
-/// two; half of what is left may be missing at the end, and [`LEAST_EXPLAINED`] of the other half recurs.
-const LEAST_RECURRING: f64 = 0.05;
+/// two; half of what is left may be missing at the end, and [`MIN_EXPLAINED`] of the other half recurs.
+const MIN_RECURRING: f64 = 0.05;
 /// Sequences of so many symbols are looked at for what recurs at length first, which is little work beside looking for wide
-/// periods, of which none is left where next to nothing does: half of the repetitions of one have [`LEAST_ALIKE_WIDE`] of the
+/// periods, of which none is left where next to nothing does: half of the repetitions of one have [`MIN_ALIKE_WIDE`] of the
 /// fives in common with the usual one, and either they are [`SAME`], or they are [`NEARLY_ALL`]. One kernel in eighteen
 /// is another one then at most, and two in five of the sixteens are as they were.
 const LONG: usize = 4_096;
@@ -29,23 +29,23 @@ const RARE: u32 = 8;
 /// Share of the greatest likeness that the repetitions of a period must have.
 const AS_ALIKE: f64 = 0.8;
 /// How much alike the usual repetition and half of the others must be, and if the symbols alone do not show the period.
-const LEAST_ALIKE: f64 = 0.5;
-const LEAST_ALIKE_WIDE: f64 = 0.75;
+const MIN_ALIKE: f64 = 0.5;
+const MIN_ALIKE_WIDE: f64 = 0.75;
 /// How much alike the last must be, of which something may be missing.
-const LEAST_ALIKE_LAST: f64 = 0.75;
+const MIN_ALIKE_LAST: f64 = 0.75;
 /// Symbols in repetitions that are no accident, unless they are this share of all.
-const LEAST_WITHIN: usize = 24;
+const MIN_WITHIN: usize = 24;
 const NEARLY_ALL: f64 = 0.8;
 /// Signs that are required of a period that the symbols alone do not show: that it repeats so often, in so many symbols, just
 /// so, and nearly all the time.
-const LEAST_SIGNS: usize = 3;
-const LEAST_REPETITIONS_WIDE: usize = 5;
-const LEAST_WITHIN_WIDE: usize = 60;
+const MIN_SIGNS: usize = 3;
+const MIN_REPETITIONS_WIDE: usize = 5;
+const MIN_WITHIN_WIDE: usize = 60;
 const SAME: f64 = 0.95;
 /// Of the anchors of a period, the first that is regular this often, of the most, begins the repetitions.
 const OFTEN: f64 = 0.8;
 /// Repetitions that are compared with the usual one: their median and mean say as much as those of all.
-const MOST_COMPARED: usize = 256;
+const MAX_COMPARED: usize = 256;
 /// How many symbols stand together, always and where nothing is found otherwise.
 const WIDTHS: [usize; 3] = [1, 2, 4];
 const MORE_WIDTHS: [usize; 2] = [8, 16];
@@ -64,7 +64,7 @@ pub struct Repetitions {
 struct Candidate {
     starts: Vec<u32>,
     period: u32,
-    explained: Explained,
+    explained: PeriodFit,
     /// How much alike the usual repetition and the others are on average.
     alike: f64,
     /// Whether the symbols alone do not show it.
@@ -78,10 +78,10 @@ struct Candidate {
 /// step, it is the outer one as long as it has symbols of its own. The period is 1 where nearly all is one symbol. Takes
 /// `O(n log n)`.
 pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
-    if sequence.len() < 2 * LEAST_REPETITIONS || u32::try_from(sequence.len()).is_err() {
+    if sequence.len() < 2 * MIN_REPETITIONS || u32::try_from(sequence.len()).is_err() {
         return None;
     }
-    let occurrences = Occurrences::of(sequence.to_vec());
+    let occurrences = Occurrences::from_sequence(sequence.to_vec());
     // Those of symbols that stand together; none while each stands alone.
     let mut together: Option<Occurrences> = None;
     let mut candidates = Vec::new();
@@ -89,17 +89,17 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
         if !candidates.is_empty() && MORE_WIDTHS.contains(&width) {
             break;
         }
-        let is_hopeless = || sequence.len() >= LONG && recurring_share(&occurrences) < LEAST_RECURRING;
+        let is_hopeless = || sequence.len() >= LONG && recurring_share(&occurrences) < MIN_RECURRING;
         if width == WIDE && candidates.is_empty() && is_hopeless() {
             break;
         }
         if width > 1 {
             together = Some(together.as_ref().unwrap_or(&occurrences).widened(width / 2));
         }
-        let least_alike = if width > 1 { LEAST_ALIKE_WIDE } else { LEAST_ALIKE };
+        let least_alike = if width > 1 { MIN_ALIKE_WIDE } else { MIN_ALIKE };
         let of_wide = together.as_ref().unwrap_or(&occurrences);
         // The more stand together, the fewer of them recur.
-        if (of_wide.recurring() as f64) < LEAST_RECURRING * sequence.len() as f64 {
+        if (of_wide.recurring() as f64) < MIN_RECURRING * sequence.len() as f64 {
             break;
         }
         let found = candidates_of(of_wide, least_alike).into_iter();
@@ -113,12 +113,12 @@ pub fn repetitions(sequence: &[u32]) -> Option<Repetitions> {
     let found = chosen(candidates).and_then(|chosen| {
         let found = cut(&chosen, sequence);
         let within: usize = found.ranges.iter().map(ExactSizeIterator::len).sum();
-        let is_often = chosen.starts.len() >= LEAST_REPETITIONS_WIDE;
+        let is_often = chosen.starts.len() >= MIN_REPETITIONS_WIDE;
         let is_nearly_all = within as f64 >= NEARLY_ALL * sequence.len() as f64;
-        let signs = [is_often, within >= LEAST_WITHIN_WIDE, chosen.alike >= SAME, is_nearly_all];
-        let is_sure = !chosen.wide || signs.into_iter().filter(|sign| *sign).count() >= LEAST_SIGNS;
-        let is_much = within >= LEAST_WITHIN || is_nearly_all;
-        (found.ranges.len() >= LEAST_REPETITIONS && is_much && is_sure).then_some(found)
+        let signs = [is_often, within >= MIN_WITHIN_WIDE, chosen.alike >= SAME, is_nearly_all];
+        let is_sure = !chosen.wide || signs.into_iter().filter(|sign| *sign).count() >= MIN_SIGNS;
+        let is_much = within >= MIN_WITHIN || is_nearly_all;
+        (found.ranges.len() >= MIN_REPETITIONS && is_much && is_sure).then_some(found)
     });
     found.or_else(|| one_by_one(sequence, &occurrences))
 }
@@ -156,27 +156,27 @@ fn one_by_one(sequence: &[u32], occurrences: &Occurrences) -> Option<Repetitions
         from..start
     });
     let longest = runs.max_by_key(ExactSizeIterator::len)?;
-    let is_much = longest.len() >= LEAST_WITHIN && is_nearly_all(longest.len());
+    let is_much = longest.len() >= MIN_WITHIN && is_nearly_all(longest.len());
     is_much.then(|| Repetitions { period: 1, alike: 1.0, ranges: longest.map(|place| place..place + 1).collect() })
 }
 
 /// Where repetitions may begin, with their usual length.
 fn candidates_of(occurrences: &Occurrences, least_alike: f64) -> Vec<(Vec<u32>, u32)> {
     let mut groups = by_period(anchors(occurrences));
-    if groups.len() > MOST_PERIODS {
+    if groups.len() > MAX_PERIODS {
         // A long period has few occurrences of many symbols, a short one in much noise many of few.
         let by = |group: &[Anchor], often: bool| match often {
             true => group.iter().map(|anchor| anchor.regular).sum(),
             false => group.len(),
         };
-        for (often, places) in [(false, 0..groups.len()), (true, MOST_PERIODS / 2..groups.len())] {
+        for (often, places) in [(false, 0..groups.len()), (true, MAX_PERIODS / 2..groups.len())] {
             if let Some(rest) = groups.get_mut(places) {
                 rest.sort_by_key(|group| std::cmp::Reverse(by(group, often)));
             }
         }
-        groups.truncate(MOST_PERIODS);
+        groups.truncate(MAX_PERIODS);
     }
-    let sample = Sample::of(occurrences);
+    let sample = Sample::new(occurrences);
     groups.iter().filter_map(|group| candidate(group, occurrences, &sample, least_alike)).collect()
 }
 
@@ -191,11 +191,11 @@ fn candidate(
     let anchor =
         group.iter().filter(|anchor| anchor.regular as f64 >= OFTEN * most as f64).min_by_key(|anchor| anchor.start)?;
     let starts = starts(anchor, group, occurrences);
-    if starts.len() < LEAST_REPETITIONS {
+    if starts.len() < MIN_REPETITIONS {
         return None;
     }
     let length = starts.last()?.checked_sub(*starts.first()?)?;
-    if !explains(occurrences, sample, &starts, (LEAST_EXPLAINED * f64::from(length)).ceil() as usize) {
+    if !explains(occurrences, sample, &starts, (MIN_EXPLAINED * f64::from(length)).ceil() as usize) {
         return None;
     }
     let mut likenesses = likenesses(&starts, sequence);
@@ -216,7 +216,7 @@ fn likenesses(starts: &[u32], sequence: &[u32]) -> Vec<f64> {
     let pieces = pieces(starts, sequence);
     let place = commonest(&pieces);
     let usual = pieces.get(place).copied().unwrap_or_default();
-    let step = pieces.len().div_ceil(MOST_COMPARED).max(1);
+    let step = pieces.len().div_ceil(MAX_COMPARED).max(1);
     let others = pieces.iter().enumerate().filter(|(other, _)| *other != place).step_by(step);
     others.map(|(_, piece)| likeness(usual, piece)).collect()
 }
@@ -254,7 +254,7 @@ fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
         whole = of_last;
     }
     let mut ranges = full(&starts, period);
-    if let Some(last) = starts.last().copied().filter(|_| whole >= LEAST_ALIKE_LAST) {
+    if let Some(last) = starts.last().copied().filter(|_| whole >= MIN_ALIKE_LAST) {
         ranges.push(last..last.saturating_add(period).min(length));
     }
     Repetitions { period, alike: candidate.alike, ranges }

@@ -9,7 +9,7 @@ use crate::analysis::iterations::phases::Slowness;
 /// start and end of each repetition in order. `None` where there are none.
 pub fn even_part(times_ns: &[(i64, i64)], most_excess_pct: u32) -> Option<Range<usize>> {
     let durations: Vec<i64> = times_ns.iter().map(|(start, end)| end.saturating_sub(*start)).collect();
-    let slowness = Slowness::of(&durations)?;
+    let slowness = Slowness::compute(&durations)?;
     // In hundredths of nanoseconds, which have no rounding. A stretch is even where its end, less what its repetitions may take, is
     // no later than its start.
     let allowed = i128::from(slowness.median_ns) * (100 + i128::from(most_excess_pct));
@@ -76,7 +76,7 @@ mod tests {
         fn as_long_as_by_trying(repetitions in prop::collection::vec((1_i64..300, prop_oneof![Just(0_i64), 0_i64..500]), 1..40)) {
             let times = times(&repetitions);
             let durations: Vec<i64> = times.iter().map(|(start, end)| end - start).collect();
-            let slowness = Slowness::of(&durations).unwrap();
+            let slowness = Slowness::compute(&durations).unwrap();
             let mut longest = 0..0;
             for first in 0..times.len() {
                 for end in first + 1..=times.len() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 const NONE: u32 = u32::MAX;
 /// Pairs that symbols may make, for each symbol of a sequence, to have a table of them.
-const MOST_PAIRS: usize = 4;
+const MAX_PAIRS: usize = 4;
 
 /// The positions of the symbols that recur, which are numbered by how often they occur, the most frequent first. Of those
 /// that do not recur nothing is kept, so that the work on symbols that stand together shrinks as fewer of them recur.
@@ -21,7 +21,7 @@ pub struct Occurrences {
 
 impl Occurrences {
     /// Positions in a sequence of symbols numbered from 0.
-    pub fn of(sequence: Vec<u32>) -> Self {
+    pub fn from_sequence(sequence: Vec<u32>) -> Self {
         let symbols = sequence.iter().max().map_or(0, |last| last.saturating_add(1));
         let mut counts = vec![0_u32; symbols as usize];
         for symbol in &sequence {
@@ -48,7 +48,7 @@ impl Occurrences {
     pub fn widened(&self, width: usize) -> Self {
         // What follows the end is a symbol of its own.
         let pairs = (self.symbols as usize).saturating_mul(self.symbols as usize + 1);
-        if pairs <= MOST_PAIRS.saturating_mul(self.sequence.len()) {
+        if pairs <= MAX_PAIRS.saturating_mul(self.sequence.len()) {
             self.paired(width, pairs)
         } else {
             self.split(width)
@@ -70,7 +70,7 @@ impl Occurrences {
             *number
         };
         let sequence: Vec<u32> = self.sequence.iter().zip(following).map(number).collect();
-        Self::of(sequence)
+        Self::from_sequence(sequence)
     }
 
     /// Symbol by symbol, of which only those are looked at that recur.
@@ -186,7 +186,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_same_where_the_same_follows(sequence in prop::collection::vec(0_u32..3, 0..40)) {
-            let mut occurrences = Occurrences::of(sequence.clone());
+            let mut occurrences = Occurrences::from_sequence(sequence.clone());
             for width in [1, 2, 4, 8] {
                 let symbols = occurrences.sequence();
                 let context = |place: usize| sequence[place..sequence.len().min(place + width)].to_vec();

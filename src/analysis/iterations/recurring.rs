@@ -4,7 +4,7 @@ use crate::analysis::iterations::occurrences::Occurrences;
 
 /// Symbols that stand together in short sequences. In longer ones it is so many more than it takes bits to number the places: what
 /// comes as a coin falls recurs that long at one place in 32 at most.
-const LEAST_WIDTH: usize = 16;
+const MIN_WIDTH: usize = 16;
 const MORE_THAN_BITS: usize = 5;
 /// Bits for each place, so that few of those that differ share one.
 const BITS_EACH: usize = 8;
@@ -59,7 +59,7 @@ fn sampled_share(occurrences: &Occurrences, sampled: usize) -> f64 {
 
 fn width(length: usize) -> usize {
     let bits = usize::BITS - length.leading_zeros();
-    LEAST_WIDTH.max(bits as usize + MORE_THAN_BITS)
+    MIN_WIDTH.max(bits as usize + MORE_THAN_BITS)
 }
 
 #[cfg(test)]
@@ -78,8 +78,8 @@ mod tests {
 
     #[test]
     fn nothing_stands_together_in_short_sequences() {
-        for length in 0..LEAST_WIDTH {
-            assert_eq!(recurring_share(&Occurrences::of(vec![0; length])), 0.0);
+        for length in 0..MIN_WIDTH {
+            assert_eq!(recurring_share(&Occurrences::from_sequence(vec![0; length])), 0.0);
         }
     }
 
@@ -95,7 +95,7 @@ mod tests {
             odd.into_iter().for_each(|(place, symbol)| sequence[place % length] = symbol);
             prop_assume!(length >= 2_000);
             let expected = by_definition(&sequence);
-            let occurrences = Occurrences::of(sequence);
+            let occurrences = Occurrences::from_sequence(sequence);
             let share = recurring_share(&occurrences);
             prop_assert!((share - expected).abs() < 0.03, "{share} for {expected}");
             let of_some = sampled_share(&occurrences, length / 4);

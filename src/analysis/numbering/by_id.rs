@@ -24,7 +24,7 @@ impl<T: Copy + PartialEq> ById<T> {
     /// id `choose` gives the one that stays; it is handed the earlier one first.
     ///
     /// Takes linear time where ids lie close together, else `O(n log n)`.
-    pub fn of<I: Iterator<Item = (i64, T)>>(each: impl Fn() -> I, absent: T, choose: impl Fn(T, T) -> T) -> Self {
+    pub fn new<I: Iterator<Item = (i64, T)>>(each: impl Fn() -> I, absent: T, choose: impl Fn(T, T) -> T) -> Self {
         let (mut number, mut least, mut greatest) = (0_u64, i64::MAX, i64::MIN);
         each().for_each(|(id, _)| {
             number += 1;
@@ -95,8 +95,8 @@ mod tests {
         ) {
             for ids in [ids, near] {
                 let rows = || ids.iter().copied().zip(0_u32..);
-                let last = ById::of(rows, ABSENT, u32::max);
-                let first = ById::of(rows, ABSENT, |earlier, _| earlier);
+                let last = ById::new(rows, ABSENT, u32::max);
+                let first = ById::new(rows, ABSENT, |earlier, _| earlier);
                 prop_assert_eq!(last.is_empty(), ids.is_empty());
                 for id in ids.iter().copied().chain(-25..25) {
                     let place = |found: Option<usize>| found.map(|place| place as u32);
@@ -109,9 +109,9 @@ mod tests {
 
     #[test]
     fn ids_far_apart_need_no_table() {
-        let far = ById::of(|| [(i64::MIN, 1), (i64::MAX, 2)].into_iter(), 0, i32::max);
+        let far = ById::new(|| [(i64::MIN, 1), (i64::MAX, 2)].into_iter(), 0, i32::max);
         assert!(matches!(far, ById::Sorted(_)));
         assert_eq!((far.get(i64::MIN), far.get(i64::MAX), far.get(0)), (Some(1), Some(2), None));
-        assert!(matches!(ById::of(|| (5..9).map(|id| (id, 1)), 0, i32::max), ById::Table { .. }));
+        assert!(matches!(ById::new(|| (5..9).map(|id| (id, 1)), 0, i32::max), ById::Table { .. }));
     }
 }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 /// Integers below this are looked up in a table.
 const SMALL: usize = 1 << 22;
 /// Entries of a table for each row that there may be.
-const MOST_PER_ROW: usize = 64;
+const MAX_PER_ROW: usize = 64;
 /// Pairs of a kind and a value that there may be, for each row, to have a table of them.
-const MOST_PAIRS: usize = 4;
+const MAX_PAIRS: usize = 4;
 const NONE: u32 = u32::MAX;
 
 /// Numbers integers, or that there is none, in the order in which they come.
-pub struct Numbers {
+pub struct DenseIds {
     /// Integers from this on are not small.
     small_end: usize,
     /// Numbers of small integers, [`NONE`] of those that did not come.
@@ -22,21 +22,21 @@ pub struct Numbers {
     last: Option<(Option<i64>, u32)>,
 }
 
-impl Default for Numbers {
+impl Default for DenseIds {
     fn default() -> Self {
         Self { small_end: SMALL, small: Vec::new(), others: BTreeMap::new(), next: 0, last: None }
     }
 }
 
-impl Numbers {
+impl DenseIds {
     /// For the integers of so many rows: a table that is much longer than these costs more than it saves.
     fn of_rows(rows: usize) -> Self {
-        Self { small_end: SMALL.min(rows.saturating_mul(MOST_PER_ROW)), ..Self::default() }
+        Self { small_end: SMALL.min(rows.saturating_mul(MAX_PER_ROW)), ..Self::default() }
     }
 
     /// The number of an integer.
     #[inline]
-    pub fn of(&mut self, value: Option<i64>) -> u32 {
+    pub fn intern(&mut self, value: Option<i64>) -> u32 {
         match self.last {
             Some((last, number)) if last == value => number,
             _ => {
@@ -66,23 +66,23 @@ impl Numbers {
 
 /// Rows of so many kinds, numbered from 0 in the order in which they come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kinds {
+pub struct DenseGroups {
     /// The kind of each row.
     pub of_rows: Vec<u32>,
     /// Number of kinds.
     pub count: usize,
 }
 
-impl Kinds {
+impl DenseGroups {
     /// Rows that are all alike. There are at most `u32::MAX` of them.
     pub fn alike(rows: usize) -> Self {
         Self { of_rows: vec![0; rows], count: rows.min(1) }
     }
 
     /// Those with the same value of `values`, which has one for each row.
-    pub fn of(values: impl Iterator<Item = Option<i64>>) -> Self {
-        let mut numbers = Numbers::of_rows(values.size_hint().1.unwrap_or(SMALL));
-        let of_rows = values.map(|value| numbers.of(value)).collect();
+    pub fn from_values(values: impl Iterator<Item = Option<i64>>) -> Self {
+        let mut numbers = DenseIds::of_rows(values.size_hint().1.unwrap_or(SMALL));
+        let of_rows = values.map(|value| numbers.intern(value)).collect();
         Self { of_rows, count: numbers.next as usize }
     }
 
@@ -94,9 +94,9 @@ impl Kinds {
         if least == greatest {
             return Self::alike(values.len());
         }
-        let most = MOST_PAIRS.saturating_mul(values.len());
+        let most = MAX_PAIRS.saturating_mul(values.len());
         let span = usize::try_from(greatest.abs_diff(least)).ok().filter(|span| *span < most);
-        let Some(span) = span else { return Self::of(values.map(Some)) };
+        let Some(span) = span else { return Self::from_values(values.map(Some)) };
         let mut known = vec![NONE; span + 1];
         let mut next = 0;
         let number = |value: i64| {
@@ -114,7 +114,7 @@ impl Kinds {
     /// Those that are alike and have the same value too.
     #[must_use]
     pub fn and_of(self, values: impl Iterator<Item = Option<i64>>) -> Self {
-        self.and(&Self::of(values))
+        self.and(&Self::from_values(values))
     }
 
     /// Those that are alike in both ways.
@@ -130,7 +130,7 @@ impl Kinds {
         let pair = |kind: u32, other: u32| kind as usize * width + other as usize;
         let pairs = self.count.saturating_mul(width);
         let rows = self.of_rows.iter_mut().zip(&other.of_rows);
-        if pairs <= MOST_PAIRS.saturating_mul(other.of_rows.len()) {
+        if pairs <= MAX_PAIRS.saturating_mul(other.of_rows.len()) {
             let mut known = vec![NONE; pairs];
             let mut next = 0;
             for (kind, other) in rows {
@@ -206,17 +206,17 @@ mod tests {
             rows in prop::collection::vec((value(), value(), value(), any::<bool>()), 0..40),
         ) {
             let first: Vec<_> = rows.iter().map(|row| row.0).collect();
-            let kinds = Kinds::of(first.iter().copied());
+            let kinds = DenseGroups::from_values(first.iter().copied());
             prop_assert_eq!(&kinds.of_rows, &by_definition(&first));
             let all: Vec<_> = rows.iter().map(|row| (row.0, row.1, row.2)).collect();
             let values: Vec<i64> = first.iter().copied().flatten().collect();
-            let of_values = Kinds::of_values(values.iter().copied());
-            prop_assert_eq!(of_values, Kinds::of(values.into_iter().map(Some)));
+            let of_values = DenseGroups::of_values(values.iter().copied());
+            prop_assert_eq!(of_values, DenseGroups::from_values(values.into_iter().map(Some)));
             let kinds = kinds.and_of(rows.iter().map(|row| row.1)).and_of(rows.iter().map(|row| row.2));
             let expected = by_definition(&all);
             prop_assert_eq!(kinds.count, expected.iter().max().map_or(0, |most| *most as usize + 1));
             prop_assert_eq!(&kinds.of_rows, &expected);
-            let alike = Kinds::alike(rows.len());
+            let alike = DenseGroups::alike(rows.len());
             prop_assert_eq!(&alike.clone().and(&kinds), &kinds);
             prop_assert_eq!(&kinds.clone().and(&alike), &kinds);
 

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 /// Numbers keys in the order in which they come; quick where a row often has the key of the row before.
-pub struct LaneNumbers<K> {
+pub struct IdInterner<K> {
     known: BTreeMap<K, u32>,
     last: Option<(K, u32)>,
 }
 
-impl<K> Default for LaneNumbers<K> {
+impl<K> Default for IdInterner<K> {
     fn default() -> Self {
         Self { known: BTreeMap::new(), last: None }
     }
 }
 
-impl<K: Copy + Ord> LaneNumbers<K> {
+impl<K: Copy + Ord> IdInterner<K> {
     /// The number of a key.
-    pub fn of(&mut self, key: K) -> u32 {
+    pub fn intern(&mut self, key: K) -> u32 {
         if let Some((_, number)) = self.last.filter(|(last, _)| *last == key) {
             return number;
         }
@@ -38,8 +38,8 @@ mod tests {
 
     #[test]
     fn numbers_in_the_order_of_coming() {
-        let mut numbers = LaneNumbers::default();
-        assert_eq!(["b", "b", "a", "b", "c", "a"].map(|key| numbers.of(key)), [0, 0, 1, 0, 2, 1]);
+        let mut numbers = IdInterner::default();
+        assert_eq!(["b", "b", "a", "b", "c", "a"].map(|key| numbers.intern(key)), [0, 0, 1, 0, 2, 1]);
         assert_eq!(
             numbers.known().iter().map(|(key, number)| (*key, *number)).collect::<Vec<_>>(),
             [("a", 1), ("b", 0), ("c", 2)]

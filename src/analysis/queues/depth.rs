@@ -15,7 +15,7 @@ pub struct Work {
 
 /// A stretch of time in which nothing changes in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct QueueInterval {
     /// The queue.
     pub queue: u32,
     /// Its start in raw nanoseconds.
@@ -32,7 +32,7 @@ pub struct Stretch {
 /// neighbours differ, and an empty queue is a stretch of zeros. Work that ends before it starts takes part in nothing.
 ///
 /// Takes `O(n log n)`, and linear time where the work of a queue comes in order.
-pub fn each_stretch(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(Stretch)) {
+pub fn each_interval(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(QueueInterval)) {
     let mut queues: Vec<Changes> = Vec::new();
     for work in work.into_iter().filter(|work| work.start_ns <= work.end_ns) {
         let queue = work.queue as usize;
@@ -45,7 +45,7 @@ pub fn each_stretch(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(S
         changes.ended_ns.push(work.end_ns);
     }
     for (queue, changes) in (0..).zip(queues) {
-        changes.each_stretch(queue, &mut emit);
+        changes.each_interval(queue, &mut emit);
     }
 }
 
@@ -58,7 +58,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn each_stretch(self, queue: u32, emit: &mut impl FnMut(Stretch)) {
+    fn each_interval(self, queue: u32, emit: &mut impl FnMut(QueueInterval)) {
         let sorted = |mut times: Vec<i64>| {
             // Runs that are in order are only merged.
             times.sort();
@@ -67,12 +67,12 @@ impl Changes {
         let (mut issued, mut started, mut ended) =
             (sorted(self.issued_ns), sorted(self.started_ns), sorted(self.ended_ns));
         let (mut waiting, mut running) = (0_i64, 0_i64);
-        let mut pending: Option<Stretch> = None;
+        let mut pending: Option<QueueInterval> = None;
         let mut reached: Option<i64> = None;
         while let Some(time_ns) = earlier(earlier(issued.peek(), started.peek()), ended.peek()).copied() {
             // Before the first change nothing was issued yet.
             if let Some(start_ns) = reached {
-                let next = Stretch { queue, start_ns, end_ns: time_ns, waiting, running };
+                let next = QueueInterval { queue, start_ns, end_ns: time_ns, waiting, running };
                 match &mut pending {
                     Some(last) if (last.waiting, last.running) == (waiting, running) => last.end_ns = time_ns,
                     last => {
@@ -124,7 +124,7 @@ mod tests {
                 })
                 .collect();
             let mut stretches = Vec::new();
-            each_stretch(work.iter().copied(), |stretch| stretches.push(stretch));
+            each_interval(work.iter().copied(), |stretch| stretches.push(stretch));
             for pair in stretches.windows(2).filter(|pair| pair[0].queue == pair[1].queue) {
                 prop_assert_eq!(pair[0].end_ns, pair[1].start_ns);
                 prop_assert_ne!((pair[0].waiting, pair[0].running), (pair[1].waiting, pair[1].running));

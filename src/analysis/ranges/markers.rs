@@ -16,15 +16,15 @@ pub fn is_process_range(name: &str) -> bool {
     OF_PROCESS.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a record of that name and of the domain `marker` is a call beside ranges.
-pub fn is_no_range(name: &str) -> bool {
-    NO_RANGE.iter().any(|prefix| name.starts_with(prefix))
+/// Whether a record of that name and of the domain `marker` is a range.
+pub fn is_range(name: &str) -> bool {
+    !NO_RANGE.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether records of that category are calls beside ranges.
-pub fn is_no_range_category(category: &str) -> bool {
+/// Whether records of that category are ranges.
+pub fn is_range_category(category: &str) -> bool {
     let category = category.to_ascii_uppercase();
-    NO_RANGE_CATEGORIES.iter().any(|part| category.contains(part))
+    !NO_RANGE_CATEGORIES.iter().any(|part| category.contains(part))
 }
 
 #[cfg(test)]
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_and_calls_beside_them() {
+    fn ranges_and_other_marker_calls() {
         for (name, of_process, no_range) in [
             ("roctxThreadRangeA", false, false),
             ("roctxRangePushA", false, false),
@@ -44,8 +44,8 @@ mod tests {
             ("roctxNameOsThread", false, true),
             ("UserMarker", false, false),
         ] {
-            assert_eq!((is_process_range(name), is_no_range(name)), (of_process, no_range), "{name}");
+            assert_eq!((is_process_range(name), is_range(name)), (of_process, !no_range), "{name}");
         }
-        assert!(is_no_range_category("MARKER_CONTROL_API") && !is_no_range_category("MARKER_CORE_RANGE_API"));
+        assert!(!is_range_category("MARKER_CONTROL_API") && is_range_category("MARKER_CORE_RANGE_API"));
     }
 }

@@ -17,7 +17,7 @@ impl Nesting {
     ///
     /// Takes linear time.
     #[must_use]
-    pub fn of(calls: impl ExactSizeIterator<Item = Interval>) -> Self {
+    pub fn new(calls: impl ExactSizeIterator<Item = Interval>) -> Self {
         let mut parents = Vec::with_capacity(calls.len());
         let mut open: Vec<(i64, u32)> = Vec::new();
         for (place, call) in (0_u32..).zip(calls) {
@@ -56,7 +56,7 @@ mod tests {
             let mut calls: Vec<Interval> =
                 bounds.into_iter().map(|(start, length)| Interval::new(start, start + length)).collect();
             calls.sort_by_key(|call| (call.start_ns, Reverse(call.end_ns)));
-            let nesting = Nesting::of(calls.iter().copied());
+            let nesting = Nesting::new(calls.iter().copied());
             for (place, call) in calls.iter().enumerate() {
                 let containing = calls[..place].iter().rposition(|outer| outer.end_ns >= call.end_ns);
                 prop_assert_eq!(nesting.parent(place), containing);

@@ -17,12 +17,12 @@ pub struct Control {
 /// to the end of the life. Where the first call of all starts it and nothing ran on a GPU before, the
 /// recording began stopped. `first_work_ns` is the first start of anything on a GPU.
 #[must_use]
-pub fn pauses(mut controls: Vec<Control>, life: Interval, first_work_ns: Option<i64>) -> Vec<Interval> {
+pub fn pauses(mut controls: Vec<Control>, lifetime: Interval, first_work_ns: Option<i64>) -> Vec<Interval> {
     controls.sort_by_key(|control| (control.time.start_ns, control.time.end_ns, control.resumes));
     let starts_stopped = controls.first().is_some_and(|first| {
         first.resumes && first_work_ns.is_none_or(|work_ns| work_ns >= first.time.end_ns.max(first.time.start_ns))
     });
-    let mut paused_since = starts_stopped.then_some(life.start_ns);
+    let mut paused_since = starts_stopped.then_some(lifetime.start_ns);
     let mut pauses = Vec::new();
     for control in controls {
         match (control.resumes, paused_since) {
@@ -34,7 +34,7 @@ pub fn pauses(mut controls: Vec<Control>, life: Interval, first_work_ns: Option<
             (false, Some(_)) | (true, None) => {}
         }
     }
-    pauses.extend(paused_since.map(|since_ns| Interval::new(since_ns, life.end_ns)));
+    pauses.extend(paused_since.map(|since_ns| Interval::new(since_ns, lifetime.end_ns)));
     union(pauses)
 }
 

@@ -13,7 +13,7 @@ fn floats(values: &[i64]) -> Vec<f64> {
 
 /// The variance between the sides of every allowed split, by its definition.
 fn best_between(sorted: &[i64]) -> Option<f64> {
-    let least = sorted.len().div_ceil(LEAST_MODE_PART);
+    let least = sorted.len().div_ceil(MIN_MODE_PART);
     (least..=sorted.len() - least)
         .filter(|split| sorted[split - 1] < sorted[*split])
         .map(|split| between(sorted, split))
@@ -31,7 +31,7 @@ proptest! {
 
     #[test]
     fn centre_and_spread_match_the_definition(durations in prop::collection::vec(0_i64..1000, 1..60)) {
-        let steadiness = Steadiness::of(&durations).unwrap();
+        let steadiness = Steadiness::compute(&durations).unwrap();
         let centre = middle(floats(&durations));
         prop_assert_eq!(steadiness.spread.median_ns, centre);
         let deviations = floats(&durations).into_iter().map(|duration| (duration - centre).abs()).collect();
@@ -58,16 +58,16 @@ proptest! {
 
     #[test]
     fn any_durations_are_survived(durations in prop::collection::vec(any::<i64>(), 0..40)) {
-        prop_assert_eq!(Steadiness::of(&durations).is_some(), !durations.is_empty());
+        prop_assert_eq!(Steadiness::compute(&durations).is_some(), !durations.is_empty());
     }
 }
 
 #[test]
 fn equal_calls_have_a_floor_of_noise() {
-    let spread = Spread::of(&mut [1000, 1000, 1000, 1000, 5000]).unwrap();
+    let spread = Spread::compute(&mut [1000, 1000, 1000, 1000, 5000]).unwrap();
     assert_eq!((spread.median_ns, spread.mad_ns, spread.noise_ns()), (1000.0, 0.0, 20.0));
     assert_eq!(spread.robust_z(5000), 200.0);
-    assert_eq!(Spread::of(&mut [100_000, 100_000, 100_010]).unwrap().noise_ns(), 1000.0);
+    assert_eq!(Spread::compute(&mut [100_000, 100_000, 100_010]).unwrap().noise_ns(), 1000.0);
 }
 
 #[test]
@@ -92,6 +92,6 @@ fn drift_compares_the_thirds() {
     let drift = drift(&rising).unwrap();
     // The middles of 0..10 and 20..30 are 4.5 and 24.5.
     assert_eq!((drift.early_ns, drift.late_ns), (1045.0, 1245.0));
-    assert_eq!(Steadiness::of(&rising).unwrap().jitter_ns, Some(10.0));
+    assert_eq!(Steadiness::compute(&rising).unwrap().jitter_ns, Some(10.0));
     assert_eq!(crate::analysis::steadiness::drift(&rising[..8]), None);
 }

@@ -36,7 +36,7 @@ pub fn read(path: PathBuf) -> Result<File, Failure> {
 }
 
 /// Paths in a file are relative to its directory.
-pub fn beside(file: &Path, values: Vec<String>) -> Vec<String> {
+pub fn relative_to(file: &Path, values: Vec<String>) -> Vec<String> {
     let directory = file.parent().unwrap_or(Path::new("."));
     values.into_iter().map(|value| directory.join(value).to_string_lossy().into_owned()).collect()
 }

@@ -114,7 +114,7 @@ impl Settings {
             let values: Vec<_> =
                 sections.into_iter().rev().filter_map(|section| strings(entry(section, name)?)).collect();
             values.into_iter().map(|values| {
-                let values = if is_path { files::beside(&file.path, values) } else { values };
+                let values = if is_path { files::relative_to(&file.path, values) } else { values };
                 (values, Origin::File(file.path.clone()))
             })
         });

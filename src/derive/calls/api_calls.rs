@@ -8,7 +8,7 @@ use crate::analysis::api_classes::ApiClasses;
 use crate::analysis::intervals::coverage::{Coverage, Walk};
 use crate::analysis::intervals::{Interval, union};
 use crate::columns::frames::{dictionary_column, values_by_text};
-use crate::columns::values::Integers;
+use crate::columns::values::I64Values;
 use crate::derive::calls::{call_times, region_self_times};
 use crate::derive::gpu_work::gpu_activities;
 use crate::derive::gpu_work::gpu_segments;
@@ -46,7 +46,7 @@ pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let activities = gpu_activities::of_tables(needed(tables, "kernels")?, needed(tables, "memory_copies")?)?;
     let busy = activities.into_iter().map(|activity| Interval::new(activity.start_ns, activity.end_ns));
     let busy = Coverage::of_merged(union(busy));
-    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(calls.column(name)?.i64()?)) };
+    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(calls.column(name)?.i64()?)) };
     let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
     let times = |row: usize| [&starts, &ends].map(|times| times.get(row).unwrap_or_default());
     let busy_of = |busy: &mut Walk<'_>, row: usize| {

@@ -7,7 +7,7 @@ use crate::analysis::api_classes::ApiClasses;
 use crate::analysis::intervals::Interval;
 use crate::analysis::ranges::profiler_pauses::{Control, pauses};
 use crate::columns::frames::rows_named;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, column, needed};
 use crate::schema::process::Process;
 use crate::schema::tables;
@@ -60,18 +60,18 @@ pub fn of_tables(
     for (resumes, is_such) in kinds {
         let rows = rows_named(names, |name| is_such(facts, name))?;
         if rows.any() {
-            let starts = Integers::of(regions.column("start_ns")?.i64()?);
-            let ends = Integers::of(regions.column("end_ns")?.i64()?);
-            let valid = Truths::of(regions.column("valid")?.bool()?);
-            let calls = Truths::of(&rows);
+            let starts = I64Values::new(regions.column("start_ns")?.i64()?);
+            let ends = I64Values::new(regions.column("end_ns")?.i64()?);
+            let valid = BoolValues::new(regions.column("valid")?.bool()?);
+            let calls = BoolValues::new(&rows);
             for (((start, end), valid), call) in starts.iter().zip(ends.iter()).zip(valid.iter()).zip(calls.iter()) {
                 if let (Some(start_ns), Some(end_ns), Some(true), Some(true)) = (start, end, valid, call) {
                     controls.push(Control { time: Interval::new(start_ns, end_ns), resumes });
                 }
             }
         }
-        let rows = Truths::of(&rows_named(marks.column("name")?, |name| is_such(facts, name))?);
-        let times = Integers::of(marks.column("time_ns")?.i64()?);
+        let rows = BoolValues::new(&rows_named(marks.column("name")?, |name| is_such(facts, name))?);
+        let times = I64Values::new(marks.column("time_ns")?.i64()?);
         let times = times.iter().zip(rows.iter()).filter(|(_, call)| *call == Some(true));
         let marked = times.filter_map(|(time, _)| Some(Interval::new(time?, time?)));
         controls.extend(marked.map(|time| Control { time, resumes }));

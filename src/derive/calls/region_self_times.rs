@@ -4,10 +4,10 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 use rayon::prelude::*;
 
-use crate::analysis::numbering::lane_ids::LaneNumbers;
+use crate::analysis::numbering::lane_ids::IdInterner;
 use crate::analysis::ranges::self_time::{Call, self_times};
 use crate::columns::frames::rows_named;
-use crate::columns::values::{Integers, Truths, present_in};
+use crate::columns::values::{BoolValues, I64Values, present_in};
 use crate::derive::calls::call_times;
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, column, needed};
 use crate::schema::tables;
@@ -32,16 +32,16 @@ pub fn needs() -> Needs {
 /// When a needed column is missing or has another type.
 pub fn build(tables: &Frames) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
-    let ids = Integers::of(regions.column("region_id")?.i64()?);
-    let starts = Integers::of(regions.column("start_ns")?.i64()?);
-    let ends = Integers::of(regions.column("end_ns")?.i64()?);
-    let threads = Integers::of(regions.column("tid")?.i64()?);
+    let ids = I64Values::new(regions.column("region_id")?.i64()?);
+    let starts = I64Values::new(regions.column("start_ns")?.i64()?);
+    let ends = I64Values::new(regions.column("end_ns")?.i64()?);
+    let threads = I64Values::new(regions.column("tid")?.i64()?);
     let process_ranges = rows_named(regions.column("name")?, |name| name == PROCESS_RANGE)?;
-    let valid = Truths::of(regions.column("valid")?.bool()?).are_true();
+    let valid = BoolValues::new(regions.column("valid")?.bool()?).are_true();
     let is_counted = present_in(valid, &[&ids, &starts, &ends]);
-    let is_of_thread = &present_in(is_counted.clone(), &[&threads]) & &!&Truths::of(&process_ranges).are_true();
+    let is_of_thread = &present_in(is_counted.clone(), &[&threads]) & &!&BoolValues::new(&process_ranges).are_true();
 
-    let mut numbers: LaneNumbers<i64> = LaneNumbers::default();
+    let mut numbers: IdInterner<i64> = IdInterner::default();
     let mut of_threads: Vec<ThreadCalls> = Vec::new();
     let mut own_ns: Vec<i64> = Vec::with_capacity(regions.height());
     let mut region_ids: Vec<i64> = Vec::with_capacity(regions.height());
@@ -50,7 +50,7 @@ pub fn build(tables: &Frames) -> Result<DataFrame> {
     let columns = ids.values().iter().zip(threads.values()).zip(times);
     for (((id, tid), call), (is_counted, is_of_thread)) in columns.zip(is_counted.iter().zip(is_of_thread.iter())) {
         if is_of_thread {
-            let number = numbers.of(*tid) as usize;
+            let number = numbers.intern(*tid) as usize;
             if number >= of_threads.len() {
                 of_threads.resize_with(number + 1, ThreadCalls::default);
             }
@@ -88,7 +88,7 @@ pub fn build(tables: &Frames) -> Result<DataFrame> {
 pub fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> {
     let are_all = chosen.null_count() == 0 && chosen.all();
     let regions = if are_all { regions.clone() } else { regions.filter(chosen)? };
-    if Integers::of(regions.column("region_id")?.i64()?).iter().is_sorted() {
+    if I64Values::new(regions.column("region_id")?.i64()?).iter().is_sorted() {
         return Ok(regions);
     }
     Ok(regions.sort(["region_id"], SortMultipleOptions::default())?)
@@ -102,10 +102,10 @@ pub fn of_calls(of_all: &DataFrame, calls: &DataFrame) -> Result<Column> {
     if of_all.height() == calls.height() {
         return Ok(of_all.column("self_ns")?.clone());
     }
-    let ids = Integers::of(of_all.column("region_id")?.i64()?);
-    let self_ns = Integers::of(of_all.column("self_ns")?.i64()?);
+    let ids = I64Values::new(of_all.column("region_id")?.i64()?);
+    let self_ns = I64Values::new(of_all.column("self_ns")?.i64()?);
     let mut all = ids.iter().zip(self_ns.iter());
-    let wanted = Integers::of(calls.column("region_id")?.i64()?);
+    let wanted = I64Values::new(calls.column("region_id")?.i64()?);
     let found: Vec<i64> = wanted
         .iter()
         .map(|wanted| all.find(|(id, _)| *id == wanted).and_then(|(_, self_ns)| self_ns).unwrap_or_default())

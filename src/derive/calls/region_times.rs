@@ -8,7 +8,7 @@ use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, needed}
 use crate::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    handed_on: HANDED_ON,
+    passthrough: PASSTHROUGH,
     owners: &[Owner::REGION],
     is_of_cut_calls: true,
     rows_when: RowsWhen::all(&["regions"]),
@@ -16,11 +16,11 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// Columns that are those of `regions`, read only where they are wanted.
-const HANDED_ON: &[&str] = &["domain", "category"];
+const PASSTHROUGH: &[&str] = &["domain", "category"];
 
 fn needs() -> Needs {
     let mut needs = region_self_times::needs();
-    needs.iter_mut().for_each(|(_, columns)| columns.extend(HANDED_ON.iter().copied()));
+    needs.iter_mut().for_each(|(_, columns)| columns.extend(PASSTHROUGH.iter().copied()));
     needs
 }
 
@@ -33,7 +33,7 @@ pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let valid = region_self_times::by_id(regions, regions.column("valid")?.bool()?)?;
     let self_ns = region_self_times::of_calls(self_times, &valid)?;
     let region_ns = (valid.column("end_ns")? - valid.column("start_ns")?)?.with_name("region_ns".into());
-    let taken = ["region_id", "name", "tid"].iter().chain(HANDED_ON).filter_map(|name| valid.column(name).ok());
+    let taken = ["region_id", "name", "tid"].iter().chain(PASSTHROUGH).filter_map(|name| valid.column(name).ok());
     let mut columns: Vec<Column> = taken.cloned().collect();
     columns.extend([region_ns, self_ns]);
     Ok(DataFrame::new(valid.height(), columns)?)

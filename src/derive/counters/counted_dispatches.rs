@@ -8,7 +8,7 @@ use polars::prelude::*;
 
 use crate::analysis::hardware::metrics::{Counter, Definitions, Reduction};
 use crate::columns::frames::values_by_text;
-use crate::columns::values::{Integers, integers};
+use crate::columns::values::{I64Values, integers};
 use crate::derive::{Frames, Needs, needed};
 
 /// What is told of a dispatch beside its counters.
@@ -61,12 +61,12 @@ pub fn extract(tables: &Frames, definitions: &Definitions) -> Result<DataFrame> 
 
 /// Registers of the kernel of every dispatch.
 fn registers(dispatches: &DataFrame, symbols: &DataFrame) -> Result<Vec<Column>> {
-    let ids = Integers::of(symbols.column("kernel_id")?.i64()?);
+    let ids = I64Values::new(symbols.column("kernel_id")?.i64()?);
     let row_of: BTreeMap<i64, usize> = ids.iter().enumerate().filter_map(|(row, id)| id.map(|id| (id, row))).collect();
-    let kernels = Integers::of(dispatches.column("kernel_id")?.i64()?);
+    let kernels = I64Values::new(dispatches.column("kernel_id")?.i64()?);
     let mut columns = Vec::new();
     for name in OF_SYMBOL {
-        let values = Integers::of(symbols.column(name)?.i64()?);
+        let values = I64Values::new(symbols.column(name)?.i64()?);
         let of_dispatches = kernels.iter().map(|id| id.and_then(|id| row_of.get(&id)).and_then(|row| values.get(*row)));
         columns.push(integers(name, of_dispatches).into_series().into_column());
     }
@@ -96,9 +96,9 @@ fn counter_columns(counters: &DataFrame, dispatches: &DataFrame, definitions: &D
     let rows = dispatches.height();
     let (codes, names) = texts(counters.column("counter")?)?;
     let (passes, ids) =
-        (Integers::of(counters.column("pass")?.i64()?), Integers::of(counters.column("dispatch_id")?.i64()?));
-    let instances = Integers::of(counters.column("instances")?.i64()?);
-    let place = Places::of(dispatches)?;
+        (I64Values::new(counters.column("pass")?.i64()?), I64Values::new(counters.column("dispatch_id")?.i64()?));
+    let instances = I64Values::new(counters.column("instances")?.i64()?);
+    let place = Places::new(dispatches)?;
     let wanted = definitions.wanted();
     let renamed = accumulations(&passes, &codes, &names, definitions);
 
@@ -158,7 +158,7 @@ pub fn nullable(name: &str, values: Vec<f64>) -> Column {
 
 /// The name of what an accumulator holds in a pass, where one counter alone can have been accumulated there.
 fn accumulations(
-    passes: &Integers,
+    passes: &I64Values,
     codes: &[Option<u32>],
     names: &[String],
     definitions: &Definitions,
@@ -196,9 +196,11 @@ struct Places {
 }
 
 impl Places {
-    fn of(dispatches: &DataFrame) -> Result<Self> {
-        let (passes, ids) =
-            (Integers::of(dispatches.column("pass")?.i64()?), Integers::of(dispatches.column("dispatch_id")?.i64()?));
+    fn new(dispatches: &DataFrame) -> Result<Self> {
+        let (passes, ids) = (
+            I64Values::new(dispatches.column("pass")?.i64()?),
+            I64Values::new(dispatches.column("dispatch_id")?.i64()?),
+        );
         let keys = passes.iter().zip(ids.iter()).enumerate();
         let mut rows: Vec<((i64, i64), usize)> =
             keys.filter_map(|(row, (pass, id))| Some(((pass?, id?), row))).collect();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::columns::values::Integers;
+use crate::columns::values::I64Values;
 use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, texts};
 
 /// What the passes of a rank have in common, and how often.
@@ -13,7 +13,7 @@ pub struct Joined {
     /// One row per dispatch: what is told of it in its first pass, and every counter from the first pass that has it.
     pub frame: DataFrame,
     /// Which of the frames each row is told of by.
-    pub told_by: Vec<usize>,
+    pub source_part: Vec<usize>,
 }
 
 const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
@@ -34,19 +34,19 @@ pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
             return alone(frame);
         }
     }
-    let mut likes = Likes::default();
+    let mut likes = MatchingDispatches::default();
     for (at, frame) in frames.iter().enumerate() {
         likes.add(at, frame)?;
     }
     let mut places: Vec<Vec<usize>> = frames.iter().map(|frame| vec![0; frame.height()]).collect();
-    let mut told: Vec<(usize, usize)> = Vec::new();
+    let mut chosen: Vec<(usize, usize)> = Vec::new();
     for passes in &likes.passes {
         let mut of_key: BTreeMap<(usize, i64), usize> = BTreeMap::new();
         for (rows, keys) in passes.iter().zip(keys(passes)) {
             for (counted, key) in rows.iter().zip(keys) {
                 let place = *of_key.entry(key).or_insert_with(|| {
-                    told.push((counted.frame, counted.row));
-                    told.len() - 1
+                    chosen.push((counted.frame, counted.row));
+                    chosen.len() - 1
                 });
                 if let Some(slot) = places.get_mut(counted.frame).and_then(|rows| rows.get_mut(counted.row)) {
                     *slot = place;
@@ -55,21 +55,21 @@ pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
         }
     }
     // In the order of the passes and of the dispatches in them.
-    let mut order: Vec<usize> = (0..told.len()).collect();
-    order.sort_unstable_by_key(|place| told.get(*place));
-    let mut rank = vec![0; told.len()];
+    let mut order: Vec<usize> = (0..chosen.len()).collect();
+    order.sort_unstable_by_key(|place| chosen.get(*place));
+    let mut rank = vec![0; chosen.len()];
     for (new, old) in order.iter().enumerate() {
         if let Some(slot) = rank.get_mut(*old) {
             *slot = new;
         }
     }
-    told.sort_unstable();
+    chosen.sort_unstable();
     places.iter_mut().flatten().for_each(|place| *place = rank.get(*place).copied().unwrap_or_default());
 
-    let mut durations: Vec<Vec<i64>> = vec![Vec::new(); told.len()];
+    let mut durations: Vec<Vec<i64>> = vec![Vec::new(); chosen.len()];
     for (frame, places) in frames.iter().zip(&places) {
         let valid = frame.column("valid")?.bool()?.clone();
-        let lengths = Integers::of(frame.column("duration_ns")?.i64()?);
+        let lengths = I64Values::new(frame.column("duration_ns")?.i64()?);
         for (row, place) in places.iter().enumerate() {
             if let (Some(true), Some(length), Some(known)) =
                 (valid.get(row), lengths.get(row), durations.get_mut(*place))
@@ -78,18 +78,18 @@ pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
             }
         }
     }
-    let told_by = told.iter().map(|(at, _)| *at).collect();
-    let mut frame = told_rows(frames, &told)?;
+    let source_part = chosen.iter().map(|(at, _)| *at).collect();
+    let mut frame = chosen_rows(frames, &chosen)?;
     frame.with_column(medians(durations))?;
-    let counters = counters(frames, &places, told.len())?;
+    let counters = counters(frames, &places, chosen.len())?;
     frame.hstack_mut(&counters)?;
-    Ok(Joined { frame, told_by })
+    Ok(Joined { frame, source_part })
 }
 
 /// The dispatches of a single pass.
 fn alone(frame: &DataFrame) -> Result<Joined> {
     let valid = frame.column("valid")?.bool()?;
-    let lengths = Integers::of(frame.column("duration_ns")?.i64()?);
+    let lengths = I64Values::new(frame.column("duration_ns")?.i64()?);
     let durations: Float64Chunked = lengths
         .iter()
         .zip(valid.iter())
@@ -97,8 +97,8 @@ fn alone(frame: &DataFrame) -> Result<Joined> {
         .collect_ca(DURATION.into());
     let mut frame = frame.clone();
     frame.with_column(durations.into_series().into_column())?;
-    let told_by = vec![0; frame.height()];
-    Ok(Joined { frame, told_by })
+    let source_part = vec![0; frame.height()];
+    Ok(Joined { frame, source_part })
 }
 
 /// The name of the duration of a joined dispatch, in nanoseconds.
@@ -115,7 +115,7 @@ fn medians(durations: Vec<Vec<i64>>) -> Column {
 }
 
 /// What is told of the joined dispatches, each from the frame that has it first.
-fn told_rows(frames: &[&DataFrame], told: &[(usize, usize)]) -> Result<DataFrame> {
+fn chosen_rows(frames: &[&DataFrame], chosen: &[(usize, usize)]) -> Result<DataFrame> {
     let offsets: Vec<usize> = frames
         .iter()
         .scan(0, |next, frame| {
@@ -136,7 +136,7 @@ fn told_rows(frames: &[&DataFrame], told: &[(usize, usize)]) -> Result<DataFrame
             None => all = Some(part),
         }
     }
-    let rows: IdxCa = told
+    let rows: IdxCa = chosen
         .iter()
         .map(|(at, row)| offsets.get(*at).and_then(|offset| IdxSize::try_from(offset + row).ok()))
         .collect_ca("".into());
@@ -163,7 +163,7 @@ fn counters(frames: &[&DataFrame], places: &[Vec<usize>], rows: usize) -> Result
 }
 
 /// GPU, kernel and shape.
-type Like = (Option<i64>, usize, [Option<i64>; 6]);
+type DispatchKey = (Option<i64>, usize, [Option<i64>; 6]);
 
 /// A row of a pass.
 struct Counted {
@@ -174,17 +174,17 @@ struct Counted {
 
 /// The dispatches of one kernel, shape and GPU, by pass.
 #[derive(Default)]
-struct Likes {
+struct MatchingDispatches {
     names: BTreeMap<String, usize>,
-    numbers: BTreeMap<Like, usize>,
+    numbers: BTreeMap<DispatchKey, usize>,
     /// Of each likeness, the rows of every pass that has any.
     passes: Vec<Vec<Vec<Counted>>>,
 }
 
-impl Likes {
+impl MatchingDispatches {
     /// Adds the rows of a frame, which are in the order of their passes.
     fn add(&mut self, at: usize, frame: &DataFrame) -> Result<()> {
-        let read = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
+        let read = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
         let (passes, gpus, ids) = (read("pass")?, read("gpu")?, read("dispatch_id")?);
         let shape = SHAPE.iter().map(|name| read(name)).collect::<Result<Vec<_>>>()?;
         let (codes, names) = texts(frame.column("kernel_name")?)?;
@@ -197,7 +197,7 @@ impl Likes {
                 seen.clear();
             }
             let name = code.and_then(|code| names.get(code as usize)).copied().unwrap_or(usize::MAX);
-            let mut like: Like = (gpus.get(row), name, [None; 6]);
+            let mut like: DispatchKey = (gpus.get(row), name, [None; 6]);
             for (slot, values) in like.2.iter_mut().zip(&shape) {
                 *slot = values.get(row);
             }

@@ -9,8 +9,8 @@ use crate::analysis::hardware::devices::device;
 use crate::analysis::hardware::metrics::{Bottleneck, Definitions, bottlenecks};
 use crate::columns::frames::dictionary_column;
 use crate::columns::values::integers;
-use crate::derive::counters::metric_evaluation::{Asked, KernelSums, Sums, all_asked, evaluated};
-use crate::derive::counters::metric_sums::{NO_METRIC, OfGpu, by_gpu, extract, needs, of_kernels, per_part};
+use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, Sums, all_asked, evaluated};
+use crate::derive::counters::metric_sums::{GpuDispatches, NO_METRIC, by_gpu, extract, needs, of_kernels, per_part};
 use crate::derive::{Build, DerivedTable, Joint, Part, RowsWhen};
 use crate::schema::tables;
 
@@ -20,7 +20,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(
         &tables::hardware::KERNEL_BOTTLENECKS,
         needs,
-        Build::Joint(Joint { beside: Vec::new, extract, relate, keep: |_| None }),
+        Build::Joint(Joint { optional_needs: Vec::new, extract, relate, keep: |_| None }),
     )
 };
 
@@ -48,7 +48,7 @@ impl State {
 }
 
 /// What is told of a bottleneck of a kernel.
-struct Told {
+struct BottleneckResult {
     kernel: usize,
     ordinal: usize,
     state: State,
@@ -65,14 +65,15 @@ fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame
         .flat_map(|rule| rule.evidence.iter().map(|evidence| evidence.metric.as_str()))
         .chain([TIME])
         .collect();
-    let of_gpu = |of_gpu: &OfGpu| -> Result<(Vec<KernelSums>, Vec<Asked>)> {
+    let of_gpu = |of_gpu: &GpuDispatches| -> Result<(Vec<KernelSums>, Vec<BoundMetric>)> {
         let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
         let device = device(process, of_gpu.gpu);
         let asked = all_asked(definitions, &device, &of_gpu.frame, |metric| used.contains(metric.id.as_str()));
         Ok((evaluated(&of_gpu.frame, &asked)?, asked))
     };
-    let rows =
-        |frame: &DataFrame, kernels: &[&KernelSums], asked: &[Asked]| table(frame, kernels, asked, definitions, rules);
+    let rows = |frame: &DataFrame, kernels: &[&KernelSums], asked: &[BoundMetric]| {
+        table(frame, kernels, asked, definitions, rules)
+    };
     per_part(parts, &by_gpu(parts)?, of_gpu, rows, &["kernel_id", "gpu", "ordinal"])
 }
 
@@ -80,53 +81,53 @@ fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame
 fn table(
     frame: &DataFrame,
     kernels: &[&KernelSums],
-    asked: &[Asked],
+    asked: &[BoundMetric],
     definitions: &Definitions,
     rules: &[Bottleneck],
 ) -> Result<DataFrame> {
-    let id_of = |asked: &Asked| definitions.metrics.get(asked.metric).map(|metric| metric.id.as_str());
-    let mut told: Vec<Told> = Vec::new();
+    let id_of = |asked: &BoundMetric| definitions.metrics.get(asked.metric).map(|metric| metric.id.as_str());
+    let mut results: Vec<BottleneckResult> = Vec::new();
     for (at, kernel) in kernels.iter().enumerate() {
         let of_metric = |id: &str| {
             let place = asked.iter().position(|asked| id_of(asked) == Some(id))?;
             Some((asked.get(place)?, kernel.sums.get(place)?))
         };
-        let first = told.len();
+        let first = results.len();
         for (ordinal, rule) in rules.iter().enumerate() {
             let (state, evidence, missing) = tried(rule, &of_metric, definitions);
-            told.push(Told { kernel: at, ordinal, state, is_verdict: false, evidence, missing });
+            results.push(BottleneckResult { kernel: at, ordinal, state, is_verdict: false, evidence, missing });
         }
-        let of_kernel = told.get_mut(first..).unwrap_or_default();
-        doubt(of_kernel, rules);
-        conclude(of_kernel, at, rules).into_iter().for_each(|row| told.push(row));
+        let of_kernel = results.get_mut(first..).unwrap_or_default();
+        mark_doubtful(of_kernel, rules);
+        conclude(of_kernel, at, rules).into_iter().for_each(|row| results.push(row));
     }
-    let of_told = |place: usize| kernels.get(place).copied();
-    let chosen: Vec<&KernelSums> = told.iter().filter_map(|row| of_told(row.kernel)).collect();
+    let kernel_at = |place: usize| kernels.get(place).copied();
+    let chosen: Vec<&KernelSums> = results.iter().filter_map(|row| kernel_at(row.kernel)).collect();
     let mut columns = of_kernels(frame, &chosen)?;
     let names = |text: fn(&Bottleneck) -> &str| -> Vec<Option<String>> {
         let closing = [NONE, UNKNOWN].map(|name| Some(name.to_owned()));
         rules.iter().map(|rule| Some(text(rule).to_owned())).chain(closing).collect()
     };
-    let ordinals = || told.iter().map(|row| Some(row.ordinal));
+    let ordinals = || results.iter().map(|row| Some(row.ordinal));
     let states = State::ALL.map(|state| Some(state.name().to_owned()));
-    let text = |name: &str, value: &dyn Fn(&Told) -> Option<&str>| {
-        StringChunked::from_iter_options(name.into(), told.iter().map(value)).into_series().into_column()
+    let text = |name: &str, value: &dyn Fn(&BottleneckResult) -> Option<&str>| {
+        StringChunked::from_iter_options(name.into(), results.iter().map(value)).into_series().into_column()
     };
-    let time = |row: &Told| {
+    let time = |row: &BottleneckResult| {
         let place = asked.iter().position(|asked| id_of(asked) == Some(TIME))?;
-        let (sums, _) = of_told(row.kernel)?.sums.get(place)?;
+        let (sums, _) = kernel_at(row.kernel)?.sums.get(place)?;
         (sums.dispatches > 0).then_some(sums.numerator)
     };
-    let times: Float64Chunked = told.iter().map(time).collect_ca("time_ns".into());
-    let verdicts: BooleanChunked = told.iter().map(|row| Some(row.is_verdict)).collect_ca("is_verdict".into());
+    let times: Float64Chunked = results.iter().map(time).collect_ca("time_ns".into());
+    let verdicts: BooleanChunked = results.iter().map(|row| Some(row.is_verdict)).collect_ca("is_verdict".into());
     columns.extend([
-        integers("ordinal", told.iter().map(|row| Some(row.ordinal as i64))).into_series().into_column(),
+        integers("ordinal", results.iter().map(|row| Some(row.ordinal as i64))).into_series().into_column(),
         dictionary_column("bottleneck", &names(|rule| &rule.id), ordinals())?,
         dictionary_column("verdict", &names(|rule| &rule.verdict), ordinals())?,
         dictionary_column(
             "state",
             &states,
-            told.iter().map(|row| State::ALL.iter().position(|state| *state == row.state)),
+            results.iter().map(|row| State::ALL.iter().position(|state| *state == row.state)),
         )?,
         verdicts.into_series().into_column(),
         text("evidence", &|row| Some(row.evidence.as_str()).filter(|text| !text.is_empty())),
@@ -141,9 +142,9 @@ const NONE: &str = "none";
 const UNKNOWN: &str = "unknown";
 
 /// What follows from others is unknown where one of them is.
-fn doubt(told: &mut [Told], rules: &[Bottleneck]) {
+fn mark_doubtful(results: &mut [BottleneckResult], rules: &[Bottleneck]) {
     let mut unknown: Vec<&str> = Vec::new();
-    for row in told {
+    for row in results {
         let Some(rule) = rules.get(row.ordinal) else { continue };
         if row.state == State::Found && !unknown.is_empty() {
             row.missing = Some(format!("it is not known whether there is: {}", unknown.join(", ")));
@@ -158,12 +159,12 @@ fn doubt(told: &mut [Told], rules: &[Bottleneck]) {
 }
 
 /// Marks the verdict among the bottlenecks of a kernel; a row more where there is none of them.
-fn conclude(told: &mut [Told], kernel: usize, rules: &[Bottleneck]) -> Option<Told> {
-    if let Some(verdict) = told.iter_mut().find(|row| row.state == State::Found) {
+fn conclude(results: &mut [BottleneckResult], kernel: usize, rules: &[Bottleneck]) -> Option<BottleneckResult> {
+    if let Some(verdict) = results.iter_mut().find(|row| row.state == State::Found) {
         verdict.is_verdict = true;
         return None;
     }
-    let unknown: Vec<String> = told
+    let unknown: Vec<String> = results
         .iter()
         .filter(|row| row.state == State::Unknown)
         .filter_map(|row| Some(format!("{}: {}", rules.get(row.ordinal)?.verdict, row.missing.as_deref()?)))
@@ -171,19 +172,19 @@ fn conclude(told: &mut [Told], kernel: usize, rules: &[Bottleneck]) -> Option<To
     let ordinal = rules.len() + usize::from(!unknown.is_empty());
     let missing = (!unknown.is_empty()).then(|| unknown.join("; "));
     let state = if unknown.is_empty() { State::Absent } else { State::Unknown };
-    Some(Told { kernel, ordinal, state, is_verdict: true, evidence: String::new(), missing })
+    Some(BottleneckResult { kernel, ordinal, state, is_verdict: true, evidence: String::new(), missing })
 }
 
 /// Shares may be a little above all, as counters of several passes do not start at the same time.
 const POSSIBLE_PCT: std::ops::RangeInclusive<f64> = 0.0..=110.0;
 
 /// What is asked of a metric, what that comes to, and why there is no value.
-type OfMetric<'a> = (&'a Asked, &'a (Sums, Option<String>));
+type MetricCheck<'a> = (&'a BoundMetric, &'a (Sums, Option<String>));
 
 /// Tries one rule: whether it holds, by what, and what is missing to know.
 fn tried<'a>(
     rule: &Bottleneck,
-    of_metric: &dyn Fn(&str) -> Option<OfMetric<'a>>,
+    of_metric: &dyn Fn(&str) -> Option<MetricCheck<'a>>,
     definitions: &Definitions,
 ) -> (State, String, Option<String>) {
     let mut evidence = Vec::new();

@@ -13,7 +13,7 @@ use crate::derive::counters::counted_dispatches::texts;
 use crate::derive::counters::joined_passes::DURATION;
 
 /// A metric that is asked for, and how it is computed from what there is.
-pub struct Asked {
+pub struct BoundMetric {
     /// Its place among the definitions.
     pub metric: usize,
     /// What it is counted per, where that is chosen.
@@ -33,7 +33,7 @@ pub fn all_asked(
     device: &Device,
     frame: &DataFrame,
     wanted: impl Fn(&Metric) -> bool,
-) -> Vec<Asked> {
+) -> Vec<BoundMetric> {
     let has = |counter: &Counter| frame.column(&counter.to_string()).is_ok();
     let known = Known { definitions, architecture: &device.architecture, constants: &device.constants, has: &has };
     let mut asked = Vec::new();
@@ -47,17 +47,17 @@ pub fn all_asked(
             let denominator = per.and_then(|per| definitions.normalizations.get(per.name()));
             match (bind(&on.formula, denominator, &known), instead) {
                 (Err(missing), Some(instead)) => match bind(instead, denominator, &known) {
-                    Ok(bound) => Asked {
+                    Ok(bound) => BoundMetric {
                         metric,
                         per,
                         bound: Ok(bound),
                         lacks: Some(format!("without what was {}", missing.reason())),
                         peak,
                     },
-                    Err(_) => Asked { metric, per, bound: Err(missing.reason()), lacks: None, peak },
+                    Err(_) => BoundMetric { metric, per, bound: Err(missing.reason()), lacks: None, peak },
                 },
                 (bound, _) => {
-                    Asked { metric, per, bound: bound.map_err(|missing| missing.reason()), lacks: None, peak }
+                    BoundMetric { metric, per, bound: bound.map_err(|missing| missing.reason()), lacks: None, peak }
                 }
             }
         };
@@ -65,10 +65,10 @@ pub fn all_asked(
             asked.push(one(None));
             continue;
         }
-        let each: Vec<Asked> = Normalization::ALL.into_iter().map(|per| one(Some(per))).collect();
+        let each: Vec<BoundMetric> = Normalization::ALL.into_iter().map(|per| one(Some(per))).collect();
         // What lacks its own counters lacks them per anything.
         match each.iter().all(|asked| asked.bound.is_err()) {
-            true => asked.push(Asked { per: None, ..one(Some(Normalization::Kernel)) }),
+            true => asked.push(BoundMetric { per: None, ..one(Some(Normalization::Kernel)) }),
             false => asked.extend(each),
         }
     }
@@ -131,7 +131,7 @@ const AT_ONCE_BYTES: usize = 256 << 20;
 ///
 /// # Errors
 /// When polars cannot evaluate an expression.
-pub fn evaluated(frame: &DataFrame, asked: &[Asked]) -> Result<Vec<KernelSums>> {
+pub fn evaluated(frame: &DataFrame, asked: &[BoundMetric]) -> Result<Vec<KernelSums>> {
     let (mut kernels, kernel_of) = kernels(frame)?;
     let width = (AT_ONCE_BYTES / (frame.height().max(1) * 16)).clamp(1, 64);
     for chunk in asked.chunks(width) {
@@ -167,7 +167,7 @@ pub fn evaluated(frame: &DataFrame, asked: &[Asked]) -> Result<Vec<KernelSums>> 
             }
         }
     }
-    tell_reasons(frame, asked, &mut kernels, &kernel_of)?;
+    record_reasons(frame, asked, &mut kernels, &kernel_of)?;
     Ok(kernels)
 }
 
@@ -200,7 +200,12 @@ fn kernels(frame: &DataFrame) -> Result<(Vec<KernelSums>, Vec<usize>)> {
 }
 
 /// Says of every metric without a value why it has none.
-fn tell_reasons(frame: &DataFrame, asked: &[Asked], kernels: &mut [KernelSums], kernel_of: &[usize]) -> Result<()> {
+fn record_reasons(
+    frame: &DataFrame,
+    asked: &[BoundMetric],
+    kernels: &mut [KernelSums],
+    kernel_of: &[usize],
+) -> Result<()> {
     let mut counts: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for column in frame.columns().iter().filter(|column| *column.dtype() == DataType::Float64) {
         let mut of_kernels = vec![0; kernels.len()];

@@ -8,11 +8,11 @@ use polars::prelude::*;
 use crate::analysis::hardware::devices::device;
 use crate::analysis::hardware::metrics::{Definitions, Normalization};
 use crate::columns::frames::dictionary_column;
-use crate::columns::values::{Integers, integers};
+use crate::columns::values::{I64Values, integers};
 use crate::derive::OnDemandTables;
 use crate::derive::counters::counted_dispatches::extract as counted_dispatches;
 use crate::derive::counters::joined_passes::{Joined, joined};
-use crate::derive::counters::metric_evaluation::{Asked, KernelSums, Sums, all_asked, evaluated};
+use crate::derive::counters::metric_evaluation::{BoundMetric, KernelSums, Sums, all_asked, evaluated};
 use crate::derive::{Build, DerivedTable, Frames, Joint, Part, RowsWhen, WhyEmpty};
 use crate::schema::process::Process;
 use crate::schema::tables;
@@ -25,7 +25,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(
         &tables::hardware::METRIC_SUMS,
         needs,
-        Build::Joint(Joint { beside: Vec::new, extract, relate, keep: |_| None }),
+        Build::Joint(Joint { optional_needs: Vec::new, extract, relate, keep: |_| None }),
     )
 };
 
@@ -48,11 +48,11 @@ pub fn extract(
 }
 
 /// The joined dispatches of one GPU of a rank.
-pub struct OfGpu {
+pub struct GpuDispatches {
     /// They, in the order of their first pass.
     pub frame: DataFrame,
     /// Which of the parts each is told by.
-    pub told_by: Vec<usize>,
+    pub source_part: Vec<usize>,
     /// The process that describes the GPU, among the parts.
     pub part: usize,
     /// Index of the GPU in its process.
@@ -63,7 +63,7 @@ pub struct OfGpu {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<OfGpu>> {
+pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
     let mut ranks: BTreeMap<i64, Vec<(usize, &DataFrame)>> = BTreeMap::new();
     for (part, (process, frame)) in parts.iter().enumerate() {
         if frame.height() > 0 {
@@ -73,21 +73,21 @@ pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<OfGpu>> {
     let mut found = Vec::new();
     for members in ranks.values() {
         let frames: Vec<&DataFrame> = members.iter().map(|(_, frame)| *frame).collect();
-        let Joined { frame, told_by } = joined(&frames)?;
+        let Joined { frame, source_part } = joined(&frames)?;
         let mut rows: BTreeMap<Option<i64>, Vec<IdxSize>> = BTreeMap::new();
-        for (row, gpu) in (0..).zip(Integers::of(frame.column("gpu")?.i64()?).iter()) {
+        for (row, gpu) in (0..).zip(I64Values::new(frame.column("gpu")?.i64()?).iter()) {
             rows.entry(gpu).or_default().push(row);
         }
         for (gpu, rows) in rows {
-            let told_by: Vec<usize> = rows
+            let source_part: Vec<usize> = rows
                 .iter()
-                .filter_map(|row| told_by.get(*row as usize).and_then(|at| members.get(*at)))
+                .filter_map(|row| source_part.get(*row as usize).and_then(|at| members.get(*at)))
                 .map(|(part, _)| *part)
                 .collect();
-            let Some(part) = told_by.first().copied() else { continue };
+            let Some(part) = source_part.first().copied() else { continue };
             let all = rows.len() == frame.height();
             let frame = if all { frame.clone() } else { frame.take(&IdxCa::from_vec("".into(), rows))? };
-            found.push(OfGpu { frame, told_by, part, gpu });
+            found.push(GpuDispatches { frame, source_part, part, gpu });
         }
     }
     Ok(found)
@@ -95,12 +95,13 @@ pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<OfGpu>> {
 
 /// Adds up the metrics of every kernel over the dispatches of each rank.
 fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame>> {
-    let of_gpu = |of_gpu: &OfGpu| -> Result<(Vec<KernelSums>, Vec<Asked>)> {
+    let of_gpu = |of_gpu: &GpuDispatches| -> Result<(Vec<KernelSums>, Vec<BoundMetric>)> {
         let Some((process, _)) = parts.get(of_gpu.part) else { return Ok(Default::default()) };
         let asked = all_asked(definitions, &device(process, of_gpu.gpu), &of_gpu.frame, |_| true);
         Ok((evaluated(&of_gpu.frame, &asked)?, asked))
     };
-    let rows = |frame: &DataFrame, kernels: &[&KernelSums], asked: &[Asked]| table(frame, kernels, asked, definitions);
+    let rows =
+        |frame: &DataFrame, kernels: &[&KernelSums], asked: &[BoundMetric]| table(frame, kernels, asked, definitions);
     per_part(parts, &by_gpu(parts)?, of_gpu, rows, &["kernel_id", "gpu", "ordinal", "per_ordinal"])
 }
 
@@ -110,9 +111,9 @@ fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame
 /// Those of `found` and `rows`.
 pub fn per_part(
     parts: &[Part<'_>],
-    gpus: &[OfGpu],
-    found: impl Fn(&OfGpu) -> Result<(Vec<KernelSums>, Vec<Asked>)>,
-    rows: impl Fn(&DataFrame, &[&KernelSums], &[Asked]) -> Result<DataFrame>,
+    gpus: &[GpuDispatches],
+    found: impl Fn(&GpuDispatches) -> Result<(Vec<KernelSums>, Vec<BoundMetric>)>,
+    rows: impl Fn(&DataFrame, &[&KernelSums], &[BoundMetric]) -> Result<DataFrame>,
     order: &[&str],
 ) -> Result<Vec<DataFrame>> {
     let mut tables: Vec<Option<DataFrame>> = parts.iter().map(|_| None).collect();
@@ -120,7 +121,7 @@ pub fn per_part(
         let (kernels, asked) = found(of_gpu)?;
         let mut by_part: BTreeMap<usize, Vec<&KernelSums>> = BTreeMap::new();
         for kernel in &kernels {
-            if let Some(part) = of_gpu.told_by.get(kernel.row) {
+            if let Some(part) = of_gpu.source_part.get(kernel.row) {
                 by_part.entry(*part).or_default().push(kernel);
             }
         }
@@ -164,7 +165,7 @@ pub fn of_kernels(frame: &DataFrame, kernels: &[&KernelSums]) -> Result<Vec<Colu
 }
 
 /// A kernel, what is asked of it, what that comes to, and why there is no value.
-type Row<'a> = (&'a KernelSums, &'a Asked, &'a Sums, Option<&'a str>);
+type Row<'a> = (&'a KernelSums, &'a BoundMetric, &'a Sums, Option<&'a str>);
 
 /// Units with what is counted per.
 fn units(definitions: &Definitions, rows: &[Row<'_>]) -> PolarsResult<Column> {
@@ -178,12 +179,18 @@ fn units(definitions: &Definitions, rows: &[Row<'_>]) -> PolarsResult<Column> {
             })
         })
         .collect();
-    let place = |asked: &Asked| per.iter().position(|per| *per == asked.per).map(|at| asked.metric * per.len() + at);
+    let place =
+        |asked: &BoundMetric| per.iter().position(|per| *per == asked.per).map(|at| asked.metric * per.len() + at);
     dictionary_column("unit", &dictionary, rows.iter().map(|(_, asked, ..)| place(asked)))
 }
 
 /// The rows of some kernels.
-fn table(frame: &DataFrame, kernels: &[&KernelSums], asked: &[Asked], definitions: &Definitions) -> Result<DataFrame> {
+fn table(
+    frame: &DataFrame,
+    kernels: &[&KernelSums],
+    asked: &[BoundMetric],
+    definitions: &Definitions,
+) -> Result<DataFrame> {
     let rows: Vec<Row<'_>> = kernels
         .iter()
         .flat_map(|kernel| {
@@ -202,12 +209,12 @@ fn table(frame: &DataFrame, kernels: &[&KernelSums], asked: &[Asked], definition
     let whole = |name: &str, value: &dyn Fn(&Row<'_>) -> Option<i64>| {
         integers(name, rows.iter().map(value)).into_series().into_column()
     };
-    let number = |name: &str, value: &dyn Fn(&Asked, &Sums) -> Option<f64>| {
+    let number = |name: &str, value: &dyn Fn(&BoundMetric, &Sums) -> Option<f64>| {
         let values: Float64Chunked = rows.iter().map(|(_, asked, sums, _)| value(asked, sums)).collect_ca(name.into());
         values.into_series().into_column()
     };
     let per = Normalization::ALL.map(|per| Some(per.name().to_owned()));
-    let per_place = |asked: &Asked| Normalization::ALL.iter().position(|per| Some(*per) == asked.per);
+    let per_place = |asked: &BoundMetric| Normalization::ALL.iter().position(|per| Some(*per) == asked.per);
     let mut reasons: Vec<Option<String>> = Vec::new();
     let mut reason_codes: BTreeMap<&str, usize> = BTreeMap::new();
     let codes: Vec<Option<usize>> = rows

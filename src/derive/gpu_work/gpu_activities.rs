@@ -12,7 +12,7 @@ use crate::analysis::categories::COMMUNICATION;
 use crate::analysis::gpu_time::segments::{Activity, ActivityInterval};
 use crate::columns::frames::rows_named;
 use crate::columns::reading::Piece;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::gpu_work::gpu_time_sweep::GpuTimeSweep;
 use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::derive::launching::kernel_order::KernelOrder;
@@ -33,17 +33,17 @@ pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<Activity
 /// # Errors
 /// When a column is missing or has another type.
 pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> Result<Vec<GpuTime>> {
-    let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(kernels.column(name)?.i64()?));
+    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(kernels.column(name)?.i64()?));
     let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);
-    let valid = Truths::of(kernels.column("valid")?.bool()?).are_true();
-    let communicates = Truths::of(&of_communication(kernels)?).are_true();
+    let valid = BoolValues::new(kernels.column("valid")?.bool()?).are_true();
+    let communicates = BoolValues::new(&of_communication(kernels)?).are_true();
     let kernel = |row: u32| {
         let row = row as usize;
         let (start_ns, end_ns) = starts.get(row).zip(ends.get(row)).filter(|_| valid.get(row) == Some(true))?;
         Some(ActivityInterval { gpu: gpus.get(row)?, start_ns, end_ns, activity: kind(communicates.get(row)) })
     };
     let sorted = sorted_copies(copies)?;
-    let mut sums = Sums::of(&sorted);
+    let mut sums = Sums::new(&sorted);
     let in_order = order.rows().filter_map(kernel).all(|kernel| sums.add(&kernel));
     let times = if in_order { sums.finish() } else { None };
     times.context("internal: sorted rows are in no order")
@@ -56,7 +56,7 @@ pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> R
 /// When a piece cannot be read, or a column is missing or has another type.
 pub fn summed_in_pieces(kernels: &[Box<dyn Piece>], copies: &DataFrame) -> Result<Option<Vec<GpuTime>>> {
     let sorted = sorted_copies(copies)?;
-    let mut sums = Sums::of(&sorted);
+    let mut sums = Sums::new(&sorted);
     let mut windows = kernels.chunks(rayon::current_num_threads().max(1));
     // Filled again and again, because fresh memory costs about as much as reading does.
     let (mut ready, mut next) = (Vec::new(), Vec::new());
@@ -81,7 +81,7 @@ struct Sums<'a> {
 }
 
 impl<'a> Sums<'a> {
-    fn of(copies: &'a [ActivityInterval]) -> Self {
+    fn new(copies: &'a [ActivityInterval]) -> Self {
         Self { copies: copies.iter().peekable(), sweep: GpuTimeSweep::default() }
     }
 
@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn whole_sums(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<GpuTime>> {
-        summed(kernels, copies, &KernelOrder::of(kernels)?)
+        summed(kernels, copies, &KernelOrder::new(kernels)?)
     }
 
     struct Rows(DataFrame);

@@ -7,7 +7,7 @@ use polars::prelude::{DataFrame, Int64Chunked, IntoColumn, NewChunkedArray};
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::gpu_time::segments::Segment;
-use crate::columns::values::Integers;
+use crate::columns::values::I64Values;
 use crate::schema::process::Process;
 
 /// All segments of one GPU during which the same kinds of work ran, idle ones included.
@@ -32,14 +32,14 @@ pub struct GpuTime {
 /// Kinds of work that may run at the same time, each or not.
 const KINDS: usize = 3;
 /// Sums of one GPU, by which of them ran.
-type OfGpu = [Option<GpuTime>; 1 << KINDS];
+type GpuTotals = [Option<GpuTime>; 1 << KINDS];
 
 /// Segments of one process being summed up.
 #[derive(Default)]
 pub struct GpuTimes {
-    others: BTreeMap<i64, OfGpu>,
+    others: BTreeMap<i64, GpuTotals>,
     /// The GPU of the last segment, which is mostly that of the next.
-    last: Option<(i64, OfGpu)>,
+    last: Option<(i64, GpuTotals)>,
 }
 
 impl GpuTimes {
@@ -79,7 +79,7 @@ pub const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "
 /// # Errors
 /// When a column is missing or has another type.
 pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
-    let columns = SUMMED_COLUMNS.map(|name| Ok::<_, anyhow::Error>(Integers::of(segments.column(name)?.i64()?)));
+    let columns = SUMMED_COLUMNS.map(|name| Ok::<_, anyhow::Error>(I64Values::new(segments.column(name)?.i64()?)));
     let [gpus, starts, ends, compute, comm, copies] = columns;
     let (gpus, starts, ends, compute, comm, copies) = (gpus?, starts?, ends?, compute?, comm?, copies?);
     let counts = compute.iter().zip(comm.iter()).zip(copies.iter());

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::analysis::gpu_time::telemetry::{Held, Quantity, quantity};
-use crate::columns::values::{Integers, Truths};
+use crate::analysis::gpu_time::telemetry::{Quantity, StepSeries, quantity};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
 use crate::schema::process::Process;
 use crate::schema::tables;
@@ -42,22 +42,22 @@ fn needs() -> Needs {
 /// Looks up what was sampled during each dispatch on a GPU that has samples.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
-    let held: BTreeMap<i64, BTreeMap<Quantity, Vec<Held>>> = sampled(needed(tables, "samples")?)?
+    let held: BTreeMap<i64, BTreeMap<Quantity, Vec<StepSeries>>> = sampled(needed(tables, "samples")?)?
         .into_iter()
-        .map(|(device, series)| (device, held_values(series)))
+        .map(|(device, series)| (device, sampled_values(series)))
         .collect();
 
-    let devices = Integers::of(kernels.column("device")?.i64()?);
+    let devices = I64Values::new(kernels.column("device")?.i64()?);
     let (starts, ends) =
-        (Integers::of(kernels.column("start_ns")?.i64()?), Integers::of(kernels.column("end_ns")?.i64()?));
-    let valid = Truths::of(kernels.column("valid")?.bool()?);
+        (I64Values::new(kernels.column("start_ns")?.i64()?), I64Values::new(kernels.column("end_ns")?.i64()?));
+    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
     let mut found: Vec<(u32, [Option<f64>; 3])> = Vec::new();
     let rows = (0_u32..).zip(devices.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
     for ((((row, device), start), end), valid) in rows {
         let (Some(device), Some(start), Some(end), Some(true)) = (device, start, end, valid) else { continue };
         let Some(held) = held.get(&device) else { continue };
         let means = |quantity| {
-            let series: Option<&Vec<Held>> = held.get(&quantity);
+            let series: Option<&Vec<StepSeries>> = held.get(&quantity);
             series.into_iter().flatten().filter_map(|held| held.mean(start, end)).collect::<Vec<f64>>()
         };
         let clocks = means(Quantity::Clock);
@@ -95,8 +95,8 @@ fn sampled(samples: &DataFrame) -> Result<BTreeMap<i64, Series>> {
         Ok(samples.column(name)?.as_materialized_series().cast(&DataType::String)?.str()?.clone())
     };
     let (tracks, names, units) = (texts("track")?, texts("name")?, texts("unit")?);
-    let devices = Integers::of(samples.column("device")?.i64()?);
-    let times = Integers::of(samples.column("time_ns")?.i64()?);
+    let devices = I64Values::new(samples.column("device")?.i64()?);
+    let times = I64Values::new(samples.column("time_ns")?.i64()?);
     let values = samples.column("value")?.f64()?;
     let mut by_device: BTreeMap<i64, Series> = BTreeMap::new();
     let labels = tracks.iter().zip(names.iter()).zip(units.iter());
@@ -112,9 +112,9 @@ fn sampled(samples: &DataFrame) -> Result<BTreeMap<i64, Series>> {
     Ok(by_device)
 }
 
-fn held_values(series: Series) -> BTreeMap<Quantity, Vec<Held>> {
+fn sampled_values(series: Series) -> BTreeMap<Quantity, Vec<StepSeries>> {
     let of = |(quantity, tracks): (Quantity, BTreeMap<_, Vec<(i64, f64)>>)| {
-        (quantity, tracks.into_values().map(Held::new).collect())
+        (quantity, tracks.into_values().map(StepSeries::new).collect())
     };
     series.into_iter().map(of).collect()
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::analysis::gpu_time::category_overlaps::{CategoryWork, Overlap, each_overlap};
 use crate::analysis::intervals::Interval;
 use crate::columns::frames::dictionary_column;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WhyEmpty, column, needed, repeated};
 use crate::schema::process::Process;
 use crate::schema::tables;
@@ -27,11 +27,11 @@ fn needs() -> Needs {
 /// Sweeps over the kernels of each GPU.
 fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
-    let categories = Categories::of(kernels.column("category")?)?;
-    let gpus = Integers::of(kernels.column("gpu")?.i64()?);
-    let starts = Integers::of(kernels.column("start_ns")?.i64()?);
-    let ends = Integers::of(kernels.column("end_ns")?.i64()?);
-    let valid = Truths::of(kernels.column("valid")?.bool()?);
+    let categories = Categories::from_column(kernels.column("category")?)?;
+    let gpus = I64Values::new(kernels.column("gpu")?.i64()?);
+    let starts = I64Values::new(kernels.column("start_ns")?.i64()?);
+    let ends = I64Values::new(kernels.column("end_ns")?.i64()?);
+    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
     let mut by_gpu: BTreeMap<i64, Vec<CategoryWork>> = BTreeMap::new();
     let rows = gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()).zip(&categories.of_rows);
     for ((((gpu, start), end), valid), category) in rows {
@@ -72,7 +72,7 @@ struct Categories {
 }
 
 impl Categories {
-    fn of(column: &Column) -> Result<Self> {
+    fn from_column(column: &Column) -> Result<Self> {
         let series = column.as_materialized_series();
         let texts = series.cat32()?;
         let mapping = texts.get_mapping();

@@ -5,7 +5,7 @@ use polars::prelude::*;
 
 use crate::analysis::instructions::{Instruction, InstructionRules, Unattributed, attribute, part_of};
 use crate::columns::frames::{categorical, dictionary_column};
-use crate::columns::values::Integers;
+use crate::columns::values::I64Values;
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
 use crate::schema::process::Process;
 use crate::schema::tables;
@@ -32,7 +32,7 @@ fn needs() -> Needs {
 /// Splits the waits of a thread trace.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let rows = needed(tables, "att_instructions")?.sort(["ordinal"], SortMultipleOptions::default())?;
-    let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(rows.column(name)?.i64()?));
+    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(rows.column(name)?.i64()?));
     let (ordinals, kernels) = (integers("ordinal")?, integers("kernel_id")?);
     let (objects, addresses) = (integers("code_object_id")?, integers("vaddr")?);
     let (hits, latencies, stalls) = (integers("hitcount")?, integers("latency_cycles")?, integers("stall_cycles")?);
@@ -83,7 +83,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
 const REASONS: [Unattributed; 5] = [
     Unattributed::OtherPath,
     Unattributed::AnyOrder,
-    Unattributed::NothingUnderWay,
+    Unattributed::NothingInFlight,
     Unattributed::OtherReason,
     Unattributed::UnknownBranch,
 ];

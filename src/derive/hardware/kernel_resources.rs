@@ -7,9 +7,9 @@ use polars::prelude::*;
 
 use crate::analysis::hardware::devices::target;
 use crate::analysis::hardware::occupancy::{Encoding, Limits, Occupancy, Resources, limits};
-use crate::analysis::numbering::dense_groups::Kinds;
+use crate::analysis::numbering::dense_groups::DenseGroups;
 use crate::columns::frames::categorical;
-use crate::columns::values::{Integers, Truths, integers};
+use crate::columns::values::{BoolValues, I64Values, integers};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, needed};
 use crate::schema::facts::AgentFacts;
 use crate::schema::process::Process;
@@ -45,7 +45,7 @@ struct Registers {
 
 /// What is found of a row.
 #[derive(Default)]
-struct Found {
+struct RowOccupancy {
     architecture: Option<String>,
     registers: Registers,
     wave_size: Option<i64>,
@@ -65,8 +65,8 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         launches(needed(tables, "counter_dispatches")?, true)?
     };
     let symbols = symbols(needed(tables, "kernel_symbols")?)?;
-    let architectures = Architectures::of(process);
-    let column = |name: &str| -> Result<Integers> { Ok(Integers::of(launches.column(name)?.i64()?)) };
+    let architectures = Architectures::new(process);
+    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(launches.column(name)?.i64()?)) };
     let (kernel_ids, agents) = (column("kernel_id")?, column("agent_id")?);
     let sides = [column("workgroup_x")?, column("workgroup_y")?, column("workgroup_z")?];
     let lds = column("lds_bytes")?;
@@ -78,7 +78,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     for (row, (kernel, agent)) in of_rows.iter().enumerate() {
         let registers = kernel.and_then(|kernel| symbols.get(&kernel)).copied().unwrap_or_default();
         let work_items = sides.iter().map(|side| side.get(row).unwrap_or(0)).fold(1, i64::saturating_mul);
-        found.push(look_at(*agent, registers, work_items, lds.get(row), &readings));
+        found.push(inspect(*agent, registers, work_items, lds.get(row), &readings));
     }
     add_columns(&mut launches, &found)?;
     Ok(launches.drop("agent_id")?)
@@ -97,13 +97,13 @@ struct Counted {
 /// The valid dispatches by kernel and launch, in the order of their least numbers. Those of the same number may be
 /// `counted_once`.
 fn launches(dispatches: &DataFrame, counted_once: bool) -> Result<DataFrame> {
-    let column = |name: &str| -> Result<Integers> { Ok(Integers::of(dispatches.column(name)?.i64()?)) };
-    let mut kinds = Kinds::alike(dispatches.height());
+    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(dispatches.column(name)?.i64()?)) };
+    let mut kinds = DenseGroups::alike(dispatches.height());
     for name in LAUNCH {
         kinds = kinds.and(&column(name)?.kinds());
     }
     let (ids, durations) = (column("dispatch_id")?, column("duration_ns")?);
-    let valid = Truths::of(dispatches.column("valid")?.bool()?);
+    let valid = BoolValues::new(dispatches.column("valid")?.bool()?);
     let mut counted: Vec<Option<Counted>> = vec![None; kinds.count];
     let mut numbered: Vec<(u32, Option<i64>)> = Vec::new();
     let rows = kinds.of_rows.iter().zip(valid.iter()).zip(ids.iter()).zip(durations.iter());
@@ -142,7 +142,7 @@ fn launches(dispatches: &DataFrame, counted_once: bool) -> Result<DataFrame> {
 }
 
 fn symbols(symbols: &DataFrame) -> Result<BTreeMap<i64, Registers>> {
-    let column = |name: &str| -> Result<Integers> { Ok(Integers::of(symbols.column(name)?.i64()?)) };
+    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(symbols.column(name)?.i64()?)) };
     let (vgpr, accum_vgpr, sgpr) = (column("vgpr")?, column("accum_vgpr")?, column("sgpr")?);
     let ids = column("kernel_id")?;
     let known = ids.iter().zip(vgpr.iter()).zip(accum_vgpr.iter().zip(sgpr.iter()));
@@ -157,7 +157,7 @@ struct Architectures<'a> {
 }
 
 impl<'a> Architectures<'a> {
-    fn of(process: &'a Process) -> Self {
+    fn new(process: &'a Process) -> Self {
         let gpus: Vec<&AgentFacts> = process.facts.agents.iter().filter(|agent| agent.is_gpu()).collect();
         let names: BTreeSet<&str> = gpus.iter().map(|agent| target(&agent.name)).collect();
         let only = gpus.first().copied().filter(|_| names.len() == 1);
@@ -217,24 +217,24 @@ fn reading(encoding: Encoding, seen: &[Registers]) -> Reading {
     }
 }
 
-fn look_at(
+fn inspect(
     agent: Option<&AgentFacts>,
     registers: Registers,
     work_items: i64,
     lds_bytes: Option<i64>,
     readings: &BTreeMap<String, Reading>,
-) -> Found {
+) -> RowOccupancy {
     let Some(agent) = agent else {
-        return Found { registers, unknown: Some("the GPU is not recorded"), ..Found::default() };
+        return RowOccupancy { registers, unknown: Some("the GPU is not recorded"), ..RowOccupancy::default() };
     };
     let name = target(&agent.name);
     let architecture = Some(name.to_owned());
     let Some(limits) = limits(name) else {
-        return Found {
+        return RowOccupancy {
             architecture,
             registers,
             unknown: Some("the limits of this architecture are not listed"),
-            ..Found::default()
+            ..RowOccupancy::default()
         };
     };
     let wave_size = wave_size(&limits, agent, registers);
@@ -257,7 +257,7 @@ fn look_at(
         Ok(occupancy) => (Some(occupancy), None),
         Err(reason) => (None, Some(reason)),
     };
-    Found { architecture, registers, wave_size: Some(wave_size), max_waves, occupancy, unknown }
+    RowOccupancy { architecture, registers, wave_size: Some(wave_size), max_waves, occupancy, unknown }
 }
 
 /// Where both sizes exist, rocprofiler-sdk counts registers of wavefronts of 32 in eights, and of others in fours.
@@ -270,13 +270,13 @@ fn wave_size(limits: &Limits, agent: &AgentFacts, registers: Registers) -> i64 {
 fn read_as(limits: &Limits, used: &Resources, reading: Reading) -> Result<Occupancy, &'static str> {
     let corrected = |encoding: Encoding| {
         let vgpr = used.vgpr.saturating_mul(encoding.granule).checked_div(encoding.read_as).unwrap_or(used.vgpr);
-        Occupancy::of(limits, &Resources { vgpr, ..*used })
+        Occupancy::compute(limits, &Resources { vgpr, ..*used })
     };
     match reading {
-        Reading::Right => Occupancy::of(limits, used),
+        Reading::Right => Occupancy::compute(limits, used),
         Reading::Misread(encoding) => corrected(encoding),
         Reading::Unclear(encoding) => {
-            let (plain, other) = (Occupancy::of(limits, used)?, corrected(encoding));
+            let (plain, other) = (Occupancy::compute(limits, used)?, corrected(encoding));
             let same = other.is_ok_and(|other| {
                 other.waves_per_simd == plain.waves_per_simd && other.limited_by == plain.limited_by
             });
@@ -285,15 +285,15 @@ fn read_as(limits: &Limits, used: &Resources, reading: Reading) -> Result<Occupa
     }
 }
 
-fn add_columns(launches: &mut DataFrame, found: &[Found]) -> Result<()> {
-    let integer = |name: &str, value: fn(&Found) -> Option<i64>| {
+fn add_columns(launches: &mut DataFrame, found: &[RowOccupancy]) -> Result<()> {
+    let integer = |name: &str, value: fn(&RowOccupancy) -> Option<i64>| {
         integers(name, found.iter().map(value)).into_series().into_column()
     };
     let float = |name: &str, value: fn(&Occupancy) -> Option<f64>| {
         let values: Float64Chunked = found.iter().map(|found| found.occupancy.as_ref().and_then(value)).collect();
         values.with_name(name.into()).into_series().into_column()
     };
-    let text = |name: &str, value: fn(&Found) -> Option<&str>| -> Result<Column> {
+    let text = |name: &str, value: fn(&RowOccupancy) -> Option<&str>| -> Result<Column> {
         let texts = StringChunked::from_iter_options(name.into(), found.iter().map(value));
         Ok(texts.into_series().cast(&categorical())?.into_column())
     };
@@ -324,7 +324,7 @@ fn add_columns(launches: &mut DataFrame, found: &[Found]) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn of(vgpr: i64, accum_vgpr: i64) -> Registers {
+    fn registers(vgpr: i64, accum_vgpr: i64) -> Registers {
         Registers { vgpr: Some(vgpr), accum_vgpr: Some(accum_vgpr), sgpr: Some(16) }
     }
 
@@ -332,10 +332,10 @@ mod tests {
     fn counts_of_mi350_tell_how_they_were_read() {
         let encoding = limits("gfx950").unwrap().encoding().unwrap();
         // 12 registers and no other kind are no multiple of 8: it was 24.
-        assert_eq!(reading(encoding, &[of(128, 0), of(12, 0)]), Reading::Misread(encoding));
+        assert_eq!(reading(encoding, &[registers(128, 0), registers(12, 0)]), Reading::Misread(encoding));
         // With accumulation registers recorded, 12 and 4 are 16.
-        assert_eq!(reading(encoding, &[of(128, 0), of(12, 4)]), Reading::Right);
-        assert_eq!(reading(encoding, &[of(128, 0)]), Reading::Unclear(encoding));
+        assert_eq!(reading(encoding, &[registers(128, 0), registers(12, 4)]), Reading::Right);
+        assert_eq!(reading(encoding, &[registers(128, 0)]), Reading::Unclear(encoding));
     }
 
     #[test]
@@ -356,7 +356,7 @@ mod tests {
     fn wavefronts_of_64_on_rdna() {
         let limits = limits("gfx1100").unwrap();
         let agent = AgentFacts { wave_size: Some(32), ..AgentFacts::default() };
-        assert_eq!(wave_size(&limits, &agent, of(12, 0)), 64);
-        assert_eq!(wave_size(&limits, &agent, of(16, 0)), 32);
+        assert_eq!(wave_size(&limits, &agent, registers(12, 0)), 64);
+        assert_eq!(wave_size(&limits, &agent, registers(16, 0)), 32);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::DataFrame;
 
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::schema::anomaly::{Anomaly, Severity};
 
 /// A second in nanoseconds: no queue runs a dispatch so long before an earlier one.
@@ -14,7 +14,7 @@ const BACKWARD_NS: i64 = 1_000_000_000;
 const GAP_NS: i64 = 600 * 1_000_000_000;
 const SURE_GAP_NS: i64 = 86_400 * 1_000_000_000;
 /// Share of the recorded time in percent, as in the rule `broken_span`.
-const LEAST_PCT: i128 = 95;
+const MIN_PCT: i128 = 95;
 /// Times are put together by stretches of half the shortest gap.
 const BIN_NS: i64 = GAP_NS / 2;
 
@@ -37,10 +37,10 @@ impl Timeline {
     /// # Errors
     /// When a declared column is missing or has another type.
     pub fn add(&mut self, table: &'static str, key: &str, frame: &DataFrame, covers: bool) -> Result<()> {
-        let keys = Integers::of(frame.column(key)?.i64()?);
-        let starts = Integers::of(frame.column("start_ns")?.i64()?);
-        let ends = Integers::of(frame.column("end_ns")?.i64()?);
-        let valid = Truths::of(frame.column("valid")?.bool()?);
+        let keys = I64Values::new(frame.column(key)?.i64()?);
+        let starts = I64Values::new(frame.column("start_ns")?.i64()?);
+        let ends = I64Values::new(frame.column("end_ns")?.i64()?);
+        let valid = BoolValues::new(frame.column("valid")?.bool()?);
         for (((key, start), end), valid) in keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()) {
             let (Some(key), Some(start), Some(end), Some(true)) = (key, start, end, valid) else { continue };
             if covers {
@@ -73,7 +73,7 @@ impl Timeline {
         let span_ns = i128::from(end_ns) - i128::from(first.first_ns);
         gaps.retain(|(gap_ns, _)| *gap_ns >= GAP_NS);
         let all_ns: i128 = gaps.iter().map(|(gap_ns, _)| i128::from(*gap_ns)).sum();
-        let is_jump = |gap_ns: i64| gap_ns >= SURE_GAP_NS || all_ns * 100 >= LEAST_PCT * span_ns;
+        let is_jump = |gap_ns: i64| gap_ns >= SURE_GAP_NS || all_ns * 100 >= MIN_PCT * span_ns;
         gaps.retain(|(gap_ns, _)| is_jump(*gap_ns));
         let (_, (table, key)) = gaps.first()?;
         let longest_ns = gaps.iter().map(|(gap_ns, _)| *gap_ns).max()?;
@@ -91,11 +91,11 @@ impl Timeline {
 /// # Errors
 /// When a declared column is missing or has another type.
 pub fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
-    let ids = Integers::of(kernels.column("dispatch_id")?.i64()?);
-    let agents = Integers::of(kernels.column("agent_id")?.i64()?);
-    let queues = Integers::of(kernels.column("queue_id")?.i64()?);
-    let starts = Integers::of(kernels.column("start_ns")?.i64()?);
-    let valid = Truths::of(kernels.column("valid")?.bool()?);
+    let ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
+    let agents = I64Values::new(kernels.column("agent_id")?.i64()?);
+    let queues = I64Values::new(kernels.column("queue_id")?.i64()?);
+    let starts = I64Values::new(kernels.column("start_ns")?.i64()?);
+    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
     let of_queue = agents.kinds().and(&queues.kinds());
     let places = of_queue.of_rows.iter().zip(agents.iter().zip(queues.iter()));
     let rows = places.zip(ids.iter().zip(starts.iter()).zip(valid.iter()));

@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::DataFrame;
 
 use crate::analysis::numbering::by_id::ById;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::schema::anomaly::{Anomaly, Severity};
 
 const NO_CALL: i64 = i64::MAX;
@@ -12,10 +12,10 @@ const NO_CALL: i64 = i64::MAX;
 /// Rows of `kernels` or `memory_copies`, which share the memory of the table's columns.
 struct Activities {
     table: &'static str,
-    keys: Integers,
-    ids: Integers,
-    starts: Integers,
-    valid: Truths,
+    keys: I64Values,
+    ids: I64Values,
+    starts: I64Values,
+    valid: BoolValues,
 }
 
 impl Activities {
@@ -33,7 +33,7 @@ impl Activities {
 #[derive(Default)]
 pub struct Correlations {
     /// Correlation ids and starts of the calls.
-    calls: Vec<(Integers, Integers)>,
+    calls: Vec<(I64Values, I64Values)>,
     activities: Vec<Activities>,
 }
 
@@ -43,8 +43,8 @@ impl Correlations {
     /// # Errors
     /// When a declared column is missing or has another type.
     pub fn add_calls(&mut self, regions: &DataFrame) -> Result<()> {
-        let ids = Integers::of(regions.column("correlation_id")?.i64()?);
-        self.calls.push((ids, Integers::of(regions.column("start_ns")?.i64()?)));
+        let ids = I64Values::new(regions.column("correlation_id")?.i64()?);
+        self.calls.push((ids, I64Values::new(regions.column("start_ns")?.i64()?)));
         Ok(())
     }
 
@@ -55,10 +55,10 @@ impl Correlations {
     pub fn add_activities(&mut self, table: &'static str, key: &str, frame: &DataFrame) -> Result<()> {
         self.activities.push(Activities {
             table,
-            keys: Integers::of(frame.column(key)?.i64()?),
-            ids: Integers::of(frame.column("correlation_id")?.i64()?),
-            starts: Integers::of(frame.column("start_ns")?.i64()?),
-            valid: Truths::of(frame.column("valid")?.bool()?),
+            keys: I64Values::new(frame.column(key)?.i64()?),
+            ids: I64Values::new(frame.column("correlation_id")?.i64()?),
+            starts: I64Values::new(frame.column("start_ns")?.i64()?),
+            valid: BoolValues::new(frame.column("valid")?.bool()?),
         });
         Ok(())
     }
@@ -69,7 +69,7 @@ impl Correlations {
             let calls = self.calls.iter().flat_map(|(ids, starts)| ids.iter().zip(starts.iter()));
             calls.filter_map(|(id, start)| Some((id?, start?.min(NO_CALL - 1))))
         };
-        let earliest = ById::of(each, NO_CALL, i64::min);
+        let earliest = ById::new(each, NO_CALL, i64::min);
         if earliest.is_empty() {
             return Vec::new();
         }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use polars::prelude::DataFrame;
 
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::schema::Table;
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::schema::facts::ProcessFacts;
@@ -67,10 +67,10 @@ pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> 
     );
 
     let key_name = table.key.last().copied().unwrap_or("start_ns");
-    let keys = Integers::of(frame.column(key_name)?.i64()?);
-    let starts = Integers::of(frame.column("start_ns")?.i64()?);
-    let ends = Integers::of(frame.column("end_ns")?.i64()?);
-    let valid = Truths::of(frame.column("valid")?.bool()?);
+    let keys = I64Values::new(frame.column(key_name)?.i64()?);
+    let starts = I64Values::new(frame.column("start_ns")?.i64()?);
+    let ends = I64Values::new(frame.column("end_ns")?.i64()?);
+    let valid = BoolValues::new(frame.column("valid")?.bool()?);
     for (((key, start), end), valid) in keys.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter()) {
         let (Some(start), Some(end)) = (start, end) else { continue };
         if start <= 0 {
@@ -105,12 +105,12 @@ pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     );
     let mut repeated =
         Tally::new("repeated_dispatch", Severity::Warning, "dispatch ids occur more than once; all rows are counted");
-    let ids = Integers::of(kernels.column("dispatch_id")?.i64()?);
-    let agents = Integers::of(kernels.column("agent_id")?.i64()?);
-    let queues = Integers::of(kernels.column("queue_id")?.i64()?);
-    let starts = Integers::of(kernels.column("start_ns")?.i64()?);
-    let ends = Integers::of(kernels.column("end_ns")?.i64()?);
-    let valid = Truths::of(kernels.column("valid")?.bool()?);
+    let ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
+    let agents = I64Values::new(kernels.column("agent_id")?.i64()?);
+    let queues = I64Values::new(kernels.column("queue_id")?.i64()?);
+    let starts = I64Values::new(kernels.column("start_ns")?.i64()?);
+    let ends = I64Values::new(kernels.column("end_ns")?.i64()?);
+    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
     let of_queue = agents.kinds().and(&queues.kinds());
     let rows = || {
         let places = of_queue.of_rows.iter().zip(agents.iter().zip(queues.iter()));

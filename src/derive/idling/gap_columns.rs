@@ -38,7 +38,7 @@ pub struct Part {
 
 /// A stretch in little memory: there may be as many as kernels.
 #[derive(Clone, Copy)]
-struct Stretch {
+struct IdleInterval {
     kernel_before: u32,
     kernel_after: u32,
     /// Place among the threads.
@@ -54,7 +54,7 @@ pub struct GapColumns {
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
     causes: Vec<Cause>,
-    stretches: Vec<Stretch>,
+    stretches: Vec<IdleInterval>,
     /// Threads by their places, and the place of each.
     tids: Vec<Option<i64>>,
     places: BTreeMap<Option<i64>, u32>,
@@ -80,7 +80,7 @@ impl GapColumns {
         if thread == next_place {
             self.tids.push(gap.tid);
         }
-        self.stretches.push(Stretch {
+        self.stretches.push(IdleInterval {
             kernel_before: gap.kernel_before.unwrap_or(NO_ROW),
             kernel_after: gap.kernel_after.unwrap_or(NO_ROW),
             thread,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use polars_arrow::bitmap::MutableBitmap;
 
 use crate::analysis::gpu_time::idle_causes::{Cause, Launch, each_cause};
-use crate::analysis::gpu_time::idle_intervals::{Stretch, Work, each_stretch};
+use crate::analysis::gpu_time::idle_intervals::{IdleInterval, Work, each_interval};
 use crate::analysis::intervals::Interval;
 use crate::analysis::intervals::gallop::gallop;
 use crate::derive::idling::gap_columns::{Gap, GapColumns, Part};
@@ -56,15 +56,15 @@ impl GapSweep<'_> {
             let first = work.iter().position(|item| item.start_ns < item.end_ns);
             let kernel_after = work.iter().position(|item| !item.is_copy && item.start_ns < item.end_ns);
             let time = Interval::new(start_ns, span.start_ns);
-            gpu.outside(Stretch { time, kernel_after, after: first, ..NOTHING }, Cause::Lead);
+            gpu.outside(IdleInterval { time, kernel_after, after: first, ..NOTHING }, Cause::Lead);
         }
-        each_stretch(work, span, |stretch| gpu.inside(&stretch));
+        each_interval(work, span, |stretch| gpu.inside(&stretch));
         if let Some(end_ns) = self.times.end_ns {
             let last = work.iter().filter(|item| !item.is_copy && item.start_ns < item.end_ns);
             let kernel_before = last.max_by_key(|item| item.end_ns).map(|item| item.row);
             let before = work.iter().rposition(|item| item.start_ns < item.end_ns);
             let time = Interval::new(span.end_ns, end_ns);
-            gpu.outside(Stretch { time, kernel_before, before, ..NOTHING }, Cause::Tail);
+            gpu.outside(IdleInterval { time, kernel_before, before, ..NOTHING }, Cause::Tail);
         }
         gpu.columns
     }
@@ -78,7 +78,7 @@ impl GapSweep<'_> {
     }
 }
 
-const NOTHING: Stretch = Stretch {
+const NOTHING: IdleInterval = IdleInterval {
     time: Interval::new(0, 0),
     copies: false,
     kernel_before: None,
@@ -110,7 +110,7 @@ struct OneGpu<'a> {
 
 impl OneGpu<'_> {
     /// Adds a stretch before or after the span, whose cause is known.
-    fn outside(&mut self, stretch: Stretch, cause: Cause) {
+    fn outside(&mut self, stretch: IdleInterval, cause: Cause) {
         if !stretch.time.is_empty() {
             let (_, tid) = self.launch(&stretch);
             self.columns.begin(self.gap(&stretch, tid));
@@ -119,7 +119,7 @@ impl OneGpu<'_> {
     }
 
     /// Adds a stretch of the span.
-    fn inside(&mut self, stretch: &Stretch) {
+    fn inside(&mut self, stretch: &IdleInterval) {
         let (launch, tid) = self.launch(stretch);
         self.columns.begin(self.gap(stretch, tid));
         if stretch.copies {
@@ -139,7 +139,7 @@ impl OneGpu<'_> {
         each_cause(stretch.time, launch, waits, pauses, |time, cause| self.push(time, cause, tid));
     }
 
-    fn gap(&self, stretch: &Stretch, tid: Option<i64>) -> Gap {
+    fn gap(&self, stretch: &IdleInterval, tid: Option<i64>) -> Gap {
         let row = |place: Option<usize>| self.work.get(place?);
         Gap {
             next_is_copy: row(stretch.after).map(|work| work.is_copy),
@@ -150,7 +150,7 @@ impl OneGpu<'_> {
     }
 
     /// When the work after a stretch was handed over to the GPU, and the thread that did it.
-    fn launch(&mut self, stretch: &Stretch) -> (Launch, Option<i64>) {
+    fn launch(&mut self, stretch: &IdleInterval) -> (Launch, Option<i64>) {
         let Some((place, next)) = stretch.after.and_then(|place| Some((place, self.work.get(place)?))) else {
             let before = stretch.before.and_then(|place| self.work.get(place));
             let (call, tid) = before.map_or((None, None), |before| self.sweep.launch_of(before));

@@ -13,7 +13,7 @@ use crate::analysis::intervals::{Interval, union};
 use crate::analysis::ranges::innermost::{Range, innermost};
 use crate::analysis::ranges::nesting::Nesting;
 use crate::columns::frames::{categorical, rows_named};
-use crate::columns::values::{Integers, Truths, present_in};
+use crate::columns::values::{BoolValues, I64Values, present_in};
 use crate::derive::launching::launching_calls::no_calls_of;
 use crate::derive::{Frames, needed};
 
@@ -43,8 +43,8 @@ pub struct Thread {
 /// The threads of one process.
 pub struct HostThreads {
     threads: BTreeMap<i64, Thread>,
-    starts: Integers,
-    ends: Integers,
+    starts: I64Values,
+    ends: I64Values,
     range_names: Option<Column>,
 }
 
@@ -53,21 +53,21 @@ impl HostThreads {
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
-    pub fn of(tables: &Frames) -> Result<Self> {
+    pub fn from_frames(tables: &Frames) -> Result<Self> {
         let regions = needed(tables, "regions")?;
         let facts = ApiClasses::builtin();
-        let starts = Integers::of(regions.column("start_ns")?.i64()?);
-        let ends = Integers::of(regions.column("end_ns")?.i64()?);
+        let starts = I64Values::new(regions.column("start_ns")?.i64()?);
+        let ends = I64Values::new(regions.column("end_ns")?.i64()?);
         let (domains, names) = (regions.column("domain")?, regions.column("name")?);
-        let threads = Integers::of(regions.column("tid")?.i64()?);
+        let threads = I64Values::new(regions.column("tid")?.i64()?);
         let named = |column: &Column, wanted: &dyn Fn(&str) -> bool| -> Result<Bitmap> {
-            Ok(Truths::of(&rows_named(column, wanted)?).are_true())
+            Ok(BoolValues::new(&rows_named(column, wanted)?).are_true())
         };
         let markers = named(domains, &|domain| domain == MARKER)?;
         let process_ranges = named(names, &|name| name == PROCESS_RANGE)?;
-        let waits = named(names, &|name| facts.synchronises(name))?;
-        let no_calls = &markers | &Truths::of(&no_calls_of(tables)?).are_true();
-        let counted = Truths::of(regions.column("valid")?.bool()?).are_true();
+        let waits = named(names, &|name| facts.synchronizes(name))?;
+        let no_calls = &markers | &BoolValues::new(&no_calls_of(tables)?).are_true();
+        let counted = BoolValues::new(regions.column("valid")?.bool()?).are_true();
         let counted = present_in(counted, &[&starts, &ends, &threads]);
         let (is_range, is_call) = (&(&markers & &!&process_ranges) & &counted, &!&no_calls & &counted);
         let is_wait = &waits & &is_call;
@@ -115,7 +115,7 @@ impl HostThreads {
 
     /// When a call ran, by its row in `regions`.
     pub fn time(&self, call: u32) -> Interval {
-        let at = |times: &Integers| times.get(call as usize).unwrap_or_default();
+        let at = |times: &I64Values| times.get(call as usize).unwrap_or_default();
         Interval::new(at(&self.starts), at(&self.ends))
     }
 
@@ -127,16 +127,16 @@ impl HostThreads {
 
 impl Thread {
     /// Puts everything in order.
-    fn settle(&mut self, starts: &Integers, ends: &Integers) {
+    fn settle(&mut self, starts: &I64Values, ends: &I64Values) {
         let place = |row: &u32| (starts.get(*row as usize), Reverse(ends.get(*row as usize)), *row);
         if !self.calls.is_sorted_by_key(place) {
             self.calls.sort_unstable_by_key(place);
         }
         let time = |row: &u32| {
-            let at = |times: &Integers| times.get(*row as usize).unwrap_or_default();
+            let at = |times: &I64Values| times.get(*row as usize).unwrap_or_default();
             Interval::new(at(starts), at(ends))
         };
-        self.nesting = Nesting::of(self.calls.iter().map(time));
+        self.nesting = Nesting::new(self.calls.iter().map(time));
         self.outermost = self.nesting.roots().collect();
         self.waits = union(std::mem::take(&mut self.waits));
         self.ranges = innermost(std::mem::take(&mut self.ranges));

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 
 use crate::analysis::gpu_time::idle_intervals::Work;
 use crate::analysis::intervals::Interval;
-use crate::analysis::numbering::lane_ids::LaneNumbers;
-use crate::columns::values::{Integers, Truths};
+use crate::analysis::numbering::lane_ids::IdInterner;
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::calls::profiler_pauses;
 use crate::derive::idling::gap_columns::{GapColumns, KERNELS_SHOWN, RANGE};
 use crate::derive::idling::gap_sweep::{GapSweep, ProcessTimes};
@@ -71,8 +71,8 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let span = all().map(|work| work.start_ns).min().zip(all().map(|work| work.end_ns).max());
     let span = span.map(|(start_ns, end_ns)| Interval::new(start_ns, end_ns));
 
-    let kernel_ids = Integers::of(kernels.column("dispatch_id")?.i64()?);
-    let copy_ids = Integers::of(copies.column("copy_id")?.i64()?);
+    let kernel_ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
+    let copy_ids = I64Values::new(copies.column("copy_id")?.i64()?);
     // Ids break ties, so that the order in which rows were read does not matter.
     let order = |work: &Work| {
         let id = if work.is_copy { copy_ids.get(work.row as usize) } else { kernel_ids.get(work.row as usize) };
@@ -84,12 +84,12 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         end_ns: process.facts.end_ns,
         pauses: profiler_pauses::of_tables(process, regions, marks, span)?,
     };
-    let threads = HostThreads::of(tables)?;
+    let threads = HostThreads::from_frames(tables)?;
     let sweep = GapSweep {
         times: &times,
-        kernels: Launched::of(kernels)?,
-        copies: Launched::of(copies)?,
-        calls: LaunchingCalls::of(tables)?,
+        kernels: Launched::from_frame(kernels)?,
+        copies: Launched::from_frame(copies)?,
+        calls: LaunchingCalls::from_frames(tables)?,
         threads: &threads,
     };
     let swept = by_gpu.into_par_iter().map(|(gpu, mut work)| {
@@ -111,14 +111,14 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
 /// What tells which call launched each row of `kernels` or `memory_copies`.
 pub struct Launched {
     /// Correlation ids.
-    pub ids: Integers,
+    pub ids: I64Values,
     /// Threads, where they are recorded with the work.
-    pub threads: Integers,
+    pub threads: I64Values,
 }
 
 impl Launched {
-    fn of(frame: &DataFrame) -> Result<Self> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+    fn from_frame(frame: &DataFrame) -> Result<Self> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
         Ok(Self { ids: integers("correlation_id")?, threads: integers("tid")? })
     }
 }
@@ -126,7 +126,7 @@ impl Launched {
 /// Kernels and copies by GPU.
 #[derive(Default)]
 struct WorkByGpu {
-    numbers: LaneNumbers<i64>,
+    numbers: IdInterner<i64>,
     work: Vec<Vec<Work>>,
 }
 
@@ -139,14 +139,14 @@ impl WorkByGpu {
         gpu_column: &str,
         is_copy: bool,
     ) -> Result<()> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
         let (gpus, starts, ends) = (integers(gpu_column)?, integers("start_ns")?, integers("end_ns")?);
-        let valid = Truths::of(frame.column("valid")?.bool()?).are_true();
+        let valid = BoolValues::new(frame.column("valid")?.bool()?).are_true();
         for row in rows {
             let at = row as usize;
             let times = starts.get(at).zip(ends.get(at)).filter(|_| valid.get(at) == Some(true));
             let (Some(gpu), Some((start_ns, end_ns))) = (gpus.get(at), times) else { continue };
-            let number = self.numbers.of(gpu) as usize;
+            let number = self.numbers.intern(gpu) as usize;
             if number == self.work.len() {
                 self.work.push(Vec::new());
             }

@@ -2,6 +2,6 @@
 
 pub mod gap_columns;
 pub mod gap_sweep;
-pub mod host_stretches;
+pub mod host_intervals;
 pub mod host_threads;
 pub mod idle_gaps;

@@ -4,9 +4,9 @@ use anyhow::Result;
 use polars::prelude::*;
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 
-use crate::analysis::numbering::lane_ids::LaneNumbers;
+use crate::analysis::numbering::lane_ids::IdInterner;
 use crate::analysis::queues::order::{Dispatch, free_before};
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::launching::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use crate::derive::queueing::queue_lanes::queue_lanes;
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, column, needed};
@@ -14,7 +14,7 @@ use crate::schema::process::Process;
 use crate::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    handed_on: HANDED_ON,
+    passthrough: PASSTHROUGH,
     owners: &[Owner::KERNEL],
     rows_when: RowsWhen::all(&["kernels"]),
     ..DerivedTable::new(&tables::launching::DISPATCH_LAUNCHES, needs, Build::Alone(build))
@@ -36,7 +36,7 @@ const TAKEN: [&str; 10] = [
     "tid",
 ];
 /// Those of them that nothing else depends on: without one the table is built without it.
-const HANDED_ON: &[&str] = &["kernel_id", "kernel_name", "short_name", "category", "device", "tid"];
+const PASSTHROUGH: &[&str] = &["kernel_id", "kernel_name", "short_name", "category", "device", "tid"];
 
 fn needs() -> Needs {
     let kernels = [&TAKEN[..], &["correlation_id", "start_ns", "end_ns", "valid"]].concat();
@@ -55,13 +55,13 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
 }
 
 fn of_tables(tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(tables)?;
+    let calls = LaunchingCalls::from_frames(tables)?;
     let (kernels, order) = tables.kernel_order()?.of_valid(needed(tables, "kernels")?)?;
-    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
+    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
     let (starts, ends, ids) = (integer("start_ns")?, integer("end_ns")?, integer("correlation_id")?);
     let gpus = integer("gpu")?;
-    let mut gpu_numbers = LaneNumbers::default();
-    let of_gpu: Vec<u32> = gpus.iter().map(|gpu| gpu_numbers.of(gpu)).collect();
+    let mut gpu_numbers = IdInterner::default();
+    let of_gpu: Vec<u32> = gpus.iter().map(|gpu| gpu_numbers.intern(gpu)).collect();
     let copies = copies_by_gpu(needed(tables, "memory_copies")?, &mut gpu_numbers)?;
     let of_queue = queue_lanes(&gpus, &integer("queue_id")?, &integer("stream_id")?).of_rows;
     let dispatch = |place: usize, lanes: &[u32]| Dispatch {
@@ -97,16 +97,16 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
 }
 
 /// The valid copies of known GPUs; one between two GPUs keeps both busy.
-fn copies_by_gpu(copies: &DataFrame, numbers: &mut LaneNumbers<Option<i64>>) -> Result<Vec<Dispatch<u32>>> {
-    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(copies.column(name)?.i64()?)) };
+fn copies_by_gpu(copies: &DataFrame, numbers: &mut IdInterner<Option<i64>>) -> Result<Vec<Dispatch<u32>>> {
+    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(copies.column(name)?.i64()?)) };
     let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
-    let valid = Truths::of(copies.column("valid")?.bool()?);
+    let valid = BoolValues::new(copies.column("valid")?.bool()?);
     let mut found = Vec::new();
     for gpus in [integer("gpu")?, integer("peer_gpu")?] {
         let rows = gpus.iter().zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
         found.extend(rows.filter_map(|(((gpu, start), end), valid)| {
             let (start_ns, end_ns) = start.zip(end).filter(|_| valid == Some(true) && gpu.is_some())?;
-            Some(Dispatch { lane: numbers.of(gpu), start_ns, end_ns })
+            Some(Dispatch { lane: numbers.intern(gpu), start_ns, end_ns })
         }));
     }
     Ok(found)
@@ -183,7 +183,7 @@ impl LaunchColumns {
     }
 
     fn into_frame(self, kernels: &DataFrame, calls: &LaunchingCalls, names_calls: bool) -> Result<DataFrame> {
-        let taken = TAKEN.iter().filter(|name| !HANDED_ON.contains(name) || kernels.column(name).is_ok());
+        let taken = TAKEN.iter().filter(|name| !PASSTHROUGH.contains(name) || kernels.column(name).is_ok());
         let mut columns: Vec<Column> = taken.map(|name| kernels.column(name).cloned()).collect::<PolarsResult<_>>()?;
         let launched: Bitmap = self.calls.iter().map(|call| *call != NO_CALL).collect();
         let of_launched = |name: &str, values: Vec<i64>| {
@@ -252,7 +252,7 @@ mod tests {
             ("marks", with_texts(marks.unwrap(), 0)),
         ]);
         let frame = of_tables(&tables).unwrap();
-        let integers = |name: &str| Integers::of(frame.column(name).unwrap().i64().unwrap());
+        let integers = |name: &str| I64Values::new(frame.column(name).unwrap().i64().unwrap());
         let (ids, prequeued, exposed) = (integers("dispatch_id"), integers("prequeued"), integers("exposed_launch_ns"));
         (0..frame.height()).map(|row| (ids.get(row).unwrap(), (prequeued.get(row), exposed.get(row)))).collect()
     }

@@ -7,7 +7,7 @@ use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
 
 use crate::analysis::queues::followers::{FOLLOWERS, NO_ROW, followers};
-use crate::columns::values::{Integers, integers};
+use crate::columns::values::{I64Values, integers};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, WantedColumns, needed};
 use crate::schema::process::Process;
 use crate::schema::tables;
@@ -34,7 +34,7 @@ const TAKEN: [&str; 11] = [
     "end_ns",
 ];
 /// Those of them that nothing else depends on.
-const HANDED_ON: [&str; 3] = ["category", "device", "stream_id"];
+const PASSTHROUGH: [&str; 3] = ["category", "device", "stream_id"];
 /// Columns of `kernels` that tell what a kernel is.
 const IDENTIFYING: [&str; 3] = ["kernel_id", "kernel_name", "short_name"];
 /// Those columns of each follower in turn, and its times.
@@ -73,7 +73,7 @@ fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
         columns.any(|(_, column)| wanted.contains(column))
     };
     let is_needed = |name: &&str| {
-        let is_only_shown = HANDED_ON.contains(name) || IDENTIFYING.contains(name);
+        let is_only_shown = PASSTHROUGH.contains(name) || IDENTIFYING.contains(name);
         !is_only_shown || wanted.contains(*name) || of_followers(name)
     };
     let mut needs = needs();
@@ -90,7 +90,7 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
     let kernels = needed(tables, "kernels")?;
     let (kernels, order) = tables.kernel_order()?.of_valid(kernels)?;
     u32::try_from(order.count()).ok().filter(|rows| *rows < NO_ROW).context("more dispatches than can be counted")?;
-    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
+    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
     let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
     let lanes: Vec<u32> = {
         let (gpus, queues) = (integer("gpu")?, integer("queue_id")?);
@@ -98,7 +98,7 @@ fn of_tables(tables: &Frames) -> Result<DataFrame> {
     };
     let following = followers(&lanes, order.moved());
 
-    let mut columns = WantedColumns::of(tables, DECLARATION.table.name);
+    let mut columns = WantedColumns::new(tables, DECLARATION.table.name);
     for name in TAKEN {
         columns.add(name, |name| Ok(kernels.column(name)?.clone()))?;
     }

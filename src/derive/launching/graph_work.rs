@@ -6,7 +6,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::{dictionary_column, values_by_text};
-use crate::columns::values::{Integers, Truths, integers};
+use crate::columns::values::{BoolValues, I64Values, integers};
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, column, needed};
 use crate::schema::process::Process;
@@ -56,21 +56,21 @@ struct Member {
 
 /// Finds what graphs launched and numbers graphs, replays and positions.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(tables)?;
+    let calls = LaunchingCalls::from_frames(tables)?;
     let launches = values_by_text(calls.all_names(), |name| name.to_lowercase().contains(GRAPH_LAUNCH))?;
     let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);
     let mut members = Vec::new();
     for (kind, frame, keys) in
         [(0, kernels, ["dispatch_id", "kernel_id", "graph_node_id"]), (1, copies, ["copy_id", "copy_id", "copy_id"])]
     {
-        let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
+        let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
         let [key, work, node] = keys.map(integer);
         let (key, work, node) = (key?, work?, node?);
         let (gpu, ids, execs) = (integer("gpu")?, integer("correlation_id")?, integer("graph_exec_id")?);
         let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
         let directions =
             if kind == 1 { Some(values_by_text(frame.column("direction")?, direction_number)?) } else { None };
-        let valid = Truths::of(frame.column("valid")?.bool()?);
+        let valid = BoolValues::new(frame.column("valid")?.bool()?);
         for (row, valid) in (0_u32..).zip(valid.iter()) {
             let place = row as usize;
             let correlation_id = ids.get(place);

@@ -7,7 +7,7 @@ use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
 
 use crate::analysis::queues::order::start_order;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 
 /// Rows of a table of kernels in the order of their starts.
 #[derive(Clone, Debug)]
@@ -23,10 +23,10 @@ impl KernelOrder {
     ///
     /// # Errors
     /// When a column has another type, or there are more rows than can be numbered.
-    pub fn of(kernels: &DataFrame) -> Result<Self> {
+    pub fn new(kernels: &DataFrame) -> Result<Self> {
         let count = kernels.height();
         u32::try_from(count).context("more dispatches than rows can be counted")?;
-        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(kernels.column(name)?.i64()?));
+        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(kernels.column(name)?.i64()?));
         let starts = integers("start_ns")?;
         let ids = kernels.column("dispatch_id").is_ok().then(|| integers("dispatch_id")).transpose()?;
         let rows = start_order(count, |row| starts.get(row), |row| ids.as_ref().and_then(|ids| ids.get(row)));
@@ -42,7 +42,7 @@ impl KernelOrder {
         if valid.all() {
             return Ok((kernels.clone(), self.clone()));
         }
-        Ok((kernels.filter(valid)?, self.among(&Truths::of(valid).are_true())))
+        Ok((kernels.filter(valid)?, self.among(&BoolValues::new(valid).are_true())))
     }
 
     /// The order of the chosen rows, numbered as they are among these.
@@ -89,18 +89,18 @@ mod tests {
     fn rows_are_ordered_by_start_and_dispatch() {
         let kernels =
             df!("start_ns" => [Some(5_i64), Some(3), None, Some(3)], "dispatch_id" => [1_i64, 9, 4, 2]).unwrap();
-        let order = KernelOrder::of(&kernels).unwrap();
+        let order = KernelOrder::new(&kernels).unwrap();
         assert_eq!((order.count(), order.rows().collect::<Vec<_>>()), (4, vec![2, 3, 1, 0]));
         let chosen: Bitmap = [true, true, false, true].into_iter().collect();
         assert_eq!(order.among(&chosen).rows().collect::<Vec<_>>(), [2, 1, 0]);
-        let by_start = KernelOrder::of(&kernels.select(["start_ns"]).unwrap()).unwrap();
+        let by_start = KernelOrder::new(&kernels.select(["start_ns"]).unwrap()).unwrap();
         assert_eq!(by_start.rows().collect::<Vec<_>>(), [2, 1, 3, 0]);
     }
 
     #[test]
     fn nothing_is_kept_of_rows_that_come_in_order() {
         let kernels = df!("start_ns" => [3_i64, 3, 5], "dispatch_id" => [2_i64, 9, 1]).unwrap();
-        let order = KernelOrder::of(&kernels).unwrap();
+        let order = KernelOrder::new(&kernels).unwrap();
         assert!(order.moved().is_none());
         assert_eq!(order.rows().collect::<Vec<_>>(), [0, 1, 2]);
         let chosen = order.among(&[true, false, true].into_iter().collect());

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use polars::prelude::*;
 
 use crate::analysis::ranges::tree::Extent;
-use crate::columns::values::{Integers, Truths, present_in};
+use crate::columns::values::{BoolValues, I64Values, present_in};
 use crate::derive::launching::launching_calls::LaunchingCalls;
 use crate::derive::ranging::range_forest::Work;
 use crate::derive::{Frames, needed};
@@ -37,9 +37,9 @@ impl Launched {
 }
 
 /// What is told of kernels or copies by their rows.
-struct Told {
-    ids: Integers,
-    gpus: Integers,
+struct TargetColumns {
+    ids: I64Values,
+    gpus: I64Values,
 }
 
 /// The valid kernels and copies of a process, and the calls that launched them.
@@ -48,8 +48,8 @@ pub struct LaunchedWork {
     pub launched: Vec<Launched>,
     /// The calls.
     pub calls: LaunchingCalls,
-    kernels: Told,
-    copies: Told,
+    kernels: TargetColumns,
+    copies: TargetColumns,
 }
 
 impl LaunchedWork {
@@ -57,8 +57,8 @@ impl LaunchedWork {
     ///
     /// # Errors
     /// When a needed column is missing or has another type, or there are more rows than can be numbered.
-    pub fn of(tables: &Frames) -> Result<Self> {
-        let calls = LaunchingCalls::of(tables)?;
+    pub fn from_frames(tables: &Frames) -> Result<Self> {
+        let calls = LaunchingCalls::from_frames(tables)?;
         let (kernels, copies) = (needed(tables, "kernels")?, needed(tables, "memory_copies")?);
         let mut launched = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
         let kernels = add_launched(kernels, "dispatch_id", false, &calls, &mut launched)?;
@@ -66,18 +66,18 @@ impl LaunchedWork {
         Ok(Self { launched, calls, kernels, copies })
     }
 
-    fn told(&self, launched: &Launched) -> &Told {
+    fn columns_of(&self, launched: &Launched) -> &TargetColumns {
         if launched.is_copy { &self.copies } else { &self.kernels }
     }
 
     /// Key in `kernels` or `memory_copies`.
     pub fn id(&self, launched: &Launched) -> i64 {
-        self.told(launched).ids.get(launched.row as usize).unwrap_or_default()
+        self.columns_of(launched).ids.get(launched.row as usize).unwrap_or_default()
     }
 
     /// Index of the GPU.
     pub fn gpu(&self, launched: &Launched) -> Option<i64> {
-        self.told(launched).gpus.get(launched.row as usize)
+        self.columns_of(launched).gpus.get(launched.row as usize)
     }
 
     /// Numbers and starts of the calls that launched something, by thread, each once.
@@ -122,7 +122,7 @@ impl LaunchedWork {
         if !launches.is_sorted() {
             launches.sort_unstable();
         }
-        LaunchesOverTime::of(launches, &self.launched)
+        LaunchesOverTime::new(launches, &self.launched)
     }
 }
 
@@ -140,7 +140,7 @@ pub struct LaunchesOverTime<'a> {
 }
 
 impl<'a> LaunchesOverTime<'a> {
-    fn of(launches: Vec<(i64, u32)>, launched: &'a [Launched]) -> Self {
+    fn new(launches: Vec<(i64, u32)>, launched: &'a [Launched]) -> Self {
         let mut levels = vec![launches.chunks(BLOCK).map(|block| sum(block, launched)).collect::<Vec<Work>>()];
         while let Some(below) = levels.last().filter(|level| level.len() > 1) {
             let joined = |pair: &[Work]| {
@@ -195,14 +195,14 @@ fn add_launched(
     is_copy: bool,
     calls: &LaunchingCalls,
     launched: &mut Vec<Launched>,
-) -> Result<Told> {
+) -> Result<TargetColumns> {
     u32::try_from(frame.height()).context("more kernels or copies than rows can be counted")?;
-    let keys = Integers::of(frame.column(key)?.i64()?);
-    let gpus = Integers::of(frame.column("gpu")?.i64()?);
-    let ids = Integers::of(frame.column("correlation_id")?.i64()?);
-    let starts = Integers::of(frame.column("start_ns")?.i64()?);
-    let ends = Integers::of(frame.column("end_ns")?.i64()?);
-    let valid = Truths::of(frame.column("valid")?.bool()?);
+    let keys = I64Values::new(frame.column(key)?.i64()?);
+    let gpus = I64Values::new(frame.column("gpu")?.i64()?);
+    let ids = I64Values::new(frame.column("correlation_id")?.i64()?);
+    let starts = I64Values::new(frame.column("start_ns")?.i64()?);
+    let ends = I64Values::new(frame.column("end_ns")?.i64()?);
+    let valid = BoolValues::new(frame.column("valid")?.bool()?);
     launched.reserve(frame.height());
     let counted = present_in(valid.are_true(), &[&keys, &starts, &ends]);
     let rows = (0_u32..).zip(ids.iter()).zip(starts.values()).zip(ends.values()).zip(counted.iter());
@@ -210,7 +210,7 @@ fn add_launched(
         let call = calls.get(id).map_or(NO_CALL, |call| call.row);
         launched.push(Launched { start_ns: *start_ns, end_ns: *end_ns, row, call, is_copy });
     }
-    Ok(Told { ids: keys, gpus })
+    Ok(TargetColumns { ids: keys, gpus })
 }
 
 #[cfg(test)]
@@ -237,7 +237,7 @@ mod tests {
                 .collect();
             let mut launches: Vec<(i64, u32)> = rows.iter().map(|row| row.0).zip(0..).collect();
             launches.sort_unstable();
-            let over_time = LaunchesOverTime::of(launches, &launched);
+            let over_time = LaunchesOverTime::new(launches, &launched);
             for (start_ns, end_ns) in bounds {
                 let mut expected = Work::default();
                 for (row, work) in rows.iter().zip(&launched) {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::columns::frames::dictionary_column;
-use crate::columns::values::{Integers, Truths, integers};
+use crate::columns::values::{BoolValues, I64Values, integers};
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCall, LaunchingCalls, MARK_COLUMNS};
 use crate::derive::{Build, DerivedTable, Frames, Needs, Owner, RowsWhen, WantedColumns, column, needed};
 use crate::schema::process::Process;
@@ -30,15 +30,15 @@ fn needs() -> Needs {
 
 /// Looks up the call of every valid kernel and copy.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(tables)?;
+    let calls = LaunchingCalls::from_frames(tables)?;
     let rows = TARGETS.iter().map(|(_, table, _)| Ok(needed(tables, table)?.height()));
     let mut columns = LaunchColumns::with_capacity(rows.sum::<Result<usize>>()?);
     for (kind, (_, table, key)) in TARGETS.iter().enumerate() {
         let frame = needed(tables, table)?;
-        let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
+        let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
         let (keys, gpus, ids) = (integer(key)?, integer("gpu")?, integer("correlation_id")?);
         let (starts, ends) = (integer("start_ns")?, integer("end_ns")?);
-        let valid = Truths::of(frame.column("valid")?.bool()?);
+        let valid = BoolValues::new(frame.column("valid")?.bool()?);
         let rows = keys.iter().zip(gpus.iter()).zip(ids.iter()).zip(starts.iter()).zip(ends.iter()).zip(valid.iter());
         for (((((key, gpu), id), start), end), valid) in rows {
             if let (Some(target_id), Some(id), Some(start_ns), Some(end_ns), Some(true)) = (key, id, start, end, valid)
@@ -95,7 +95,7 @@ impl LaunchColumns {
             let launched = targets.iter().zip(&launching);
             launched.map(|(target, call)| target.start_ns.saturating_sub(call.end_ns))
         };
-        let mut columns = WantedColumns::of(tables, DECLARATION.table.name);
+        let mut columns = WantedColumns::new(tables, DECLARATION.table.name);
         columns.add("correlation_id", |name| Ok(column(name, ids)))?;
         columns.add("api_name", |name| calls.names(name, launching.iter().map(|call| Some(call.row))))?;
         columns.add("tid", |name| of_call(name, |call| call.tid))?;

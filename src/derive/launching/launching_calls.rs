@@ -10,7 +10,7 @@ use polars_arrow::bitmap::Bitmap;
 use crate::analysis::api_classes::ApiClasses;
 use crate::analysis::numbering::by_id::ById;
 use crate::columns::frames::rows_named;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::{Frames, needed};
 
 /// The columns of `regions` that calls are looked up in.
@@ -64,9 +64,9 @@ pub struct LaunchingCalls {
 /// Calls of a table, whose columns they share.
 struct Calls {
     rows: usize,
-    threads: Option<Integers>,
-    starts: Integers,
-    ends: Integers,
+    threads: Option<I64Values>,
+    starts: I64Values,
+    ends: I64Values,
 }
 
 /// A call that launched something.
@@ -89,15 +89,15 @@ impl LaunchingCalls {
     ///
     /// # Errors
     /// When a column is missing or has another type.
-    pub fn of(tables: &Frames) -> Result<Self> {
+    pub fn from_frames(tables: &Frames) -> Result<Self> {
         let (regions, marks) = (needed(tables, "regions")?, needed(tables, "marks")?);
         let number = u32::try_from(regions.height().saturating_add(marks.height())).ok();
         number.filter(|rows| *rows < NO_ROW).context("more calls than can be counted")?;
         let mut calls = Self {
             rows: Arc::new(ById::Sorted(Vec::new())),
             names: regions.column("name")?.clone(),
-            regions: Calls::of(regions, "start_ns", "end_ns")?,
-            marks: Calls::of(marks, "time_ns", "time_ns")?,
+            regions: Calls::from_frame(regions, "start_ns", "end_ns")?,
+            marks: Calls::from_frame(marks, "time_ns", "time_ns")?,
         };
         if marks.height() > 0 {
             calls.names.append(marks.column("name")?)?;
@@ -109,12 +109,12 @@ impl LaunchingCalls {
     /// The numbers of the innermost calls by their ids.
     fn innermost(&self, tables: &Frames) -> Result<ById<u32>> {
         let (regions, marks) = (needed(tables, "regions")?, needed(tables, "marks")?);
-        let ids = Integers::of(regions.column("correlation_id")?.i64()?);
-        let valid = Truths::of(regions.column("valid")?.bool()?);
-        let annotated = Truths::of(&no_calls_of(tables)?);
+        let ids = I64Values::new(regions.column("correlation_id")?.i64()?);
+        let valid = BoolValues::new(regions.column("valid")?.bool()?);
+        let annotated = BoolValues::new(&no_calls_of(tables)?);
         let lasting = valid.iter().zip(annotated.iter());
-        let mark_ids = Integers::of(marks.column("correlation_id")?.i64()?);
-        let marked = Truths::of(&no_calls(marks)?);
+        let mark_ids = I64Values::new(marks.column("correlation_id")?.i64()?);
+        let marked = BoolValues::new(&no_calls(marks)?);
         let lasting = lasting.map(|(valid, annotated)| valid == Some(true) && annotated != Some(true));
         let is_call: Bitmap = lasting.chain(marked.iter().map(|annotated| annotated != Some(true))).collect();
         let each = || {
@@ -125,7 +125,7 @@ impl LaunchingCalls {
             let lasts = (row as usize) < self.regions.rows;
             self.at(row).map(|call| (lasts, call.start_ns, Reverse(call.end_ns), row))
         };
-        Ok(ById::of(each, NO_ROW, |one, other| if depth(one) > depth(other) { one } else { other }))
+        Ok(ById::new(each, NO_ROW, |one, other| if depth(one) > depth(other) { one } else { other }))
     }
 
     /// The call that launched what has this correlation id.
@@ -168,8 +168,8 @@ impl LaunchingCalls {
 }
 
 impl Calls {
-    fn of(frame: &DataFrame, start: &str, end: &str) -> Result<Self> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+    fn from_frame(frame: &DataFrame, start: &str, end: &str) -> Result<Self> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
         let threads = frame.column("tid").is_ok().then(|| integers("tid")).transpose()?;
         Ok(Self { rows: frame.height(), threads, starts: integers(start)?, ends: integers(end)? })
     }
@@ -222,7 +222,7 @@ mod tests {
             &[("tid", &[5, 6]), ("correlation_id", &[9, 7]), ("time_ns", &[70, 25])],
         );
         let tables = Frames::from_iter([("regions", regions), ("marks", marks)]);
-        let calls = LaunchingCalls::of(&tables).unwrap();
+        let calls = LaunchingCalls::from_frames(&tables).unwrap();
         let call = |row, tid, start_ns, end_ns| Some(LaunchingCall { row, tid: Some(tid), start_ns, end_ns });
         assert_eq!(calls.get(Some(7)), call(2, 3, 20, 30));
         assert_eq!(calls.get(Some(9)), call(4, 5, 70, 70));

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::analysis::allocations::{Action, Fate};
+use crate::analysis::allocations::{Action, AllocationEnd};
 use crate::columns::frames::{constant_cat, dictionary_column};
-use crate::columns::values::{Integers, integers};
-use crate::derive::memory::allocation_pairs::{Paired, paired};
+use crate::columns::values::{I64Values, integers};
+use crate::derive::memory::allocation_pairs::{PairedOperation, paired};
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, column, needed};
 use crate::schema::process::Process;
 use crate::schema::tables;
@@ -53,16 +53,19 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let ids = allocations.column("alloc_id")?.i64()?;
     let mut parts = Vec::new();
     for (level, operations, _) in paired(allocations)?.levels {
-        let listed: Vec<&Paired> = operations.iter().filter(|operation| word(operation).is_some()).collect();
-        let ended_by = |paired: &Paired| match paired.fate {
-            Fate::Freed(by) | Fate::Reallocated(by) | Fate::Replaced(by) => operations.get(by),
+        let listed: Vec<&PairedOperation> = operations.iter().filter(|operation| word(operation).is_some()).collect();
+        let ended_by = |paired: &PairedOperation| match paired.fate {
+            AllocationEnd::Freed(by) | AllocationEnd::Reallocated(by) | AllocationEnd::Replaced(by) => {
+                operations.get(by)
+            }
             _ => None,
         };
         let rows: IdxCa = listed.iter().map(|paired| Some(paired.row)).collect();
         let mut frame = allocations.select(OF_OPERATION)?.take(&rows)?;
-        let released = |paired: &Paired| ended_by(paired).filter(|by| by.operation.action == Action::Free);
+        let released = |paired: &PairedOperation| ended_by(paired).filter(|by| by.operation.action == Action::Free);
         let took = |row: u32| durations.get(row as usize).unwrap_or(0);
-        let call_ns = |paired: &Paired| took(paired.row).saturating_add(released(paired).map_or(0, |by| took(by.row)));
+        let call_ns =
+            |paired: &PairedOperation| took(paired.row).saturating_add(released(paired).map_or(0, |by| took(by.row)));
         frame.hstack_mut(&[
             constant_cat("level", Some(level), listed.len())?,
             integers("gpu", listed.iter().map(|paired| paired.operation.place)).into_series().into_column(),
@@ -96,7 +99,7 @@ fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
     let is_call = col("valid").and(col("domain").neq(lit("marker")));
     let calls =
         regions.clone().lazy().filter(is_call.and(col("correlation_id").is_in(lit(wanted), false))).collect()?;
-    let integers = |name: &str| -> Result<Integers> { Ok(Integers::of(calls.column(name)?.i64()?)) };
+    let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(calls.column(name)?.i64()?)) };
     let (of_calls, keys) = (integers("correlation_id")?, integers("region_id")?);
     let (starts, ends) = (integers("start_ns")?, integers("end_ns")?);
     let mut outermost: BTreeMap<Option<i64>, (Place, IdxSize)> = BTreeMap::new();
@@ -114,14 +117,14 @@ fn outermost_calls(regions: &DataFrame, ids: &Column) -> Result<Column> {
 type Place = (Option<i64>, Reverse<Option<i64>>, Option<i64>);
 
 /// Position of the word for the fate of what is listed: allocations, and releases of what is not known.
-fn word(paired: &Paired) -> Option<usize> {
+fn word(paired: &PairedOperation) -> Option<usize> {
     match paired.fate {
-        Fate::Live => Some(0),
-        Fate::Freed(_) => Some(1),
-        Fate::Reallocated(_) => Some(2),
-        Fate::Replaced(_) => Some(3),
-        Fate::Unpaired => Some(4),
-        Fate::UnmatchedFree => Some(5),
-        Fate::Nothing => None,
+        AllocationEnd::Live => Some(0),
+        AllocationEnd::Freed(_) => Some(1),
+        AllocationEnd::Reallocated(_) => Some(2),
+        AllocationEnd::Replaced(_) => Some(3),
+        AllocationEnd::Unpaired => Some(4),
+        AllocationEnd::UnmatchedFree => Some(5),
+        AllocationEnd::Nothing => None,
     }
 }

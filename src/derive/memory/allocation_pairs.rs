@@ -3,27 +3,27 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::analysis::allocations::{Action, Fate, Level, Operation, pair};
+use crate::analysis::allocations::{Action, AllocationEnd, Level, Operation, pair};
 use crate::columns::frames::rows_named;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 
 /// Levels of memory that are looked at, each of which has addresses of its own. Scratch memory has none.
 const LEVELS: [&str; 2] = ["REAL", "VIRTUAL"];
 
 /// An operation that is an allocation or a release, with its row in the table.
-pub struct Paired {
+pub struct PairedOperation {
     /// Row in `memory_allocations`.
     pub row: u32,
     /// The operation.
     pub operation: Operation,
     /// What became of its memory; operations are numbered as in the list.
-    pub fate: Fate,
+    pub fate: AllocationEnd,
 }
 
 /// All operations of the levels, and the levels of live memory with the row of the operation and the kind of memory.
 pub struct Memory {
     /// Operations by level of memory.
-    pub levels: Vec<(&'static str, Vec<Paired>, Vec<Level>)>,
+    pub levels: Vec<(&'static str, Vec<PairedOperation>, Vec<Level>)>,
 }
 
 /// Pairs the valid operations.
@@ -31,21 +31,21 @@ pub struct Memory {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn paired(allocations: &DataFrame) -> Result<Memory> {
-    let valid = Truths::of(allocations.column("valid")?.bool()?);
+    let valid = BoolValues::new(allocations.column("valid")?.bool()?);
     let (addresses, bytes) = (integers(allocations, "address")?, integers(allocations, "bytes")?);
     let (starts, ends) = (integers(allocations, "start_ns")?, integers(allocations, "end_ns")?);
     let gpus = integers(allocations, "gpu")?;
     let actions = [("ALLOC", Action::Allocate), ("REALLOC", Action::Reallocate), ("FREE", Action::Free)];
     let mut action_of: Vec<Option<Action>> = vec![None; allocations.height()];
     for (word, action) in actions {
-        let rows = Truths::of(&rows_named(allocations.column("operation")?, |name| name == word)?);
+        let rows = BoolValues::new(&rows_named(allocations.column("operation")?, |name| name == word)?);
         for (slot, _) in action_of.iter_mut().zip(rows.iter()).filter(|(_, is)| *is == Some(true)) {
             *slot = Some(action);
         }
     }
     let mut levels = Vec::new();
     for level in LEVELS {
-        let of_level = Truths::of(&rows_named(allocations.column("level")?, |name| name == level)?);
+        let of_level = BoolValues::new(&rows_named(allocations.column("level")?, |name| name == level)?);
         let times = starts.iter().zip(ends.iter());
         let what = addresses.iter().zip(bytes.iter()).zip(gpus.iter());
         let rows = (0_u32..).zip(&action_of).zip(valid.iter()).zip(of_level.iter()).zip(times).zip(what);
@@ -61,13 +61,13 @@ pub fn paired(allocations: &DataFrame) -> Result<Memory> {
             operations.push(Operation { action: *action, address, bytes: bytes.unwrap_or(0).max(0), place, time_ns });
         }
         let pairing = pair(&operations);
-        let list = numbers.into_iter().zip(operations).zip(pairing.fates);
-        let list = list.map(|((row, operation), fate)| Paired { row, operation, fate }).collect();
+        let list = numbers.into_iter().zip(operations).zip(pairing.ends);
+        let list = list.map(|((row, operation), fate)| PairedOperation { row, operation, fate }).collect();
         levels.push((level, list, pairing.levels));
     }
     Ok(Memory { levels })
 }
 
-fn integers(frame: &DataFrame, name: &str) -> Result<Integers> {
-    Ok(Integers::of(frame.column(name)?.i64()?))
+fn integers(frame: &DataFrame, name: &str) -> Result<I64Values> {
+    Ok(I64Values::new(frame.column(name)?.i64()?))
 }

@@ -8,8 +8,8 @@ use polars::prelude::*;
 use crate::analysis::critical_path::{Edge, Part, Segment, longest_path};
 use crate::analysis::intervals::Interval;
 use crate::columns::frames::{categorical, dictionary_column};
-use crate::columns::values::{Integers, integers};
-use crate::derive::idling::host_stretches::{HostStretches, Piece};
+use crate::columns::values::{I64Values, integers};
+use crate::derive::idling::host_intervals::{HostIntervals, Piece};
 use crate::derive::paths::path_graph;
 use crate::derive::paths::path_graph::PathGraph;
 use crate::derive::repeating::iterations;
@@ -47,7 +47,7 @@ fn needs() -> Needs {
 
 /// Walks the longest path and tells what each of its parts is.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let path_graph = PathGraph::of(tables)?;
+    let path_graph = PathGraph::from_frames(tables)?;
     let path = longest_path(&path_graph.graph);
     let mut stretches: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();
     for segment in &path {
@@ -56,9 +56,9 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
             stretches.entry(tid).or_default().push(Interval::new(segment.start_ns, segment.end_ns));
         }
     }
-    let host = HostStretches::of(needed(tables, "regions")?, &stretches)?;
+    let host = HostIntervals::new(needed(tables, "regions")?, &stretches)?;
     let kernels = needed(tables, "kernels")?.height();
-    let iterations = Iterations::of(&iterations::table(&iterations::find(tables)?)?)?;
+    let iterations = Iterations::from_frame(&iterations::table(&iterations::find(tables)?)?)?;
     let mut rows = Rows { kernels, iterations, rows: Vec::new() };
     for segment in &path {
         rows.add(segment, &path_graph, &host);
@@ -68,14 +68,14 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
 
 /// The repetitions of the process in their order.
 struct Iterations {
-    starts: Integers,
-    ends: Integers,
+    starts: I64Values,
+    ends: I64Values,
     next: usize,
 }
 
 impl Iterations {
-    fn of(frame: &DataFrame) -> Result<Self> {
-        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+    fn from_frame(frame: &DataFrame) -> Result<Self> {
+        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
         Ok(Self { starts: integers("start_ns")?, ends: integers("end_ns")?, next: 0 })
     }
 
@@ -113,7 +113,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn add(&mut self, segment: &Segment, path_graph: &PathGraph, host: &HostStretches) {
+    fn add(&mut self, segment: &Segment, path_graph: &PathGraph, host: &HostIntervals) {
         let work = |place: u32| path_graph.rows.get(place as usize).copied();
         let time = Interval::new(segment.start_ns, segment.end_ns);
         let edge = match segment.edge {
@@ -196,9 +196,9 @@ impl Rows {
         let name = names.take(&places)?.with_name("name".into()).into_column();
 
         let of_work = |name: &str, kernel_column: &str, copy_column: Option<&str>| -> Result<Column> {
-            let of_kernels = Integers::of(kernels.column(kernel_column)?.i64()?);
+            let of_kernels = I64Values::new(kernels.column(kernel_column)?.i64()?);
             let of_copies = match copy_column {
-                Some(column) => Some(Integers::of(copies.column(column)?.i64()?)),
+                Some(column) => Some(I64Values::new(copies.column(column)?.i64()?)),
                 None => None,
             };
             let value = |row: &Row| {

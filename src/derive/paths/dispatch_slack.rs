@@ -32,7 +32,7 @@ fn needs() -> Needs {
 
 /// Passes over the graph of causes and back.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let path_graph = PathGraph::of(tables)?;
+    let path_graph = PathGraph::from_frames(tables)?;
     let kernels = needed(tables, "kernels")?;
     let mut on_path = vec![0; path_graph.graph.work().len()];
     for segment in longest_path(&path_graph.graph) {

@@ -21,7 +21,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// For how many kernels, those with most time on the path, the end is worked out anew.
-const MOST: usize = 16;
+const MAX: usize = 16;
 /// Number of what is no kernel.
 const NO_NAME: u32 = u32::MAX;
 
@@ -35,7 +35,7 @@ fn needs() -> Needs {
 
 /// Works out the end without each kernel.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let path_graph = PathGraph::of(tables)?;
+    let path_graph = PathGraph::from_frames(tables)?;
     let graph = &path_graph.graph;
     let kernels = needed(tables, "kernels")?;
     let names = kernels.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
@@ -75,7 +75,7 @@ fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
         let Some(group) = groups.get_mut(number as usize) else { continue };
         if group.path_ns == 0 {
             group.saved_ns = Some(0);
-        } else if rank < MOST {
+        } else if rank < MAX {
             let end_ns = end_without(graph, |place| number_of_work.get(place as usize) == Some(&number));
             group.saved_ns = Some(last_ns.saturating_sub(end_ns));
         }

@@ -8,14 +8,14 @@ use polars::prelude::*;
 
 use crate::analysis::api_classes::ApiClasses;
 use crate::analysis::critical_path::{Call, Graph, NONE, Waits, Work};
-use crate::analysis::numbering::lane_ids::LaneNumbers;
+use crate::analysis::numbering::lane_ids::IdInterner;
 use crate::columns::frames::{rows_named, values_by_text};
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::launching::launching_calls::{CALL_COLUMNS, LaunchingCalls, MARK_COLUMNS};
 use crate::derive::{Frames, Needs, needed};
 
 /// More work and calls than this cannot be numbered.
-const MOST: usize = 1 << 30;
+const MAX: usize = 1 << 30;
 /// Ends the names of events that wait, as in `HIP_EVENT_WAIT`.
 const WAIT: &str = "WAIT";
 
@@ -46,7 +46,7 @@ pub fn needs() -> Needs {
 }
 
 /// Valid work as it is read.
-struct Found {
+struct WorkItem {
     start_ns: i64,
     end_ns: i64,
     id: i64,
@@ -60,26 +60,24 @@ impl PathGraph {
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
-    pub fn of(tables: &Frames) -> Result<Self> {
+    pub fn from_frames(tables: &Frames) -> Result<Self> {
         let [kernels, copies, regions] = ["kernels", "memory_copies", "regions"].map(|name| needed(tables, name));
         let (kernels, copies, regions) = (kernels?, copies?, regions?);
-        let calls = LaunchingCalls::of(tables)?;
+        let calls = LaunchingCalls::from_frames(tables)?;
         let rows = kernels.height().saturating_add(copies.height());
-        (rows.max(calls.numbers()) < MOST)
-            .then_some(())
-            .context("more kernels, copies or calls than can be counted")?;
+        (rows.max(calls.numbers()) < MAX).then_some(()).context("more kernels, copies or calls than can be counted")?;
 
-        let mut lanes = Lanes::of(kernels)?;
+        let mut lanes = Lanes::new(kernels)?;
         let mut found = Vec::with_capacity(rows);
         add_work(kernels, "dispatch_id", 0, &calls, &mut lanes, &mut found)?;
         add_work(copies, "copy_id", kernels.height(), &calls, &mut lanes, &mut found)?;
         let order =
-            |work: &Found| (work.start_ns, work.end_ns, work.row as usize >= kernels.height(), work.id, work.row);
+            |work: &WorkItem| (work.start_ns, work.end_ns, work.row as usize >= kernels.height(), work.id, work.row);
         if !found.is_sorted_by_key(order) {
             found.sort_unstable_by_key(order);
         }
         let recorded = event_waits(needed(tables, "hip_events")?, kernels, &found, &mut lanes)?;
-        let mut steps = Steps::of(regions, &calls, found.iter().map(|work| work.call))?;
+        let mut steps = Steps::new(regions, &calls, found.iter().map(|work| work.call))?;
         let work = found.iter().map(|work| Work {
             start_ns: work.start_ns,
             end_ns: work.end_ns,
@@ -90,7 +88,7 @@ impl PathGraph {
         let rows = found.into_iter().map(|work| work.row).collect();
         steps.places = Vec::new();
         Ok(Self {
-            graph: Graph::of(work, steps.calls, &lanes.devices(), recorded),
+            graph: Graph::new(work, steps.calls, &lanes.devices(), recorded),
             rows,
             numbers: steps.numbers,
             threads: steps.threads,
@@ -101,11 +99,16 @@ impl PathGraph {
 
 /// Which work waited for which by a recorded wait of its stream for another queue: the next in the stream after the wait,
 /// and what had ended last in that queue before.
-fn event_waits(events: &DataFrame, kernels: &DataFrame, found: &[Found], lanes: &mut Lanes) -> Result<Vec<(u32, u32)>> {
+fn event_waits(
+    events: &DataFrame,
+    kernels: &DataFrame,
+    found: &[WorkItem],
+    lanes: &mut Lanes,
+) -> Result<Vec<(u32, u32)>> {
     if events.height() == 0 {
         return Ok(Vec::new());
     }
-    let queues = Integers::of(kernels.column("queue_id")?.i64()?);
+    let queues = I64Values::new(kernels.column("queue_id")?.i64()?);
     let mut of_lanes: BTreeMap<u32, Vec<(i64, u32)>> = BTreeMap::new();
     let mut of_queues: BTreeMap<i64, Vec<(i64, u32)>> = BTreeMap::new();
     for (place, work) in (0_u32..).zip(found) {
@@ -115,11 +118,11 @@ fn event_waits(events: &DataFrame, kernels: &DataFrame, found: &[Found], lanes: 
         }
     }
     of_queues.values_mut().for_each(|ended| ended.sort_unstable());
-    let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(events.column(name)?.i64()?));
+    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(events.column(name)?.i64()?));
     let (gpus, queues, streams) = (integers("gpu")?, integers("queue_id")?, integers("stream_id")?);
     let (sources, ends) = (integers("source_queue_id")?, integers("end_ns")?);
-    let valid = Truths::of(events.column("valid")?.bool()?);
-    let waits = Truths::of(&rows_named(events.column("operation")?, |name| name.ends_with(WAIT))?);
+    let valid = BoolValues::new(events.column("valid")?.bool()?);
+    let waits = BoolValues::new(&rows_named(events.column("operation")?, |name| name.ends_with(WAIT))?);
     let mut recorded = Vec::new();
     for (row, (valid, waits)) in valid.iter().zip(waits.iter()).enumerate() {
         let queue = queues.get(row);
@@ -146,16 +149,16 @@ type Lane = (Option<i64>, bool, i64);
 /// The streams and queues whose work runs in order.
 struct Lanes {
     by_stream: bool,
-    numbers: LaneNumbers<Lane>,
+    numbers: IdInterner<Lane>,
 }
 
 impl Lanes {
     /// Streams where they are recorded. Where all kernels of several queues name one stream, they are not.
-    fn of(kernels: &DataFrame) -> Result<Self> {
+    fn new(kernels: &DataFrame) -> Result<Self> {
         let distinct = |name: &str| -> Result<usize> {
             let mut known = BTreeSet::new();
             let mut last = None;
-            for value in Integers::of(kernels.column(name)?.i64()?).iter().flatten() {
+            for value in I64Values::new(kernels.column(name)?.i64()?).iter().flatten() {
                 if last.replace(value) != Some(value) {
                     known.insert(value);
                 }
@@ -163,7 +166,7 @@ impl Lanes {
             Ok(known.len())
         };
         let (streams, queues) = (distinct("stream_id")?, distinct("queue_id")?);
-        Ok(Self { by_stream: streams > 1 || streams == 1 && queues < 2, numbers: LaneNumbers::default() })
+        Ok(Self { by_stream: streams > 1 || streams == 1 && queues < 2, numbers: IdInterner::default() })
     }
 
     /// Dense numbers of the GPUs by lane.
@@ -181,7 +184,7 @@ impl Lanes {
     fn of_work(&mut self, gpu: Option<i64>, stream: Option<i64>, queue: Option<i64>) -> u32 {
         let stream = stream.filter(|_| self.by_stream);
         let Some(id) = stream.or(queue) else { return NONE };
-        self.numbers.of((gpu, stream.is_some(), id))
+        self.numbers.intern((gpu, stream.is_some(), id))
     }
 }
 
@@ -191,17 +194,17 @@ fn add_work(
     first_row: usize,
     calls: &LaunchingCalls,
     lanes: &mut Lanes,
-    found: &mut Vec<Found>,
+    found: &mut Vec<WorkItem>,
 ) -> Result<()> {
-    let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
     let (keys, gpus, streams) = (integers(key)?, integers("gpu")?, integers("stream_id")?);
     let queues = if frame.column("queue_id").is_ok() { Some(integers("queue_id")?) } else { None };
     let (starts, ends, ids) = (integers("start_ns")?, integers("end_ns")?, integers("correlation_id")?);
-    let valid = Truths::of(frame.column("valid")?.bool()?);
+    let valid = BoolValues::new(frame.column("valid")?.bool()?);
     for (row, is_valid) in valid.iter().enumerate() {
         let times = starts.get(row).zip(ends.get(row)).filter(|(start_ns, end_ns)| start_ns <= end_ns);
         let (Some((start_ns, end_ns)), Some(true)) = (times, is_valid) else { continue };
-        found.push(Found {
+        found.push(WorkItem {
             start_ns,
             end_ns,
             id: keys.get(row).unwrap_or_default(),
@@ -223,11 +226,11 @@ struct Steps {
 }
 
 impl Steps {
-    fn of(regions: &DataFrame, calls: &LaunchingCalls, launching: impl Iterator<Item = u32>) -> Result<Self> {
+    fn new(regions: &DataFrame, calls: &LaunchingCalls, launching: impl Iterator<Item = u32>) -> Result<Self> {
         let facts = ApiClasses::builtin();
-        let valid = Truths::of(regions.column("valid")?.bool()?);
-        let annotations = Truths::of(&rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?);
-        let waits_of = values_by_text(calls.all_names(), |name| match facts.synchronises(name) {
+        let valid = BoolValues::new(regions.column("valid")?.bool()?);
+        let annotations = BoolValues::new(&rows_named(regions.column("domain")?, |domain| facts.annotates(domain))?);
+        let waits_of = values_by_text(calls.all_names(), |name| match facts.synchronizes(name) {
             false => Waits::Nothing,
             true if facts.drains_device(name) => Waits::Device,
             true if facts.drains_stream(name) => Waits::Stream,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use polars::prelude::*;
 
-use crate::analysis::queues::depth::{Stretch, Work, each_stretch};
-use crate::columns::values::{Integers, Truths};
+use crate::analysis::queues::depth::{QueueInterval, Work, each_interval};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::launching::launching_calls::{LaunchingCalls, MARK_COLUMNS, calls_without_threads};
 use crate::derive::queueing::queue_lanes::queue_lanes;
 use crate::derive::{Build, DerivedTable, Frames, Needs, RowsWhen, WantedColumns, column, needed, repeated};
@@ -31,12 +31,12 @@ fn needs() -> Needs {
 
 /// Sweeps over the dispatches of each queue, from the end of the launching call on.
 fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
-    let calls = LaunchingCalls::of(tables)?;
+    let calls = LaunchingCalls::from_frames(tables)?;
     let kernels = needed(tables, "kernels")?;
-    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
+    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
     let (gpus, queues, streams) = (integer("gpu")?, integer("queue_id")?, integer("stream_id")?);
     let (ids, starts, ends) = (integer("correlation_id")?, integer("start_ns")?, integer("end_ns")?);
-    let valid = Truths::of(kernels.column("valid")?.bool()?);
+    let valid = BoolValues::new(kernels.column("valid")?.bool()?);
     let lanes = queue_lanes(&gpus, &queues, &streams);
     // Lanes are numbered as they come: the first row of each has the next number.
     let mut keys: Vec<(Queue, usize)> = Vec::with_capacity(lanes.count);
@@ -61,7 +61,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
         Some(Work { queue: in_order.get(*number as usize).copied()?, issued_ns, start_ns, end_ns })
     });
     let mut columns = DepthColumns::with_capacity(in_order.len(), kernels.height());
-    each_stretch(work, |stretch| columns.push(&stretch));
+    each_interval(work, |stretch| columns.push(&stretch));
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     columns.into_frame(&keys.into_iter().map(|(queue, _)| queue).collect::<Vec<_>>(), &device_of, tables)
 }
@@ -84,7 +84,7 @@ impl DepthColumns {
         Self { of_queues, start_ns: column(), end_ns: column(), waiting: column(), running: column() }
     }
 
-    fn push(&mut self, stretch: &Stretch) {
+    fn push(&mut self, stretch: &QueueInterval) {
         if let Some(stretches) = self.of_queues.get_mut(stretch.queue as usize) {
             *stretches += 1;
         }
@@ -103,7 +103,7 @@ impl DepthColumns {
             let times = start_ns.iter().zip(&end_ns);
             times.map(|(start, end)| end.saturating_sub(*start)).collect()
         });
-        let mut columns = WantedColumns::of(tables, DECLARATION.table.name);
+        let mut columns = WantedColumns::new(tables, DECLARATION.table.name);
         columns.add("gpu", |name| of_queue(name, &|queue| queue.0))?;
         columns.add("device", |name| of_queue(name, &|queue| device_of.get(&queue.0?).copied()))?;
         columns.add("queue_id", |name| of_queue(name, &|queue| queue.1))?;

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use polars::prelude::*;
 
-use crate::analysis::ranges::markers::{is_no_range, is_no_range_category, is_process_range};
+use crate::analysis::ranges::markers::{is_process_range, is_range, is_range_category};
 use crate::analysis::ranges::paths::RangePaths;
 use crate::analysis::ranges::self_time::{Call, self_times};
 use crate::analysis::ranges::tree::{Extent, innermost, parents};
 use crate::columns::frames::rows_named;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::launching::launched_work::{Launched, LaunchedWork};
 use crate::derive::launching::launching_calls::MARK_COLUMNS;
 use crate::derive::{Frames, Needs, needed};
@@ -139,9 +139,9 @@ impl RangeForest {
     ///
     /// # Errors
     /// When a needed column is missing or has another type, or there are more rows than can be numbered.
-    pub fn of(tables: &Frames) -> Result<Self> {
+    pub fn from_frames(tables: &Frames) -> Result<Self> {
         let regions = needed(tables, "regions")?;
-        let work = LaunchedWork::of(tables)?;
+        let work = LaunchedWork::from_frames(tables)?;
         let mut messages = Messages::default();
         let mut ranges = ranges_of(regions, &mut messages)?;
         ranges.sort_by_key(|range| (range.extent.start_ns, Reverse(range.extent.end_ns), range.region_id));
@@ -242,23 +242,22 @@ fn ranges_of(regions: &DataFrame, messages: &mut Messages) -> Result<Vec<Range>>
     let is_valid = regions.column("valid")?.bool()?;
     let chosen = regions.filter(&(&is_marker & is_valid))?;
     let chosen = {
-        let beside = rows_named(chosen.column("name")?, is_no_range)?;
-        let of_category = rows_named(chosen.column("category")?, is_no_range_category)?;
-        let beside = Truths::of(&beside);
-        let of_category = Truths::of(&of_category);
-        let is_range: BooleanChunked = beside
+        let by_name = rows_named(chosen.column("name")?, is_range)?;
+        let by_category = rows_named(chosen.column("category")?, is_range_category)?;
+        let (by_name, by_category) = (BoolValues::new(&by_name), BoolValues::new(&by_category));
+        let is_range: BooleanChunked = by_name
             .iter()
-            .zip(of_category.iter())
-            .map(|(beside, of_category)| beside != Some(true) && of_category != Some(true))
+            .zip(by_category.iter())
+            .map(|(by_name, by_category)| by_name != Some(false) && by_category != Some(false))
             .collect();
         chosen.filter(&is_range)?
     };
     anyhow::ensure!(u32::try_from(chosen.height()).is_ok(), "more ranges than can be counted");
-    let ids = Integers::of(chosen.column("region_id")?.i64()?);
-    let starts = Integers::of(chosen.column("start_ns")?.i64()?);
-    let ends = Integers::of(chosen.column("end_ns")?.i64()?);
-    let tids = Integers::of(chosen.column("tid")?.i64()?);
-    let of_process = Truths::of(&rows_named(chosen.column("name")?, is_process_range)?);
+    let ids = I64Values::new(chosen.column("region_id")?.i64()?);
+    let starts = I64Values::new(chosen.column("start_ns")?.i64()?);
+    let ends = I64Values::new(chosen.column("end_ns")?.i64()?);
+    let tids = I64Values::new(chosen.column("tid")?.i64()?);
+    let of_process = BoolValues::new(&rows_named(chosen.column("name")?, is_process_range)?);
     let names = chosen.column("name")?.cast(&DataType::String)?;
     let texts = chosen.column("message")?.cast(&DataType::String)?;
     let words = texts.str()?.iter().zip(names.str()?.iter());
@@ -422,7 +421,7 @@ mod tests {
         ) {
             let ranges: Vec<Marked> =
                 ranges.into_iter().map(|(tid, start, length, kind)| (tid, start, start + length, kind)).collect();
-            let mut forest = RangeForest::of(&tables(&ranges, &calls, &kernels)).unwrap();
+            let mut forest = RangeForest::from_frames(&tables(&ranges, &calls, &kernels)).unwrap();
             // Id 0 is that of no call, and so are those behind the last.
             let call_of = |kernel: &Ran| kernel.0.checked_sub(1).and_then(|call| calls.get(call)).copied();
             let expected: Vec<Option<i64>> =

@@ -16,7 +16,7 @@ pub(crate) static FAMILY: Family = Family { build };
 fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let [self_times, work, all] =
         [&range_self_times::DECLARATION, &range_work::DECLARATION, &ranges::DECLARATION].map(|one| one.table.name);
-    let mut forest = RangeForest::of(tables)?;
+    let mut forest = RangeForest::from_frames(tables)?;
     let mut built: BTreeMap<&str, DataFrame> = BTreeMap::new();
     if names.contains(&self_times) {
         built.insert(self_times, range_self_times::table(&forest)?);

@@ -36,7 +36,7 @@ pub fn table(forest: &RangeForest, tables: &Frames) -> Result<DataFrame> {
     };
     let whole = |name: &str, value: &dyn Fn(&Launched) -> i64| Ok(column(name, launched().map(value).collect()));
     let is_copy = || launched().map(|row| Some(usize::from(row.is_copy)));
-    let mut columns = WantedColumns::of(tables, DECLARATION.table.name);
+    let mut columns = WantedColumns::new(tables, DECLARATION.table.name);
     columns.add("kind", |name| Ok(dictionary_column(name, &words(&["kernel", "copy"]), is_copy())?))?;
     columns.add("target_id", |name| whole(name, &|row| work.id(row)))?;
     columns.add("range_id", |name| Ok(integers(name, range_ids()).into_column()))?;

@@ -10,17 +10,17 @@ use crate::analysis::collectives::matching::{Basis, Call, partners};
 use crate::analysis::collectives::messages::{Sizes, operations};
 use crate::columns::frames::{dictionary_column, rows_named};
 use crate::columns::reading::Keep;
-use crate::columns::values::{Integers, integers};
+use crate::columns::values::{I64Values, integers};
 use crate::derive::OnDemandTables;
 use crate::derive::ranks::collective_messages::{Messages, REGIONS, messages};
-use crate::derive::ranks::communicators::{Communicator, Key, Lane, LaneCall, told_apart};
+use crate::derive::ranks::communicators::{Communicator, Key, Lane, LaneCall, split_communicators};
 use crate::derive::ranks::exposed_communication::exposed_ns;
 use crate::derive::{Build, DerivedTable, Frames, Joint, Needs, Part, Rows, RowsWhen, WhyEmpty, column, needed};
 use crate::schema::process::Process;
 use crate::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    handed_on: HANDED_ON,
+    passthrough: PASSTHROUGH,
     takes_long: true,
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
@@ -30,7 +30,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(
         &tables::ranks::COLLECTIVE_KERNELS,
         needs,
-        Build::Joint(Joint { beside, extract, relate: |parts, _| relate(parts), keep }),
+        Build::Joint(Joint { optional_needs, extract, relate: |parts, _| relate(parts), keep }),
     )
 };
 
@@ -51,7 +51,7 @@ const OF_KERNEL: [&str; 12] = [
 ];
 
 /// Those of them that nothing else depends on: without one the table is built without it.
-const HANDED_ON: &[&str] = &["kernel_id", "short_name", "device"];
+const PASSTHROUGH: &[&str] = &["kernel_id", "short_name", "device"];
 /// How much of a kernel nothing else hides; it depends on all kernels.
 const EXPOSED: &str = "exposed_ns";
 
@@ -62,7 +62,7 @@ fn needs() -> Needs {
 }
 
 /// What tells of their messages.
-fn beside() -> Needs {
+fn optional_needs() -> Needs {
     vec![("regions", REGIONS.to_vec())]
 }
 
@@ -100,7 +100,7 @@ fn extract(
         let exposed = exposed_ns(&frame, kernels, &communicates)?;
         frame.with_column(column(EXPOSED, exposed))?;
     }
-    let recorded = recorded_columns(&messages, &Integers::of(frame.column("gpu")?.i64()?));
+    let recorded = recorded_columns(&messages, &I64Values::new(frame.column("gpu")?.i64()?));
     frame.hstack_mut(&recorded)?;
     Ok(frame)
 }
@@ -111,7 +111,7 @@ fn present<'a>(frame: &DataFrame, names: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Columns about messages, and which communicator it is: [`Key`].
-fn recorded_columns(messages: &Messages, gpus: &Integers) -> Vec<Column> {
+fn recorded_columns(messages: &Messages, gpus: &I64Values) -> Vec<Column> {
     let (mut texts, mut ranks, mut ordinals) = (Vec::new(), Vec::new(), Vec::new());
     // Handles of a process with several GPUs are one each; those of one size are numbered on every GPU.
     let mut known: BTreeMap<(Option<i64>, u32), i64> = BTreeMap::new();
@@ -179,7 +179,7 @@ fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
     let mut lanes: BTreeMap<String, BTreeMap<(usize, Option<i64>), Lane>> = BTreeMap::new();
     let mut begins: Vec<i64> = Vec::new();
     for (part, (process, frame)) in parts.iter().enumerate() {
-        let integers = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
+        let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
         let (starts, ends, gpus) = (integers("start_ns")?, integers("end_ns")?, integers("gpu")?);
         let (streams, queues) = (integers("stream_id")?, integers("queue_id")?);
         let (sizes, ordinals, ids) = (integers(RANKS)?, integers(ORDINAL)?, frame.column(ID)?.str()?);
@@ -192,7 +192,7 @@ fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
                 lanes.insert(name.to_owned(), BTreeMap::new());
             }
             let Some(of_name) = lanes.get_mut(name) else { continue };
-            let lane = of_name.entry((part, gpus.get(row))).or_insert_with(|| Lane::of(part, process.node));
+            let lane = of_name.entry((part, gpus.get(row))).or_insert_with(|| Lane::new(part, process.node));
             let key = |ordinal| -> Key { (ids.get(row).map(str::to_owned), sizes.get(row), ordinal) };
             lane.calls.push(LaneCall {
                 row: row as u32,
@@ -203,7 +203,7 @@ fn relate(parts: &[Part<'_>]) -> Result<Vec<DataFrame>> {
             });
         }
     }
-    let communicators = told_apart(lanes.into_values().map(|lanes| lanes.into_values().collect()));
+    let communicators = split_communicators(lanes.into_values().map(|lanes| lanes.into_values().collect()));
     let places = placed(parts, &begins, &communicators);
     parts.iter().zip(places).map(|((_, frame), places)| with_places(frame, &places)).collect()
 }
@@ -335,7 +335,7 @@ fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame>
 
 /// What is told of the messages, now that the ranks are known.
 fn message_columns(frame: &DataFrame, places: &[Option<Place>]) -> Result<Vec<Column>> {
-    let read = |name: &str| Ok::<_, anyhow::Error>(Integers::of(frame.column(name)?.i64()?));
+    let read = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
     let (of_rows, bytes, sizes) = (read(OPERATION)?, read(RANK_BYTES)?, read(SIZES)?);
     let place_of = |value: Option<i64>| value.and_then(|value| usize::try_from(value).ok());
     let told: Vec<(Option<i64>, Option<f64>, usize)> = places

@@ -7,12 +7,12 @@ use polars::prelude::*;
 
 use crate::analysis::collectives::launching_groups::{Call, Groups, Kind};
 use crate::analysis::collectives::messages::{
-    COMMUNICATOR, Creation, Message, Sizes, creation_of, is_telling, number, operation_of, shared_out,
+    COMMUNICATOR, Creation, Message, Sizes, creation_of, has_message_arguments, number, operation_of, shared_out,
 };
 use crate::analysis::intervals::gallop::gallop_near;
 use crate::columns::frames::rows_named;
 use crate::columns::reading::ScanHint;
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::OnDemandTables;
 
 /// The columns of `regions` that calls are told from.
@@ -42,19 +42,19 @@ pub struct RecordedCommunicator {
 
 /// What a call is.
 #[derive(Clone, Copy)]
-enum Duty {
+enum RcclCallKind {
     Start,
     End,
     Moves,
     Creates,
 }
 
-fn duty(name: &str) -> Option<Duty> {
+fn kind_of_call(name: &str) -> Option<RcclCallKind> {
     match name.to_ascii_lowercase().as_str() {
-        GROUP_START => Some(Duty::Start),
-        GROUP_END => Some(Duty::End),
-        _ if operation_of(name).is_some() => Some(Duty::Moves),
-        _ => creation_of(name).map(|_| Duty::Creates),
+        GROUP_START => Some(RcclCallKind::Start),
+        GROUP_END => Some(RcclCallKind::End),
+        _ if operation_of(name).is_some() => Some(RcclCallKind::Moves),
+        _ => creation_of(name).map(|_| RcclCallKind::Creates),
     }
 }
 
@@ -78,12 +78,12 @@ pub fn messages(kernels: &DataFrame, regions: Option<&DataFrame>, tables: &dyn O
     }
     drop(names);
     let regions = regions.map_or_else(|| read(REGIONS), |regions| Ok(regions.clone()))?;
-    let calls = RcclCalls::of(&regions)?;
-    let arguments = Arguments::of(tables, calls.with_arguments())?;
-    let recorded = Recorded::of(&calls, &arguments);
-    let launching = launching(&Integers::of(kernels.column("correlation_id")?.i64()?), &regions)?;
+    let calls = RcclCalls::from_frame(&regions)?;
+    let arguments = Arguments::read(tables, calls.with_arguments())?;
+    let recorded = Recorded::new(&calls, &arguments);
+    let launching = launching(&I64Values::new(kernels.column("correlation_id")?.i64()?), &regions)?;
     drop(regions);
-    let dispatches = Integers::of(kernels.column("dispatch_id")?.i64()?);
+    let dispatches = I64Values::new(kernels.column("dispatch_id")?.i64()?);
     let mut launched: BTreeMap<usize, Vec<(i64, Option<i64>, usize)>> = BTreeMap::new();
     for (row, (call, dispatch)) in launching.into_iter().zip(dispatches.iter()).enumerate() {
         let Some((start_ns, tid)) = call else { continue };
@@ -114,12 +114,13 @@ pub fn messages(kernels: &DataFrame, regions: Option<&DataFrame>, tables: &dyn O
 type Launch = (i64, Option<i64>);
 
 /// The innermost call with the correlation id of each kernel.
-fn launching(correlations: &Integers, regions: &DataFrame) -> Result<Vec<Option<Launch>>> {
+fn launching(correlations: &I64Values, regions: &DataFrame) -> Result<Vec<Option<Launch>>> {
     let mut ids: Vec<i64> = correlations.iter().flatten().filter(|id| *id != 0).collect();
     ids.sort_unstable();
     ids.dedup();
-    let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(regions.column(name)?.i64()?));
-    let (starts, tids, valid) = (integers("start_ns")?, integers("tid")?, Truths::of(regions.column("valid")?.bool()?));
+    let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(regions.column(name)?.i64()?));
+    let (starts, tids, valid) =
+        (integers("start_ns")?, integers("tid")?, BoolValues::new(regions.column("valid")?.bool()?));
     let mut calls: Vec<Option<Launch>> = vec![None; ids.len()];
     // Ids rise from call to call, nearly.
     let mut near = 0;
@@ -145,20 +146,22 @@ struct RcclCall {
     tid: Option<i64>,
     region: i64,
     name: String,
-    duty: Duty,
+    duty: RcclCallKind,
 }
 
 impl RcclCalls {
-    fn of(regions: &DataFrame) -> Result<Self> {
-        let is_one = rows_named(regions.column("name")?, |name| duty(name).is_some())?;
+    fn from_frame(regions: &DataFrame) -> Result<Self> {
+        let is_one = rows_named(regions.column("name")?, |name| kind_of_call(name).is_some())?;
         let found = regions.filter(&(is_one & regions.column("valid")?.bool()?.clone()))?;
-        let integers = |name: &str| Ok::<_, anyhow::Error>(Integers::of(found.column(name)?.i64()?));
+        let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(found.column(name)?.i64()?));
         let (starts, ends, tids) = (integers("start_ns")?, integers("end_ns")?, integers("tid")?);
         let ids = integers("region_id")?;
         let names = found.column("name")?.cast(&DataType::String)?;
         let mut calls = Vec::new();
         for (row, name) in names.str()?.iter().enumerate() {
-            let Some((name, duty)) = name.and_then(|name| Some((name.to_owned(), duty(name)?))) else { continue };
+            let Some((name, duty)) = name.and_then(|name| Some((name.to_owned(), kind_of_call(name)?))) else {
+                continue;
+            };
             if let (Some(start_ns), Some(end_ns), Some(region)) = (starts.get(row), ends.get(row), ids.get(row)) {
                 calls.push(RcclCall { start_ns, end_ns, tid: tids.get(row), region, name, duty });
             }
@@ -168,8 +171,9 @@ impl RcclCalls {
     }
 
     fn with_arguments(&self) -> Vec<i64> {
-        let telling = self.0.iter().filter(|call| matches!(call.duty, Duty::Moves | Duty::Creates));
-        let mut regions: Vec<i64> = telling.map(|call| call.region).collect();
+        let with_arguments =
+            self.0.iter().filter(|call| matches!(call.duty, RcclCallKind::Moves | RcclCallKind::Creates));
+        let mut regions: Vec<i64> = with_arguments.map(|call| call.region).collect();
         regions.sort_unstable();
         regions
     }
@@ -179,15 +183,15 @@ impl RcclCalls {
 struct Arguments(Vec<(i64, String, String)>);
 
 impl Arguments {
-    fn of(tables: &dyn OnDemandTables, regions: Vec<i64>) -> Result<Self> {
+    fn read(tables: &dyn OnDemandTables, regions: Vec<i64>) -> Result<Self> {
         let hint = ScanHint { regions: Some(regions.clone()), ..ScanHint::default() };
         let frame = tables
             .rows("args", &["owner", "owner_id", "name", "value"], Some(&hint))?
             .filter(col("owner").cast(DataType::String).eq(lit("region")))
             .select([col("owner_id"), col("name"), col("value")])
             .collect()?;
-        let frame = frame.filter(&rows_named(frame.column("name")?, is_telling)?)?;
-        let owners = Integers::of(frame.column("owner_id")?.i64()?);
+        let frame = frame.filter(&rows_named(frame.column("name")?, has_message_arguments)?)?;
+        let owners = I64Values::new(frame.column("owner_id")?.i64()?);
         let names = frame.column("name")?.cast(&DataType::String)?;
         let texts = names.str()?.iter().zip(frame.column("value")?.str()?.iter());
         let mut found = Vec::new();
@@ -227,21 +231,21 @@ struct Recorded {
 }
 
 impl Recorded {
-    fn of(calls: &RcclCalls, arguments: &Arguments) -> Self {
+    fn new(calls: &RcclCalls, arguments: &Arguments) -> Self {
         let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
         let (mut messages, mut spans) = (Vec::new(), Vec::new());
         for call in &calls.0 {
             let kind = match call.duty {
-                Duty::Start => Kind::GroupStart,
-                Duty::End => Kind::GroupEnd,
-                Duty::Creates => continue,
-                Duty::Moves => {
+                RcclCallKind::Start => Kind::GroupStart,
+                RcclCallKind::End => Kind::GroupEnd,
+                RcclCallKind::Creates => continue,
+                RcclCallKind::Moves => {
                     let communicator = arguments.handle(call.region, COMMUNICATOR).map(|handle| {
                         let next = numbers.len() as u32;
                         *numbers.entry(handle).or_insert(next)
                     });
                     let argument = |name: &str| arguments.get(call.region, name);
-                    let Some(message) = Message::of(&call.name, communicator, argument) else { continue };
+                    let Some(message) = Message::from_call(&call.name, communicator, argument) else { continue };
                     messages.push(message);
                     Kind::Message(messages.len() as u32 - 1)
                 }
@@ -249,7 +253,7 @@ impl Recorded {
             spans.push(Call { tid: call.tid, start_ns: call.start_ns, end_ns: call.end_ns, kind });
         }
         let communicators = communicators(calls, arguments, &numbers);
-        Self { messages, groups: Groups::of(spans), communicators }
+        Self { messages, groups: Groups::from_calls(spans), communicators }
     }
 }
 
@@ -257,9 +261,9 @@ impl Recorded {
 fn communicators(calls: &RcclCalls, arguments: &Arguments, numbers: &BTreeMap<&str, u32>) -> Vec<RecordedCommunicator> {
     let mut found = vec![RecordedCommunicator::default(); numbers.len()];
     let mut sizes: Vec<Option<i64>> = Vec::new();
-    let creations = calls.0.iter().filter(|call| matches!(call.duty, Duty::Creates));
+    let creations = calls.0.iter().filter(|call| matches!(call.duty, RcclCallKind::Creates));
     for (call, creation) in creations.filter_map(|call| Some((call, creation_of(&call.name)?))) {
-        let made = Made::of(call.region, creation, arguments);
+        let made = CreatedCommunicator::new(call.region, creation, arguments);
         sizes.push(made.ranks);
         let place = made.handle.and_then(|handle| numbers.get(handle));
         if let Some(slot) = place.and_then(|number| found.get_mut(*number as usize)) {
@@ -276,14 +280,14 @@ fn communicators(calls: &RcclCalls, arguments: &Arguments, numbers: &BTreeMap<&s
     found
 }
 
-struct Made<'a> {
+struct CreatedCommunicator<'a> {
     ranks: Option<i64>,
     handle: Option<&'a str>,
     id: Option<&'a str>,
 }
 
-impl<'a> Made<'a> {
-    fn of(region: i64, creation: &Creation, arguments: &'a Arguments) -> Self {
+impl<'a> CreatedCommunicator<'a> {
+    fn new(region: i64, creation: &Creation, arguments: &'a Arguments) -> Self {
         let is_address = |text: &str| text.starts_with("0x") && text.len() <= LONGEST_ADDRESS;
         Self {
             ranks: arguments.any(region, &creation.ranks).and_then(number).filter(|ranks| *ranks > 0),

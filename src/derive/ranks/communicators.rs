@@ -36,7 +36,7 @@ pub struct Lane {
 
 impl Lane {
     /// A lane without calls.
-    pub fn of(part: usize, node: i64) -> Self {
+    pub fn new(part: usize, node: i64) -> Self {
         Self { part, node, calls: Vec::new() }
     }
 
@@ -53,7 +53,7 @@ impl Lane {
             let key = key(call);
             let place = *places.entry(key.clone()).or_insert(lanes.len());
             if place == lanes.len() {
-                lanes.push((key, Self::of(self.part, self.node)));
+                lanes.push((key, Self::new(self.part, self.node)));
             }
             if let Some((_, lane)) = lanes.get_mut(place) {
                 lane.calls.push(call.clone());
@@ -76,24 +76,24 @@ pub struct Communicator {
 }
 
 /// The communicators of kernels, by name the lanes of each.
-pub fn told_apart(names: impl Iterator<Item = Vec<Lane>>) -> Vec<Communicator> {
-    let mut told = Vec::new();
+pub fn split_communicators(names: impl Iterator<Item = Vec<Lane>>) -> Vec<Communicator> {
+    let mut communicators = Vec::new();
     let mut recorded: Vec<((Key, usize), Communicator)> = Vec::new();
     for (name, lanes) in names.enumerate() {
         if lanes.iter().flat_map(|lane| &lane.calls).all(|call| call.recorded.is_some()) {
             recorded.extend(as_recorded(name, &lanes));
         } else {
-            told.extend(by_streams(name, lanes));
+            communicators.extend(by_streams(name, lanes));
         }
     }
     let keys: BTreeSet<(Key, usize)> = recorded.iter().map(|(key, _)| key.clone()).collect();
     let numbers: BTreeMap<(Key, usize), i64> = keys.into_iter().zip(0..).collect();
-    told.extend(recorded.into_iter().map(|(key, communicator)| Communicator {
+    communicators.extend(recorded.into_iter().map(|(key, communicator)| Communicator {
         number: numbers.get(&key).copied().unwrap_or_default(),
         ..communicator
     }));
-    told.sort_by_key(|communicator| (communicator.name, communicator.number));
-    told
+    communicators.sort_by_key(|communicator| (communicator.name, communicator.number));
+    communicators
 }
 
 /// Those of a kernel all of whose calls have theirs recorded, with their keys.

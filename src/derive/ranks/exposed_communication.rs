@@ -7,7 +7,7 @@ use polars::prelude::*;
 
 use crate::analysis::intervals::coverage::Coverage;
 use crate::analysis::intervals::{Interval, union};
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 
 /// The part of each communication kernel in which no valid compute kernel runs on its GPU.
 pub fn exposed_ns(found: &DataFrame, kernels: &DataFrame, communicates: &BooleanChunked) -> Result<Vec<i64>> {
@@ -16,7 +16,7 @@ pub fn exposed_ns(found: &DataFrame, kernels: &DataFrame, communicates: &Boolean
     }
     let computes = &!communicates & kernels.column("valid")?.bool()?;
     let mut by_gpu: BTreeMap<Option<i64>, Vec<Interval>> = BTreeMap::new();
-    for ((gpu, interval), computes) in on_gpus(kernels)?.zip(Truths::of(&computes).iter()) {
+    for ((gpu, interval), computes) in on_gpus(kernels)?.zip(BoolValues::new(&computes).iter()) {
         if computes == Some(true) && !interval.is_empty() {
             add(by_gpu.entry(gpu).or_default(), interval);
         }
@@ -42,7 +42,7 @@ fn add(intervals: &mut Vec<Interval>, interval: Interval) {
 
 /// GPU and time of every kernel; one without times covers nothing.
 fn on_gpus(kernels: &DataFrame) -> Result<impl Iterator<Item = (Option<i64>, Interval)>> {
-    let integer = |name: &str| -> Result<Integers> { Ok(Integers::of(kernels.column(name)?.i64()?)) };
+    let integer = |name: &str| -> Result<I64Values> { Ok(I64Values::new(kernels.column(name)?.i64()?)) };
     let (gpus, starts, ends) = (integer("gpu")?, integer("start_ns")?, integer("end_ns")?);
     Ok((0..kernels.height()).map(move |row| {
         let interval = Interval::new(starts.get(row).unwrap_or_default(), ends.get(row).unwrap_or_default());

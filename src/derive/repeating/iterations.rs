@@ -7,10 +7,10 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::analysis::iterations::{Phase, Repetitions, phases, repetitions};
-use crate::analysis::numbering::dense_groups::Kinds;
+use crate::analysis::numbering::dense_groups::DenseGroups;
 use crate::analysis::numbering::value_order::order_of;
 use crate::columns::frames::{categorical, dictionary_column};
-use crate::columns::values::{Integers, Truths, present_in};
+use crate::columns::values::{BoolValues, I64Values, present_in};
 use crate::derive::launching::kernel_order::KernelOrder;
 use crate::derive::repeating::run_parts;
 use crate::derive::{Build, DerivedTable, Frames, Needs, Rows, RowsWhen, WhyEmpty, column, needed};
@@ -54,8 +54,8 @@ pub fn needs() -> Needs {
 /// # Errors
 /// When a needed column is missing or has another type.
 pub fn find(tables: &Frames) -> Result<Vec<Iteration>> {
-    let kernels = Kernels::of(needed(tables, "kernels")?, &tables.kernel_order()?)?;
-    let mut found: Option<Found> = None;
+    let kernels = Kernels::from_frame(needed(tables, "kernels")?, &tables.kernel_order()?)?;
+    let mut found: Option<LaneRepetitions> = None;
     let mut tried: Vec<u32> = Vec::new();
     for lane in kernels.lanes() {
         if found.as_ref().is_some_and(|found| found.covered >= ENOUGH && found.repetitions.alike >= ALIKE) {
@@ -66,7 +66,7 @@ pub fn find(tables: &Frames) -> Result<Vec<Iteration>> {
         if sequence == tried {
             continue;
         }
-        let best = found.as_ref().map_or(0.0, Found::score);
+        let best = found.as_ref().map_or(0.0, LaneRepetitions::score);
         found = lane.repetitions(&sequence).filter(|other| other.score() > best).or(found);
         tried = sequence;
     }
@@ -115,11 +115,11 @@ pub struct Iteration {
 struct Kernels {
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,
-    gpu: Kinds,
-    queue: Kinds,
-    stream: Kinds,
-    name: Kinds,
-    shape: Kinds,
+    gpu: DenseGroups,
+    queue: DenseGroups,
+    stream: DenseGroups,
+    name: DenseGroups,
+    shape: DenseGroups,
     /// The rows in the order in which they were launched, where that is another one.
     launched: Option<Vec<u32>>,
 }
@@ -132,22 +132,26 @@ struct Lane {
 }
 
 impl Lane {
-    fn repetitions(&self, sequence: &[u32]) -> Option<Found> {
+    fn repetitions(&self, sequence: &[u32]) -> Option<LaneRepetitions> {
         // The same kernel over and over is a loop, unless others run beside it or it has other work every time.
         let repetitions = repetitions(sequence).filter(|found| found.period > 1 || self.of_gpu && self.by_shape)?;
         let within: usize = repetitions.ranges.iter().map(ExactSizeIterator::len).sum();
-        Some(Found { covered: within as f64 / sequence.len() as f64, rows: Rc::clone(&self.rows), repetitions })
+        Some(LaneRepetitions {
+            covered: within as f64 / sequence.len() as f64,
+            rows: Rc::clone(&self.rows),
+            repetitions,
+        })
     }
 }
 
 /// The repetitions of a lane.
-struct Found {
+struct LaneRepetitions {
     rows: Rc<[u32]>,
     repetitions: Repetitions,
     covered: f64,
 }
 
-impl Found {
+impl LaneRepetitions {
     /// How well the repetitions explain the lane. Streams side by side repeat themselves together too, but less exactly.
     fn score(&self) -> f64 {
         self.covered * self.repetitions.alike
@@ -155,21 +159,21 @@ impl Found {
 }
 
 impl Kernels {
-    fn of(frame: &DataFrame, order: &KernelOrder) -> Result<Self> {
-        let integers = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
+    fn from_frame(frame: &DataFrame, order: &KernelOrder) -> Result<Self> {
+        let integers = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
         let (ids, starts, ends) = (integers("dispatch_id")?, integers("start_ns")?, integers("end_ns")?);
-        let valid = present_in(Truths::of(frame.column("valid")?.bool()?).are_true(), &[&starts]);
+        let valid = present_in(BoolValues::new(frame.column("valid")?.bool()?).are_true(), &[&starts]);
         let rows: Option<Vec<u32>> = (order.moved().is_some() || valid.unset_bits() > 0)
             .then(|| order.rows().filter(|row| valid.get(*row as usize) == Some(true)).collect());
         let rows = rows.as_deref();
-        let times = |column: &Integers| -> Vec<i64> {
+        let times = |column: &I64Values| -> Vec<i64> {
             let time = |row: &u32| column.get(*row as usize).unwrap_or_default();
             rows.map_or_else(
                 || column.iter().map(Option::unwrap_or_default).collect(),
                 |rows| rows.iter().map(time).collect(),
             )
         };
-        let numbered = |name: &str| -> Result<Kinds> {
+        let numbered = |name: &str| -> Result<DenseGroups> {
             let column = integers(name)?;
             Ok(rows.map_or_else(|| column.kinds(), |rows| column.kinds_at(rows)))
         };
@@ -178,8 +182,8 @@ impl Kernels {
         let codes = codes.downcast_as_array();
         let code = |row: usize| codes.get(row).map(i64::from);
         let name = match rows {
-            Some(rows) => Kinds::of(rows.iter().map(|row| code(*row as usize))),
-            None => Kinds::of((0..codes.len()).map(code)),
+            Some(rows) => DenseGroups::from_values(rows.iter().map(|row| code(*row as usize))),
+            None => DenseGroups::from_values((0..codes.len()).map(code)),
         };
         let mut shape = name.clone();
         for side in ["grid_x", "grid_y", "grid_z"] {
@@ -237,7 +241,7 @@ impl Kernels {
     }
 
     /// The repetitions as times, with all kernels of the process that start in each.
-    fn iterations(&self, found: &Found) -> Vec<Iteration> {
+    fn iterations(&self, found: &LaneRepetitions) -> Vec<Iteration> {
         let start_of = |position: u32| {
             let row = *found.rows.get(position as usize)?;
             self.start_ns.get(row as usize).copied()
@@ -270,7 +274,7 @@ impl Kernels {
 }
 
 /// The rows with the key that most rows have, of several the one that comes first.
-fn busiest(rows: &[u32], keys: &Kinds) -> Vec<u32> {
+fn busiest(rows: &[u32], keys: &DenseGroups) -> Vec<u32> {
     if keys.count <= 1 {
         return rows.to_vec();
     }

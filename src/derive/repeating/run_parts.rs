@@ -9,7 +9,7 @@ use crate::analysis::intervals::Interval;
 use crate::analysis::iterations::dense_part::PartThresholds;
 use crate::analysis::iterations::{Phase, even_part, phases};
 use crate::columns::frames::dictionary_column;
-use crate::columns::values::{Integers, Truths, integers};
+use crate::columns::values::{BoolValues, I64Values, integers};
 use crate::derive::repeating::iterations;
 use crate::derive::repeating::iterations::Iteration;
 use crate::derive::{Build, DerivedTable, Family, Frames, Needs, Rows, RowsWhen, column, needed};
@@ -163,9 +163,9 @@ impl Parts {
 
 /// Start and end of the valid kernels or copies of known GPUs.
 fn work_of(frame: &DataFrame) -> Result<Vec<(i64, i64)>> {
-    let column = |name: &str| -> Result<Integers> { Ok(Integers::of(frame.column(name)?.i64()?)) };
+    let column = |name: &str| -> Result<I64Values> { Ok(I64Values::new(frame.column(name)?.i64()?)) };
     let (gpus, starts, ends) = (column("gpu")?, column("start_ns")?, column("end_ns")?);
-    let valid = Truths::of(frame.column("valid")?.bool()?);
+    let valid = BoolValues::new(frame.column("valid")?.bool()?);
     let times = starts.iter().zip(ends.iter()).zip(valid.iter().zip(gpus.iter()));
     let known = times.filter_map(|((start, end), (valid, gpu))| {
         gpu.filter(|_| valid == Some(true))?;

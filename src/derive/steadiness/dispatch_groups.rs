@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::analysis::steadiness::Steadiness;
 use crate::columns::values::integers;
-use crate::derive::steadiness::launch_shapes::{SHAPE, SameWork};
+use crate::derive::steadiness::launch_shapes::{SHAPE, ShapeGroup};
 use crate::derive::steadiness::same_work;
 use crate::derive::{Build, DerivedTable, Needs, RowsWhen, column};
 use crate::schema::tables;
@@ -31,9 +31,9 @@ fn needs() -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(kernels: &DataFrame, works: &[SameWork]) -> Result<DataFrame> {
-    let looked_at: Vec<Option<(u32, i64, Steadiness)>> = works.par_iter().map(look_at).collect();
-    let groups: Vec<(u32, i64, Steadiness)> = looked_at.into_iter().flatten().collect();
+pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
+    let inspected: Vec<Option<(u32, i64, Steadiness)>> = works.par_iter().map(inspect).collect();
+    let groups: Vec<(u32, i64, Steadiness)> = inspected.into_iter().flatten().collect();
 
     let firsts = IdxCa::from_vec("".into(), groups.iter().map(|(row, ..)| *row).collect());
     let mut names = OF_FIRST.to_vec();
@@ -65,9 +65,9 @@ pub fn build(kernels: &DataFrame, works: &[SameWork]) -> Result<DataFrame> {
     Ok(frame)
 }
 
-fn look_at(work: &SameWork) -> Option<(u32, i64, Steadiness)> {
+fn inspect(work: &ShapeGroup) -> Option<(u32, i64, Steadiness)> {
     let calls = i64::try_from(work.rows.len()).unwrap_or(i64::MAX);
-    Some((*work.rows.first()?, calls, Steadiness::of(&work.durations)?))
+    Some((*work.rows.first()?, calls, Steadiness::compute(&work.durations)?))
 }
 
 fn floats(name: &str, values: impl Iterator<Item = Option<f64>>) -> Column {

@@ -4,16 +4,16 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use crate::analysis::categories::COMMUNICATION;
-use crate::analysis::numbering::dense_groups::Kinds;
+use crate::analysis::numbering::dense_groups::DenseGroups;
 use crate::columns::frames::{categorical, rows_named};
-use crate::columns::values::{Integers, Truths};
+use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::launching::kernel_order::KernelOrder;
 
 /// The columns that say what work a dispatch does, beside the name of the kernel and the GPU.
 pub const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"];
 
 /// Rows of the same work, in the order of their starts, and their durations.
-pub struct SameWork {
+pub struct ShapeGroup {
     /// Rows in the table of kernels.
     pub rows: Vec<u32>,
     /// Duration of each.
@@ -21,23 +21,23 @@ pub struct SameWork {
 }
 
 /// Dispatches by the work they do, from which both tables about the same work are built.
-pub struct Works<'a> {
+pub struct ShapeGroups<'a> {
     kernels: &'a DataFrame,
-    kinds: Kinds,
+    kinds: DenseGroups,
     order: KernelOrder,
 }
 
-impl<'a> Works<'a> {
+impl<'a> ShapeGroups<'a> {
     /// Those of a table of kernels, whose order is given, with their names, GPUs, [`SHAPE`] and durations.
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
-    pub fn of(kernels: &'a DataFrame, order: KernelOrder) -> Result<Self> {
+    pub fn new(kernels: &'a DataFrame, order: KernelOrder) -> Result<Self> {
         let names = kernels.column("kernel_name")?.as_materialized_series().cast(&categorical())?;
-        let mut kinds = Kinds::of(names.cat32()?.physical().iter().map(|code| code.map(i64::from)));
-        kinds = kinds.and(&Integers::of(kernels.column("gpu")?.i64()?).kinds());
+        let mut kinds = DenseGroups::from_values(names.cat32()?.physical().iter().map(|code| code.map(i64::from)));
+        kinds = kinds.and(&I64Values::new(kernels.column("gpu")?.i64()?).kinds());
         for side in SHAPE {
-            let side = Integers::of(kernels.column(side)?.i64()?);
+            let side = I64Values::new(kernels.column(side)?.i64()?);
             let sides = || side.iter().map(|side| Some(side.unwrap_or_default()));
             kinds = if side.present().is_none() { kinds.and(&side.kinds()) } else { kinds.and_of(sides()) };
         }
@@ -48,7 +48,7 @@ impl<'a> Works<'a> {
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
-    pub fn by_work(&self) -> Result<Vec<SameWork>> {
+    pub fn by_work(&self) -> Result<Vec<ShapeGroup>> {
         self.gathered(&self.kinds)
     }
 
@@ -58,22 +58,22 @@ impl<'a> Works<'a> {
     ///
     /// # Errors
     /// When a needed column is missing or has another type.
-    pub fn by_work_and_communicator(&self) -> Result<Option<Vec<SameWork>>> {
+    pub fn by_work_and_communicator(&self) -> Result<Option<Vec<ShapeGroup>>> {
         let communicates = rows_named(self.kernels.column("category")?, |category| category == COMMUNICATION)?;
         if !communicates.any() {
             return Ok(None);
         }
-        let streams = Integers::of(self.kernels.column("stream_id")?.i64()?);
-        let communicates = Truths::of(&communicates);
+        let streams = I64Values::new(self.kernels.column("stream_id")?.i64()?);
+        let communicates = BoolValues::new(&communicates);
         let counted = streams.iter().zip(communicates.iter());
         let counted = counted.map(|(stream, communicates)| stream.filter(|_| communicates == Some(true)));
         let kinds = self.kinds.clone().and_of(counted);
         if kinds.count == self.kinds.count { Ok(None) } else { self.gathered(&kinds).map(Some) }
     }
 
-    fn gathered(&self, kinds: &Kinds) -> Result<Vec<SameWork>> {
-        let durations = Integers::of(self.kernels.column("duration_ns")?.i64()?);
-        let valid = Truths::of(self.kernels.column("valid")?.bool()?);
+    fn gathered(&self, kinds: &DenseGroups) -> Result<Vec<ShapeGroup>> {
+        let durations = I64Values::new(self.kernels.column("duration_ns")?.i64()?);
+        let valid = BoolValues::new(self.kernels.column("valid")?.bool()?);
         let is_named = self.kernels.column("kernel_name")?.is_not_null();
         let chosen = valid.iter().zip(is_named.iter());
         let (works, count) = kinds.of_chosen(chosen.map(|(valid, named)| valid == Some(true) && named == Some(true)));
@@ -83,8 +83,8 @@ impl<'a> Works<'a> {
                 *size += 1;
             }
         }
-        let empty = |size: &usize| SameWork { rows: Vec::with_capacity(*size), durations: Vec::with_capacity(*size) };
-        let mut gathered: Vec<SameWork> = sizes.iter().map(empty).collect();
+        let empty = |size: &usize| ShapeGroup { rows: Vec::with_capacity(*size), durations: Vec::with_capacity(*size) };
+        let mut gathered: Vec<ShapeGroup> = sizes.iter().map(empty).collect();
         for row in self.order.rows() {
             let at = row as usize;
             let Some(Some(work)) = works.get(at) else { continue };

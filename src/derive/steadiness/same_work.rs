@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use polars::prelude::*;
 
-use crate::derive::steadiness::launch_shapes::Works;
+use crate::derive::steadiness::launch_shapes::ShapeGroups;
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
 use crate::derive::{Family, Frames, needed};
 use crate::schema::process::Process;
@@ -13,7 +13,7 @@ pub(crate) static FAMILY: Family = Family { build };
 /// Builds one or both of the tables from work that is told apart once.
 fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let kernels = needed(tables, "kernels")?;
-    let works = Works::of(kernels, tables.kernel_order()?)?;
+    let works = ShapeGroups::new(kernels, tables.kernel_order()?)?;
     let by_work = works.by_work()?;
     let table = |name: &&'static str| match *name {
         "dispatch_groups" => dispatch_groups::build(kernels, &by_work),

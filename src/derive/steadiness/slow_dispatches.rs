@@ -5,13 +5,13 @@ use polars::prelude::*;
 use rayon::prelude::*;
 
 use crate::analysis::steadiness::Spread;
-use crate::derive::steadiness::launch_shapes::{SHAPE, SameWork};
+use crate::derive::steadiness::launch_shapes::{SHAPE, ShapeGroup};
 use crate::derive::steadiness::same_work;
 use crate::derive::{Build, DerivedTable, Needs, RowsWhen, WhyEmpty};
 use crate::schema::tables;
 
 pub(crate) static DECLARATION: DerivedTable = DerivedTable {
-    handed_on: HANDED_ON,
+    passthrough: PASSTHROUGH,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
     why_empty: WhyEmpty::AllIsWell,
     ..DerivedTable::new(&tables::steadiness::SLOW_DISPATCHES, needs, Build::Family(&same_work::FAMILY))
@@ -32,14 +32,14 @@ const OF_DISPATCH: [&str; 11] = [
     "duration_ns",
 ];
 /// Those of them that nothing else depends on: without one the table is built without it.
-const HANDED_ON: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
+const PASSTHROUGH: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
 /// Robust z-score from which a dispatch is in the table.
-const LEAST_Z: f64 = 3.0;
+const MIN_Z: f64 = 3.0;
 /// Calls from which a dispatch can be told from the others.
-const LEAST_CALLS: usize = 5;
+const MIN_CALLS: usize = 5;
 
 /// A dispatch and the others of the same work.
-struct Slow {
+struct SlowDispatch {
     row: u32,
     ordinal: i64,
     calls: i64,
@@ -59,18 +59,18 @@ fn needs() -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(kernels: &DataFrame, works: &[SameWork]) -> Result<DataFrame> {
-    let mut slow: Vec<Slow> = works.par_iter().flat_map_iter(slow_ones).collect();
+pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
+    let mut slow: Vec<SlowDispatch> = works.par_iter().flat_map_iter(slow_ones).collect();
     slow.sort_unstable_by_key(|slow| slow.row);
 
     let rows = IdxCa::from_vec("".into(), slow.iter().map(|slow| slow.row).collect());
     let taken = OF_DISPATCH.iter().chain(&SHAPE);
     let names: Vec<&str> =
-        taken.filter(|name| !HANDED_ON.contains(name) || kernels.column(name).is_ok()).copied().collect();
+        taken.filter(|name| !PASSTHROUGH.contains(name) || kernels.column(name).is_ok()).copied().collect();
     let mut frame = kernels.select(names)?.take(&rows)?;
     frame.rename("start_ns", "time_ns".into())?;
     frame.rename("duration_ns", "took_ns".into())?;
-    let floats = |name: &str, of: fn(&Slow) -> f64| {
+    let floats = |name: &str, of: fn(&SlowDispatch) -> f64| {
         Float64Chunked::from_iter_values(name.into(), slow.iter().map(of)).into_series().into_column()
     };
     frame.hstack_mut(&[
@@ -84,13 +84,13 @@ pub fn build(kernels: &DataFrame, works: &[SameWork]) -> Result<DataFrame> {
     Ok(frame)
 }
 
-fn slow_ones(work: &SameWork) -> Vec<Slow> {
-    let spread = Spread::of(&mut work.durations.clone()).filter(|_| work.rows.len() >= LEAST_CALLS);
+fn slow_ones(work: &ShapeGroup) -> Vec<SlowDispatch> {
+    let spread = Spread::compute(&mut work.durations.clone()).filter(|_| work.rows.len() >= MIN_CALLS);
     let Some(spread) = spread else { return Vec::new() };
     let calls = i64::try_from(work.rows.len()).unwrap_or(i64::MAX);
     let slow = |((ordinal, row), duration): ((i64, &u32), &i64)| {
         let z = spread.robust_z(*duration);
-        (z >= LEAST_Z).then_some(Slow {
+        (z >= MIN_Z).then_some(SlowDispatch {
             row: *row,
             ordinal,
             calls,

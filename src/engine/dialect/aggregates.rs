@@ -7,7 +7,7 @@ use sqlparser::ast::{Expr, GroupByExpr, Query, Select, Visit, Visitor};
 use super::functions::{is_aggregate, is_known, name_of};
 use super::lowering::{is_aggregated, items};
 use super::parts::refused;
-use super::scope::{Found, Scope};
+use super::scope::{NameMeaning, Scope};
 use crate::engine::error::QueryError;
 
 /// Refuses columns beside aggregates of all rows, and aggregates of aggregates: polars gives something for both.
@@ -78,7 +78,7 @@ impl Visitor for Aggregates<'_> {
             Expr::CompoundIdentifier(parts) => parts.as_slice(),
             _ => return ControlFlow::Continue(()),
         };
-        if self.aggregates + self.unknown == 0 && matches!(self.scope.find(parts), Found::Column(..)) {
+        if self.aggregates + self.unknown == 0 && matches!(self.scope.find(parts), NameMeaning::Column(..)) {
             self.lone.get_or_insert_with(|| expr.to_string());
         }
         ControlFlow::Continue(())

@@ -10,7 +10,7 @@ use super::items::name_columns;
 use super::parts::{
     Each, all_of, conjuncts, constraint_of, is_of_columns, last_word, named, refused, renamed, unknown,
 };
-use super::scope::{Found, Relation, Scope, columns_of};
+use super::scope::{NameMeaning, Relation, Scope, columns_of};
 use super::translate::Translator;
 use crate::engine::error::QueryError;
 use crate::schema;
@@ -40,7 +40,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(operator: &JoinOperator) -> Self {
+    fn from_operator(operator: &JoinOperator) -> Self {
         match operator {
             JoinOperator::Left(_) | JoinOperator::LeftOuter(_) => Self::Left,
             JoinOperator::Right(_) | JoinOperator::RightOuter(_) => Self::Right,
@@ -67,7 +67,7 @@ impl Translator<'_, '_> {
                 self.join(join, &mut sources)?;
             }
         }
-        let kinds = from.iter().flat_map(|table| &table.joins).map(|join| Kind::of(&join.join_operator));
+        let kinds = from.iter().flat_map(|table| &table.joins).map(|join| Kind::from_operator(&join.join_operator));
         if !sources.conditions.is_empty() && kinds.into_iter().any(|kind| matches!(kind, Kind::Right | Kind::Full)) {
             return Err(refused(
                 "polars takes comparisons of both sides alone in ON beside a RIGHT or FULL JOIN; put other conditions into a subquery",
@@ -78,7 +78,7 @@ impl Translator<'_, '_> {
 
     fn join(&mut self, join: &mut Join, sources: &mut Sources) -> Result<(), QueryError> {
         let mut relation = self.relation(&mut join.relation)?;
-        let kind = Kind::of(&join.join_operator);
+        let kind = Kind::from_operator(&join.join_operator);
         let Some(constraint) = constraint_of(&mut join.join_operator) else {
             sources.scope.relations.push(relation);
             return Ok(());
@@ -248,8 +248,8 @@ fn side_of(expr: &Expr, before: &Scope, all: &Scope) -> Option<bool> {
             _ => return,
         };
         sides.push(match (before.find(parts), all.find(parts)) {
-            (Found::Column(..), _) => Some(false),
-            (_, Found::Column(..)) => Some(true),
+            (NameMeaning::Column(..), _) => Some(false),
+            (_, NameMeaning::Column(..)) => Some(true),
             _ => None,
         });
     };

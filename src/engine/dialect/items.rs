@@ -9,7 +9,7 @@ use sqlparser::ast::{
 
 use super::names::name_of;
 use super::parts::{Columns, Each, last_word, refused};
-use super::scope::{Column, Found, Relation, Scope, same};
+use super::scope::{Column, NameMeaning, Relation, Scope, same};
 use super::types::Number;
 use crate::engine::error::QueryError;
 use crate::engine::front_matter::ColumnUnit;
@@ -127,10 +127,10 @@ pub fn name_items(select: &mut Select, scope: &Scope) -> Columns {
         let found = match &expr {
             Expr::Identifier(name) => scope.find(std::slice::from_ref(name)),
             Expr::CompoundIdentifier(parts) => scope.find(parts),
-            _ => Found::Nothing,
+            _ => NameMeaning::Nothing,
         };
         let own = match found {
-            Found::Column(_, column) => column.name.clone(),
+            NameMeaning::Column(_, column) => column.name.clone(),
             _ => name_of(&expr),
         };
         let is_given = given.is_some() || matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
@@ -139,7 +139,7 @@ pub fn name_items(select: &mut Select, scope: &Scope) -> Columns {
         let meant = meaning(&expr, &|parts| scope.meaning(parts));
         let unit = meant.unit(given.as_ref().unwrap_or(&own), is_given);
         let is_bare = matches!(&expr, Expr::Identifier(word) if word.value == name && scope.merged(word).is_none());
-        let number = Number::of(&expr, scope);
+        let number = Number::infer(&expr, scope);
         if given.as_ref() != Some(&name) && !is_bare {
             *item = SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', &name) };
         }
@@ -169,7 +169,7 @@ pub fn resolve_aliases(select: &mut Select, scope: &Scope, aliases: &[(Ident, Ex
     let place = |expr: &mut Expr, known: &[(Ident, Expr)]| {
         let mut replace = |expr: &mut Expr| {
             let Expr::Identifier(word) = expr else { return };
-            if scope.find(std::slice::from_ref(word)) == Found::Nothing
+            if scope.find(std::slice::from_ref(word)) == NameMeaning::Nothing
                 && let Some((_, meant)) = known.iter().find(|(alias, _)| same(word, &alias.value))
             {
                 *expr = Expr::Nested(Box::new(meant.clone()));
@@ -195,7 +195,7 @@ pub fn order_by_name(expr: &mut Expr, aliases: &[(Ident, Expr)], scope: &Scope) 
     if let Expr::Identifier(word) = expr {
         if let Some((alias, _)) = aliases.iter().find(|(alias, _)| same(word, &alias.value)) {
             *word = alias.clone();
-        } else if let Found::Column(_, column) = scope.find(std::slice::from_ref(word)) {
+        } else if let NameMeaning::Column(_, column) = scope.find(std::slice::from_ref(word)) {
             word.value.clone_from(&column.name);
         }
         return;

@@ -34,7 +34,7 @@ impl Translator<'_, '_> {
                     *value = self.value(&mut query, &scope)?;
                 }
                 match (column.number, constant(value)) {
-                    (Number::Whole, Some(number)) => {
+                    (Number::IntegerType, Some(number)) => {
                         *value = Expr::Value(Value::SingleQuotedString(number.to_string()).into());
                     }
                     _ => self.rewrite(value, &scope)?,
@@ -51,11 +51,11 @@ impl Translator<'_, '_> {
 
 /// Makes whole numbers of the texts that stand in their places: a number is of 32 or 64 bits to polars, and a column of both is none.
 fn with_whole(body: &mut SetExpr, columns: &[Column]) {
-    if columns.iter().all(|column| column.number != Number::Whole) {
+    if columns.iter().all(|column| column.number != Number::IntegerType) {
         return;
     }
     let item = |Column { name, number, .. }: &Column| match number {
-        Number::Whole => format!("CAST({name} AS BIGINT) AS {name}"),
+        Number::IntegerType => format!("CAST({name} AS BIGINT) AS {name}"),
         _ => name.clone(),
     };
     let items = columns.iter().map(item).collect::<Vec<_>>().join(", ");

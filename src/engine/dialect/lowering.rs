@@ -11,7 +11,7 @@ use sqlparser::parser::Parser;
 
 use super::functions::{expression, is_aggregate};
 use super::parts::{Each, refused};
-use super::scope::{Found, Scope, same};
+use super::scope::{NameMeaning, Scope, same};
 use crate::engine::error::QueryError;
 
 /// Whether an expression has an aggregate that is none over a window, or a function over one.
@@ -237,7 +237,7 @@ pub fn distinct_on(
             }
             _ => None,
         },
-        Expr::Identifier(word) if is_name_first || scope.find(std::slice::from_ref(word)) == Found::Nothing => {
+        Expr::Identifier(word) if is_name_first || scope.find(std::slice::from_ref(word)) == NameMeaning::Nothing => {
             named(word)
         }
         _ => None,

@@ -32,7 +32,7 @@ type Compute = fn(&[Column]) -> PolarsResult<Column>;
 
 /// The type of what a function gives.
 #[derive(Clone)]
-enum Gives {
+enum ReturnType {
     This(DataType),
     /// That of its first column.
     First,
@@ -40,8 +40,8 @@ enum Gives {
     Number,
 }
 
-impl Gives {
-    fn of(&self, first: Option<&DataType>) -> DataType {
+impl ReturnType {
+    fn data_type(&self, first: Option<&DataType>) -> DataType {
         match self {
             Self::This(data_type) => data_type.clone(),
             Self::First => first.map_or(DataType::String, plain),
@@ -52,19 +52,19 @@ impl Gives {
 }
 
 /// A function of rows, or of groups, and the type of what it gives.
-fn own(name: &str) -> Option<(Compute, Gives, FunctionOptions)> {
+fn own(name: &str) -> Option<(Compute, ReturnType, FunctionOptions)> {
     let elementwise = FunctionOptions::elementwise();
     Some(match name {
-        "regexp_replace" => (replace, Gives::This(DataType::String), elementwise),
-        "regexp_extract" => (extract, Gives::This(DataType::String), elementwise),
-        "regexp_matches" => (matches_anywhere, Gives::This(DataType::Boolean), elementwise),
-        "regexp_full_match" => (matches_whole, Gives::This(DataType::Boolean), elementwise),
-        "to_whole" => (to_whole, Gives::This(DataType::Int64), elementwise),
-        "try_to_whole" => (try_to_whole, Gives::This(DataType::Int64), elementwise),
-        "part_of_text" => (part_of_text, Gives::This(DataType::String), elementwise),
-        "round_half_away" => (round, Gives::Number, elementwise),
-        "value_of_greatest" => (value_of_greatest, Gives::First, FunctionOptions::aggregation()),
-        "value_of_least" => (value_of_least, Gives::First, FunctionOptions::aggregation()),
+        "regexp_replace" => (replace, ReturnType::This(DataType::String), elementwise),
+        "regexp_extract" => (extract, ReturnType::This(DataType::String), elementwise),
+        "regexp_matches" => (matches_anywhere, ReturnType::This(DataType::Boolean), elementwise),
+        "regexp_full_match" => (matches_whole, ReturnType::This(DataType::Boolean), elementwise),
+        "to_whole" => (to_whole, ReturnType::This(DataType::Int64), elementwise),
+        "try_to_whole" => (try_to_whole, ReturnType::This(DataType::Int64), elementwise),
+        "part_of_text" => (part_of_text, ReturnType::This(DataType::String), elementwise),
+        "round_half_away" => (round, ReturnType::Number, elementwise),
+        "value_of_greatest" => (value_at_max, ReturnType::First, FunctionOptions::aggregation()),
+        "value_of_least" => (value_at_min, ReturnType::First, FunctionOptions::aggregation()),
         _ => return None,
     })
 }
@@ -93,7 +93,7 @@ impl FunctionRegistry for Functions {
         let field = move |_: &Schema, fields: &[Field]| {
             let first = fields.first();
             let name = first.map_or(PlSmallStr::from_static("value"), |field| field.name().clone());
-            Ok(Field::new(name, gives.of(first.map(|field| field.dtype()))))
+            Ok(Field::new(name, gives.data_type(first.map(|field| field.dtype()))))
         };
         let mut function = UserDefinedFunction::new(PlSmallStr::from(name), BaseColumnUdf::new(compute, field));
         function.options = options;
@@ -187,11 +187,11 @@ fn matches_whole(columns: &[Column]) -> PolarsResult<Column> {
     matched(columns, true)
 }
 
-fn value_of_greatest(columns: &[Column]) -> PolarsResult<Column> {
+fn value_at_max(columns: &[Column]) -> PolarsResult<Column> {
     value_of(columns, true)
 }
 
-fn value_of_least(columns: &[Column]) -> PolarsResult<Column> {
+fn value_at_min(columns: &[Column]) -> PolarsResult<Column> {
     value_of(columns, false)
 }
 

@@ -11,7 +11,7 @@ use super::functions::{call_of, expression, is_of_rows, literal_number, name_of,
 use super::lowering::query_of;
 use super::parts::{Columns, Each, all_of, conjuncts, refused, with};
 use super::regexps::is_own;
-use super::scope::{Found, Scope};
+use super::scope::{NameMeaning, Scope};
 use super::translate::Translator;
 use super::types::{Number, whole_type};
 use super::window_calls::WindowCall;
@@ -157,7 +157,9 @@ impl Translator<'_, '_> {
                 _ => return,
             };
             let mut around = self.outer.iter().chain([scope]);
-            if own.find(parts) == Found::Nothing && around.any(|scope| matches!(scope.find(parts), Found::Column(..))) {
+            if own.find(parts) == NameMeaning::Nothing
+                && around.any(|scope| matches!(scope.find(parts), NameMeaning::Column(..)))
+            {
                 found = Some(expr.to_string());
             }
         };
@@ -225,7 +227,7 @@ fn is_whole_division(op: &BinaryOperator) -> bool {
 
 /// Makes a condition of a number, which polars would take bit by bit.
 fn as_truth(expr: &mut Expr, scope: &Scope) {
-    if Number::of(expr, scope) == Number::Open {
+    if Number::infer(expr, scope) == Number::Open {
         return;
     }
     if let Some(zero) = expression("0") {
@@ -321,10 +323,10 @@ impl VisitorMut for Rewriter<'_, '_, '_> {
             return ControlFlow::Continue(());
         }
         match expr {
-            Expr::Cast { expr: inner, .. } => self.casts.push(Number::of(inner, self.scope)),
+            Expr::Cast { expr: inner, .. } => self.casts.push(Number::infer(inner, self.scope)),
             Expr::BinaryOp { left, op, right } if is_whole_division(op) => {
                 // Of others than whole numbers it is a division as any other.
-                let number = Number::of(left, self.scope).with(Number::of(right, self.scope));
+                let number = Number::infer(left, self.scope).with(Number::infer(right, self.scope));
                 if matches!(number, Number::Decimal | Number::Float) {
                     *op = BinaryOperator::Divide;
                 }
@@ -368,13 +370,13 @@ impl Rewriter<'_, '_, '_> {
                 if let Some(merged) = self.scope.merged(name) {
                     return Ok(Some(merged.clone()));
                 }
-                if let Found::Column(_, column) = self.scope.find(std::slice::from_ref(name)) {
+                if let NameMeaning::Column(_, column) = self.scope.find(std::slice::from_ref(name)) {
                     name.value.clone_from(&column.name);
                 }
                 Ok(None)
             }
             Expr::CompoundIdentifier(parts) => {
-                if let Found::Column(relation, column) = self.scope.find(parts)
+                if let NameMeaning::Column(relation, column) = self.scope.find(parts)
                     && let [qualifier, name] = parts.as_mut_slice()
                 {
                     qualifier.value.clone_from(&relation.name);
@@ -399,7 +401,7 @@ impl Rewriter<'_, '_, '_> {
             Expr::Cast { kind, expr: inner, data_type, .. } => {
                 let number = self.casts.pop().unwrap_or(Number::Open);
                 let Some(whole) = whole_type(data_type) else { return Ok(None) };
-                if whole.least == i64::MIN && (number == Number::Whole || has_nothing_to_round(inner)) {
+                if whole.least == i64::MIN && (number == Number::IntegerType || has_nothing_to_round(inner)) {
                     return Ok(None);
                 }
                 let name = if *kind == CastKind::TryCast { "try_to_whole" } else { "to_whole" };
@@ -407,7 +409,7 @@ impl Rewriter<'_, '_, '_> {
                 let kind = if number == Number::Decimal { "decimal" } else { "float" };
                 Ok(Some(call_of(name, vec![inner.as_ref().clone(), text(whole.name), text(kind)])))
             }
-            Expr::Function(function) if function.over.is_some() => match WindowCall::of(function)? {
+            Expr::Function(function) if function.over.is_some() => match WindowCall::from_function(function)? {
                 Some((call, arguments)) => {
                     let name = format!("window_{}", self.translator.windows.len());
                     self.translator.windows.push(call);

@@ -44,7 +44,7 @@ pub struct Scope {
 
 /// What a name means in a scope.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum NameMeaning<'a> {
     /// A column of a relation.
     Column(&'a Relation, &'a Column),
     /// Nothing that is known; it may be a column of a relation whose columns are not.
@@ -76,28 +76,28 @@ impl Scope {
     }
 
     /// What an identifier means; names without quotes are the same in any case.
-    pub fn find(&self, parts: &[Ident]) -> Found<'_> {
+    pub fn find(&self, parts: &[Ident]) -> NameMeaning<'_> {
         let (qualifier, name) = match parts {
             [name] => (None, name),
             [qualifier, name] => (Some(qualifier), name),
-            _ => return Found::Unknown,
+            _ => return NameMeaning::Unknown,
         };
         let is_meant = |relation: &&Relation| qualifier.is_none_or(|word| same(word, &relation.name));
         let relations: Vec<&Relation> = self.relations.iter().filter(is_meant).collect();
         for relation in &relations {
             let columns = relation.columns.iter().flatten();
             if let Some(column) = columns.into_iter().find(|column| same(name, &column.name)) {
-                return Found::Column(relation, column);
+                return NameMeaning::Column(relation, column);
             }
         }
         let is_open = relations.iter().any(|relation| relation.columns.is_none());
-        if is_open { Found::Unknown } else { Found::Nothing }
+        if is_open { NameMeaning::Unknown } else { NameMeaning::Nothing }
     }
 
     /// What the values of an identifier are.
     pub fn meaning(&self, parts: &[Ident]) -> Meaning {
         match self.find(parts) {
-            Found::Column(_, column) => column.meaning,
+            NameMeaning::Column(_, column) => column.meaning,
             _ => Meaning::Open,
         }
     }
@@ -105,7 +105,7 @@ impl Scope {
     /// What the numbers of an identifier are.
     pub fn number(&self, parts: &[Ident]) -> Number {
         match self.find(parts) {
-            Found::Column(_, column) => column.number,
+            NameMeaning::Column(_, column) => column.number,
             _ => Number::Open,
         }
     }

@@ -9,7 +9,7 @@ use crate::schema::ColumnType;
 
 /// A type of whole numbers of at most 64 bits.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Whole {
+pub struct IntegerType {
     /// Its name.
     pub name: &'static str,
     /// Other names of it.
@@ -20,11 +20,11 @@ pub struct Whole {
     pub greatest: i64,
 }
 
-const fn whole(name: &'static str, others: &'static [&'static str], least: i64, greatest: i64) -> Whole {
-    Whole { name, others, least, greatest }
+const fn whole(name: &'static str, others: &'static [&'static str], least: i64, greatest: i64) -> IntegerType {
+    IntegerType { name, others, least, greatest }
 }
 
-const WHOLE: &[Whole] = &[
+const WHOLE: &[IntegerType] = &[
     whole("TINYINT", &["INT1"], i8::MIN as i64, i8::MAX as i64),
     whole("SMALLINT", &["INT2", "SHORT", "INT16"], i16::MIN as i64, i16::MAX as i64),
     whole("INTEGER", &["INT", "INT4", "SIGNED", "INT32"], i32::MIN as i64, i32::MAX as i64),
@@ -36,12 +36,12 @@ const WHOLE: &[Whole] = &[
 ];
 
 /// The type of whole numbers that a name means.
-pub fn whole_named(name: &str) -> Option<&'static Whole> {
+pub fn whole_named(name: &str) -> Option<&'static IntegerType> {
     WHOLE.iter().find(|whole| whole.name == name || whole.others.contains(&name))
 }
 
 /// The type of whole numbers that a type is.
-pub fn whole_type(data_type: &DataType) -> Option<&'static Whole> {
+pub fn whole_type(data_type: &DataType) -> Option<&'static IntegerType> {
     whole_named(&data_type.to_string().to_uppercase())
 }
 
@@ -74,7 +74,7 @@ pub fn is_known_type(data_type: &DataType) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// Whole.
-    Whole,
+    IntegerType,
     /// With a fixed number of digits behind the point.
     Decimal,
     /// Floats.
@@ -114,7 +114,7 @@ impl Number {
     /// What a column of a canonical table has.
     pub fn of_column(column_type: ColumnType) -> Self {
         match column_type {
-            ColumnType::I64 => Self::Whole,
+            ColumnType::I64 => Self::IntegerType,
             ColumnType::F64 => Float,
             _ => Open,
         }
@@ -126,7 +126,7 @@ impl Number {
             (Open, _) | (_, Open) => Open,
             (Float, _) | (_, Float) => Float,
             (Decimal, _) | (_, Decimal) => Decimal,
-            (Self::Whole, Self::Whole) => Self::Whole,
+            (Self::IntegerType, Self::IntegerType) => Self::IntegerType,
         }
     }
 
@@ -136,17 +136,17 @@ impl Number {
         let is_missing = |expr: &&Expr| matches!(expr, Expr::Value(value) if value.value == Value::Null);
         let mut all = all.filter(|expr| !is_missing(expr));
         let Some(first) = all.next() else { return Open };
-        all.fold(Self::of(first, scope), |number, expr| number.with(Self::of(expr, scope)))
+        all.fold(Self::infer(first, scope), |number, expr| number.with(Self::infer(expr, scope)))
     }
 
     /// What an expression over the columns of a scope gives.
-    pub fn of(expr: &Expr, scope: &Scope) -> Self {
+    pub fn infer(expr: &Expr, scope: &Scope) -> Self {
         match expr {
-            Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => Self::of(inner, scope),
+            Expr::Nested(inner) | Expr::UnaryOp { expr: inner, .. } => Self::infer(inner, scope),
             Expr::Value(value) => match &value.value {
                 Value::Number(digits, _) if digits.contains(['e', 'E']) => Float,
                 Value::Number(digits, _) if digits.contains('.') => Decimal,
-                Value::Number(..) => Self::Whole,
+                Value::Number(..) => Self::IntegerType,
                 _ => Open,
             },
             Expr::Identifier(name) => scope.number(std::slice::from_ref(name)),
@@ -157,11 +157,11 @@ impl Number {
                 | BinaryOperator::Multiply
                 | BinaryOperator::Modulo
                 | BinaryOperator::DuckIntegerDivide
-                | BinaryOperator::MyIntegerDivide => Self::of(left, scope).with(Self::of(right, scope)),
+                | BinaryOperator::MyIntegerDivide => Self::infer(left, scope).with(Self::infer(right, scope)),
                 BinaryOperator::Divide => Float,
                 _ => Open,
             },
-            Expr::Cast { data_type, .. } if whole_type(data_type).is_some() => Self::Whole,
+            Expr::Cast { data_type, .. } if whole_type(data_type).is_some() => Self::IntegerType,
             Expr::Cast { data_type: DataType::Double(_) | DataType::Float(_) | DataType::Real, .. } => Float,
             Expr::Case { conditions, else_result, .. } => {
                 let results = conditions.iter().map(|branch| &branch.result);
@@ -169,9 +169,9 @@ impl Number {
             }
             Expr::Function(function) => {
                 let given = arguments(function);
-                let first = given.first().map_or(Open, |first| Self::of(first, scope));
+                let first = given.first().map_or(Open, |first| Self::infer(first, scope));
                 match name_of(function).as_str() {
-                    "count" | "length" => Self::Whole,
+                    "count" | "length" => Self::IntegerType,
                     "median" | "quantile_cont" => {
                         if first == Decimal {
                             Decimal
@@ -196,7 +196,7 @@ mod tests {
     use crate::engine::dialect::functions::expression;
 
     fn number(text: &str) -> Number {
-        Number::of(&expression(text).unwrap(), &Scope::default())
+        Number::infer(&expression(text).unwrap(), &Scope::default())
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
             ("-(2.5 + 1)", Decimal),
             ("2.5e0 + 1.5", Float),
             ("5 / 2", Float),
-            ("2 * 3", Number::Whole),
+            ("2 * 3", Number::IntegerType),
             ("CASE WHEN true THEN 1 ELSE 1.5 END", Decimal),
             ("round(2.5 * 3, 1)", Decimal),
             ("CAST(2.5 AS DOUBLE)", Float),

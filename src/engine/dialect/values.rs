@@ -6,7 +6,7 @@ use polars::prelude::{
 };
 
 use super::regexps::{plain, texts, word, wrong};
-use super::types::{Whole, whole_named};
+use super::types::{IntegerType, whole_named};
 
 /// A cast to a type of whole numbers, which the second argument names. The third tells how halves are rounded: those of decimals away
 /// from zero, those of floats to the even number.
@@ -56,8 +56,8 @@ fn cast(columns: &[Column], is_strict: bool) -> PolarsResult<Column> {
     Ok(numbers.with_name(name).into_series().into_column())
 }
 
-fn refusal(to: &Whole, value: &str) -> polars::prelude::PolarsError {
-    let Whole { name, least, greatest, .. } = to;
+fn refusal(to: &IntegerType, value: &str) -> polars::prelude::PolarsError {
+    let IntegerType { name, least, greatest, .. } = to;
     wrong(match value.starts_with('\'') {
         true => format!("{value} cannot be cast to {name}; use TRY_CAST for NULL in its place"),
         false => format!(

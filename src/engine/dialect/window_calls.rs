@@ -81,7 +81,7 @@ impl WindowCall {
     ///
     /// # Errors
     /// When neither can do it.
-    pub fn of(function: &Function) -> Result<Option<(Self, Vec<Expr>)>, QueryError> {
+    pub fn from_function(function: &Function) -> Result<Option<(Self, Vec<Expr>)>, QueryError> {
         let Some(WindowType::WindowSpec(spec)) = &function.over else { return Ok(None) };
         let name = name_of(function);
         let is_plain = spec.order_by.is_empty() && spec.window_frame.is_none();

@@ -137,22 +137,22 @@ mod tests {
 
     use super::*;
 
-    fn of(values: &[f64]) -> f64 {
+    fn exact_sum(values: &[f64]) -> f64 {
         sum(values.iter().copied())
     }
 
     #[test]
     fn sums_are_rounded_once() {
-        assert_eq!(of(&[0.1; 10]), 1.0);
-        assert_eq!(of(&[1e16, 1.0, -1e16]), 1.0);
-        assert_eq!(of(&[1e100, 1.0, -1e100, 0.25]), 1.25);
-        assert_eq!(of(&[1.0, 2.0_f64.powi(-53), 2.0_f64.powi(-106)]), 1.0 + f64::EPSILON);
-        assert_eq!(of(&[1e308, 1e308, -1e308, 0.5]), 1e308);
-        assert_eq!(of(&[1e308, 1e308, 0.5]), f64::INFINITY);
-        assert_eq!(of(&[f64::INFINITY, 1.0]), f64::INFINITY);
-        assert!(of(&[f64::INFINITY, 1.0, f64::NEG_INFINITY]).is_nan());
-        assert_eq!(of(&[]), 0.0);
-        assert_eq!(of(&[9_007_199_254_740_993.0, 1.0, 1.0]), 9_007_199_254_740_994.0);
+        assert_eq!(exact_sum(&[0.1; 10]), 1.0);
+        assert_eq!(exact_sum(&[1e16, 1.0, -1e16]), 1.0);
+        assert_eq!(exact_sum(&[1e100, 1.0, -1e100, 0.25]), 1.25);
+        assert_eq!(exact_sum(&[1.0, 2.0_f64.powi(-53), 2.0_f64.powi(-106)]), 1.0 + f64::EPSILON);
+        assert_eq!(exact_sum(&[1e308, 1e308, -1e308, 0.5]), 1e308);
+        assert_eq!(exact_sum(&[1e308, 1e308, 0.5]), f64::INFINITY);
+        assert_eq!(exact_sum(&[f64::INFINITY, 1.0]), f64::INFINITY);
+        assert!(exact_sum(&[f64::INFINITY, 1.0, f64::NEG_INFINITY]).is_nan());
+        assert_eq!(exact_sum(&[]), 0.0);
+        assert_eq!(exact_sum(&[9_007_199_254_740_993.0, 1.0, 1.0]), 9_007_199_254_740_994.0);
     }
 
     #[test]
@@ -187,14 +187,14 @@ mod tests {
             let mut turned = values.clone();
             turned.rotate_left(turn.min(values.len()));
             turned.reverse();
-            prop_assert_eq!(of(&values).to_bits(), of(&turned).to_bits());
+            prop_assert_eq!(exact_sum(&values).to_bits(), exact_sum(&turned).to_bits());
         }
 
         #[test]
         fn sums_of_thirds_of_integers(values in prop::collection::vec(-1_i64 << 40..1 << 40, 1..60)) {
             // Multiples of 2^-20 that integers add without an error.
             let floats: Vec<f64> = values.iter().map(|value| *value as f64 / f64::from(1 << 20)).collect();
-            prop_assert_eq!(of(&floats), values.iter().sum::<i64>() as f64 / f64::from(1 << 20));
+            prop_assert_eq!(exact_sum(&floats), values.iter().sum::<i64>() as f64 / f64::from(1 << 20));
         }
     }
 }

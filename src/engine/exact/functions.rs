@@ -42,7 +42,7 @@ impl Function {
         matches!(self, Self::FloatSum | Self::FloatMean | Self::Variance(_) | Self::Deviation(_))
     }
 
-    fn of(&self, columns: &[Column]) -> PolarsResult<Column> {
+    fn apply(&self, columns: &[Column]) -> PolarsResult<Column> {
         match (self, columns) {
             (Self::Whole(operation, data_type, taken), _) => operation.compute(columns, taken, data_type),
             (Self::Sum(data_type), [high, low]) => {
@@ -102,7 +102,7 @@ fn of_halves(high: i64, low: i64) -> i128 {
 
 impl ColumnsUdf for Function {
     fn call_udf(&self, columns: &mut [Column]) -> PolarsResult<Column> {
-        self.of(columns)
+        self.apply(columns)
     }
 }
 

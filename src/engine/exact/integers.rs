@@ -18,7 +18,7 @@ pub enum Operation {
 
 impl Operation {
     /// The operation that an operator of polars is, if it can leave the range of integers.
-    pub fn of(operator: Operator) -> Option<Self> {
+    pub fn from_operator(operator: Operator) -> Option<Self> {
         match operator {
             Operator::Plus => Some(Self::Add),
             Operator::Minus => Some(Self::Subtract),

@@ -24,8 +24,8 @@ pub fn with_exact_sums(root: Node, plans: &mut Arena<IR>, expressions: &mut Aren
         let schemas = schemas_of(node, plans);
         let mut exact: Vec<Node> = Vec::new();
         for (own, schema) in own.iter().zip(schemas) {
-            let mut of_schema = Exact { schema: &schema, expressions, branches: Vec::new() };
-            exact.push(of_schema.of(own.node())?);
+            let mut of_schema = ExactRewriter { schema: &schema, expressions, branches: Vec::new() };
+            exact.push(of_schema.rewrite(own.node())?);
         }
         for (own, exact) in plans.get_mut(node).exprs_mut().zip(exact) {
             if own.node() != exact {
@@ -56,16 +56,16 @@ fn schemas_of(node: Node, plans: &Arena<IR>) -> Vec<SchemaRef> {
 }
 
 /// Rewrites expressions over the columns of a schema.
-struct Exact<'a> {
+struct ExactRewriter<'a> {
     schema: &'a Schema,
     expressions: &'a mut Arena<AExpr>,
     /// The conditions of the branches around the present expression, and whether it is what they choose.
     branches: Vec<(Node, bool)>,
 }
 
-impl Exact<'_> {
+impl ExactRewriter<'_> {
     /// An expression with exact functions; itself where it has none.
-    fn of(&mut self, node: Node) -> PolarsResult<Node> {
+    fn rewrite(&mut self, node: Node) -> PolarsResult<Node> {
         let expression = self.expressions.get(node).clone();
         let data_type = self.type_of(node)?;
         let mut inputs: Vec<Node> = Vec::new();
@@ -74,7 +74,7 @@ impl Exact<'_> {
         inputs.reverse();
         let exact = match &expression {
             AExpr::Ternary { predicate, truthy, falsy } => self.of_choice(*predicate, *truthy, *falsy)?,
-            _ => inputs.iter().map(|input| self.of(*input)).collect::<PolarsResult<_>>()?,
+            _ => inputs.iter().map(|input| self.rewrite(*input)).collect::<PolarsResult<_>>()?,
         };
         let [first, ..] = exact.as_slice() else { return Ok(node) };
         let of_first = self.type_of(*first)?;
@@ -110,7 +110,7 @@ impl Exact<'_> {
                 Some(self.function(Function::Quotient, &exact))
             }
             AExpr::BinaryExpr { op, .. } if data_type.is_integer() => {
-                Operation::of(*op).map(|operation| self.whole(operation, data_type, &exact))
+                Operation::from_operator(*op).map(|operation| self.whole(operation, data_type, &exact))
             }
             AExpr::Function { function: IRFunctionExpr::Abs, .. } if data_type.is_integer() => {
                 Some(self.whole(Operation::Absolute, data_type, &exact))
@@ -128,10 +128,10 @@ impl Exact<'_> {
 
     /// Both branches of a choice and its condition, in this order.
     fn of_choice(&mut self, condition: Node, taken: Node, otherwise: Node) -> PolarsResult<Vec<Node>> {
-        let condition = self.of(condition)?;
+        let condition = self.rewrite(condition)?;
         let mut branch = |node, is_taken| {
             self.branches.push((condition, is_taken));
-            let exact = self.of(node);
+            let exact = self.rewrite(node);
             self.branches.pop();
             exact
         };

@@ -9,7 +9,7 @@ use polars::sql::sql_expr;
 use super::counted::{Wanted, counted};
 use super::grouped::Groups;
 use super::keys::{Key, Numbered, of_all, of_column};
-use super::recognise::Grouping;
+use super::recognize::Grouping;
 use super::value::{Kind, Value};
 
 /// Groups for so many rows at most are worked out once for several groupings whose keys are among theirs: of more, it takes as
@@ -187,8 +187,8 @@ fn filtered(frame: &DataFrame, filters: &BTreeSet<Value>) -> Result<DataFrame> {
 mod tests {
     use super::*;
     use crate::columns::frames::categorical;
-    use crate::engine::groups::grouped::MOST_GROUPS;
-    use crate::engine::groups::recognise::recognise;
+    use crate::engine::groups::grouped::MAX_GROUPS;
+    use crate::engine::groups::recognize::recognize;
 
     fn together<'a>(parts: impl IntoIterator<Item = Pass<'a>>) -> Pass<'a> {
         let merged = parts.into_iter().reduce(|mut all, part| {
@@ -199,8 +199,8 @@ mod tests {
     }
 
     fn grouped(frames: &[DataFrame], body: &str) -> DataFrame {
-        let recognised = recognise(&format!("WITH g AS ({body}) SELECT * FROM g")).unwrap();
-        let groupings: Vec<&Grouping> = recognised.groupings.iter().collect();
+        let recognized = recognize(&format!("WITH g AS ({body}) SELECT * FROM g")).unwrap();
+        let groupings: Vec<&Grouping> = recognized.groupings.iter().collect();
         let filters = &groupings[0].filters;
         let all = together(frames.iter().map(|frame| {
             let mut part = Pass::new(filters, &groupings);
@@ -250,7 +250,7 @@ mod tests {
                     SUM(CASE WHEN end_ns - start_ns < 10 THEN end_ns - start_ns ELSE 0 END) AS short_ns, \
                     QUANTILE_CONT(CAST(end_ns - start_ns AS DOUBLE), 0.25) AS lower \
                     FROM kernels WHERE end_ns >= start_ns GROUP BY gpu, 1";
-        assert!(recognise(&format!("WITH g AS ({body}) SELECT * FROM g")).is_none(), "a number there is a place");
+        assert!(recognize(&format!("WITH g AS ({body}) SELECT * FROM g")).is_none(), "a number there is a place");
         let body = body.replace("1 AS every_row, ", "").replace(", 1", "");
         let frame = grouped(&[part([0, 5, 7], [3, 25, 6]), part([1, 0, 2], [8, 9, 2])], &body);
         let integers =
@@ -280,8 +280,8 @@ mod tests {
         let steps: Vec<String> = bodies.iter().enumerate().map(|(at, body)| format!("g{at} AS ({body})")).collect();
         let all: Vec<String> = (0..bodies.len()).map(|at| format!("SELECT calls FROM g{at}")).collect();
         let sql = format!("WITH {} {}", steps.join(", "), all.join(" UNION ALL "));
-        let recognised = recognise(&sql).unwrap();
-        let groupings: Vec<&Grouping> = recognised.groupings.iter().collect();
+        let recognized = recognize(&sql).unwrap();
+        let groupings: Vec<&Grouping> = recognized.groupings.iter().collect();
         assert_eq!(groupings.len(), bodies.len());
         // Of many rows to a group, and of few.
         for rows in [3000_i64, 100] {
@@ -316,17 +316,17 @@ mod tests {
 
     #[test]
     fn too_many_groups_are_left_to_the_engine() {
-        let recognised =
-            recognise("WITH g AS (SELECT gpu, COUNT(*) AS n FROM kernels GROUP BY gpu) SELECT * FROM g").unwrap();
-        let groupings: Vec<&Grouping> = recognised.groupings.iter().collect();
+        let recognized =
+            recognize("WITH g AS (SELECT gpu, COUNT(*) AS n FROM kernels GROUP BY gpu) SELECT * FROM g").unwrap();
+        let groupings: Vec<&Grouping> = recognized.groupings.iter().collect();
         let filters = &groupings[0].filters;
         let of = |from: i64, to: i64| {
             let mut pass = Pass::new(filters, &groupings);
             pass.add(&df!("gpu" => (from..to).collect::<Vec<i64>>()).unwrap()).unwrap();
             pass
         };
-        let most = MOST_GROUPS as i64;
-        assert_eq!(together([of(0, most), of(0, most)]).finish().unwrap().unwrap()[0].height(), MOST_GROUPS);
+        let most = MAX_GROUPS as i64;
+        assert_eq!(together([of(0, most), of(0, most)]).finish().unwrap().unwrap()[0].height(), MAX_GROUPS);
         assert!(together([of(0, most), of(5, most + 1), of(0, 1)]).finish().unwrap().is_none());
     }
 }

@@ -8,13 +8,13 @@ use polars::prelude::*;
 
 use super::counted::{Group, Wanted};
 use super::keys::Key;
-use super::recognise::{Aggregate, Grouping, Output};
+use super::recognize::{Aggregate, Grouping, Output};
 use super::statistics::OutOfRange;
 use super::value::{Kind, Value};
 use crate::columns::frames::categorical;
 
 /// Groups of which more would take more memory than the rows: then the engine had better do it.
-pub const MOST_GROUPS: usize = 1 << 18;
+pub const MAX_GROUPS: usize = 1 << 18;
 
 /// The groups of one grouping.
 pub struct Groups<'a> {
@@ -62,7 +62,7 @@ impl<'a> Groups<'a> {
 
     /// Whether there are so many groups already that no more are counted.
     pub fn are_too_many(&self) -> bool {
-        self.groups.len() > MOST_GROUPS
+        self.groups.len() > MAX_GROUPS
     }
 
     /// Adds rows to a group.

@@ -5,14 +5,14 @@ mod counted;
 mod few_rows;
 mod grouped;
 mod keys;
-mod recognise;
+mod recognize;
 mod run;
 mod shared;
 mod statistics;
 mod table_pass;
 mod value;
 
-pub use recognise::{Recognised, recognise, recognise_all};
+pub use recognize::{Recognized, recognize, recognize_all};
 pub use run::without_groupings;
 pub use shared::{Passes, Tables};
 pub use statistics::Statistics;

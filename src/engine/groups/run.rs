@@ -7,16 +7,16 @@ use anyhow::{Context as _, Result};
 use polars::prelude::{Column, DataFrame, LazyFrame, Scalar};
 
 use super::few_rows::{self, FewRows};
-use super::recognise::{Grouping, Recognised, recognise};
+use super::recognize::{Grouping, Recognized, recognize};
 use super::table_pass::TablePass;
 use crate::columns::frames::{FEW_ROWS, collected, is_identity, selected};
 use crate::columns::reading::Piece;
 use crate::columns::requests::Request;
 use crate::derive;
-use crate::engine::mentions::mentioned;
+use crate::engine::referenced_columns::referenced_columns;
 use crate::schema::Table;
 use crate::trace::jobs::Jobs;
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// Rows of a table read as a whole that are added up at a time.
 const ADDED_ROWS: usize = 1 << 20;
@@ -30,8 +30,8 @@ type Grouped = Vec<(String, DataFrame)>;
 /// # Errors
 /// When a table cannot be read.
 pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
-    let Some(Recognised { groupings, sql }) = recognise(sql) else { return Ok(None) };
-    let mut rest = mentioned(&sql);
+    let Some(Recognized { groupings, sql }) = recognize(sql) else { return Ok(None) };
+    let mut rest = referenced_columns(&sql);
     for (table, columns) in rest.keys().flat_map(|derived| derive::needs(derived)).collect::<Vec<_>>() {
         rest.entry(table).or_default().extend(columns);
     }
@@ -53,8 +53,8 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
     let Some(table) = groupings.first().map(|grouping| grouping.table) else { return Ok(None) };
     let first = empty();
     let columns = columns_to_read(&first, table);
-    let mut pieces: Vec<(&Member, Box<dyn Piece>)> = Vec::new();
-    let mut whole: Vec<&Member> = Vec::new();
+    let mut pieces: Vec<(&TraceProcess, Box<dyn Piece>)> = Vec::new();
+    let mut whole: Vec<&TraceProcess> = Vec::new();
     for member in trace.members() {
         match trace.pieces(member, table, &columns)? {
             Some(of_member) => pieces.extend(of_member.into_iter().map(|piece| (member, piece))),
@@ -65,7 +65,7 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
     }
     let all = Mutex::new(first);
     let absorb = |pass| all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
-    let add_piece = |(member, piece): &(&Member, Box<dyn Piece>)| {
+    let add_piece = |(member, piece): &(&TraceProcess, Box<dyn Piece>)| {
         let mut pass = empty();
         add_pieces(&mut pass, member, piece.as_ref(), &columns)?;
         absorb(pass);
@@ -74,7 +74,7 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
     trace.jobs().run(&pieces, |_| 0, add_piece)?;
     let request = Request::from([(table.name, columns.clone())]);
     let few = FewRows::default();
-    let add_whole = |member: &&Member| {
+    let add_whole = |member: &&TraceProcess| {
         let mut tables = trace.process_frames(member, &request)?;
         let frame = tables.remove(table.name).context("internal: a table was not read")?;
         add_rows(&frame, member, &columns, trace.jobs().shared_by(whole.len()), &few, empty, absorb)
@@ -101,7 +101,7 @@ pub fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<
 /// When they cannot be read.
 pub fn add_pieces(
     pass: &mut TablePass<'_>,
-    member: &Member,
+    member: &TraceProcess,
     piece: &dyn Piece,
     columns: &BTreeSet<&'static str>,
 ) -> Result<()> {
@@ -115,7 +115,7 @@ pub fn add_pieces(
 /// When they cannot be read.
 pub fn add_rows<'a>(
     frame: &LazyFrame,
-    member: &Member,
+    member: &TraceProcess,
     columns: &BTreeSet<&'static str>,
     workers: Jobs,
     few: &FewRows,
@@ -144,7 +144,7 @@ pub fn add_rows<'a>(
 }
 
 /// Rows of a process with the columns that name it.
-fn identified(frame: &DataFrame, member: &Member, columns: &BTreeSet<&'static str>) -> Result<DataFrame> {
+fn identified(frame: &DataFrame, member: &TraceProcess, columns: &BTreeSet<&'static str>) -> Result<DataFrame> {
     let mut frame = frame.clone();
     for (name, value) in [("process", member.process.process), ("rank", member.process.rank)] {
         if columns.contains(name) {

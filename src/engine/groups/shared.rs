@@ -8,7 +8,7 @@ use polars::prelude::{DataFrame, LazyFrame};
 use rayon::prelude::*;
 
 use super::few_rows::FewRows;
-use super::recognise::{Grouping, Output};
+use super::recognize::{Grouping, Output};
 use super::run::{add_pieces, add_rows, columns_to_read};
 use super::table_pass::TablePass;
 use super::value::Value;
@@ -18,9 +18,9 @@ use crate::derive;
 use crate::derive::source_request;
 use crate::engine::run::united;
 use crate::schema::Table;
+use crate::trace::consumer::TableConsumer;
 use crate::trace::jobs::Jobs;
-use crate::trace::looks::Look;
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// What is grouped how: equal ones have equal tables.
 type Kind<'a> = (&'static str, &'a BTreeSet<Value>, &'a [(String, Output)]);
@@ -30,7 +30,7 @@ fn kind(grouping: &Grouping) -> Kind<'_> {
 }
 
 /// Groupings of the same rows of one table.
-struct OfRows<'a> {
+struct RowGroupings<'a> {
     table: &'static Table,
     groupings: Vec<&'a Grouping>,
     columns: BTreeSet<&'static str>,
@@ -38,7 +38,7 @@ struct OfRows<'a> {
     few: FewRows,
 }
 
-impl<'a> OfRows<'a> {
+impl<'a> RowGroupings<'a> {
     fn empty(&self) -> TablePass<'a> {
         TablePass::new(&self.groupings)
     }
@@ -48,9 +48,9 @@ impl<'a> OfRows<'a> {
     }
 
     /// Adds the rows of a process whose table is read as a whole.
-    fn look(&self, workers: Jobs) -> Look<'_> {
+    fn look(&self, workers: Jobs) -> TableConsumer<'_> {
         let request = Request::from([(self.table.name, self.columns.clone())]);
-        Look::new(request, move |member, tables, _| {
+        TableConsumer::new(request, move |member, tables, _| {
             let frame = tables.get(self.table.name).context("internal: a table was not read")?;
             add_rows(frame, member, &self.columns, workers, &self.few, || self.empty(), |pass| self.absorb(pass))
         })
@@ -58,13 +58,13 @@ impl<'a> OfRows<'a> {
 }
 
 /// All groupings of some statements.
-pub struct Passes<'a>(Vec<OfRows<'a>>);
+pub struct Passes<'a>(Vec<RowGroupings<'a>>);
 
 impl<'a> Passes<'a> {
     /// Those of the same rows belong together, and of equal ones only one counts.
-    pub fn of(groupings: impl Iterator<Item = &'a Grouping>) -> Self {
+    pub fn new(groupings: impl Iterator<Item = &'a Grouping>) -> Self {
         let kinds: BTreeMap<Kind<'a>, &'a Grouping> = groupings.map(|grouping| (kind(grouping), grouping)).collect();
-        let mut passes: Vec<OfRows<'a>> = Vec::new();
+        let mut passes: Vec<RowGroupings<'a>> = Vec::new();
         let mut rows: BTreeMap<(&'static str, &'a BTreeSet<Value>), Vec<&'a Grouping>> = BTreeMap::new();
         for grouping in kinds.into_values() {
             rows.entry((grouping.table.name, &grouping.filters)).or_default().push(grouping);
@@ -73,7 +73,7 @@ impl<'a> Passes<'a> {
             let Some(table) = groupings.first().map(|grouping| grouping.table) else { continue };
             let pass = TablePass::new(&groupings);
             let columns = columns_to_read(&pass, table);
-            passes.push(OfRows { table, groupings, columns, all: Mutex::new(pass), few: FewRows::default() });
+            passes.push(RowGroupings { table, groupings, columns, all: Mutex::new(pass), few: FewRows::default() });
         }
         Self(passes)
     }
@@ -88,7 +88,7 @@ impl<'a> Passes<'a> {
     }
 
     /// Adds the rows of each process, of tables that are read as a whole.
-    pub fn looks<'b>(&'b self, trace: &Trace) -> impl Iterator<Item = Look<'b>> {
+    pub fn consumers<'b>(&'b self, trace: &Trace) -> impl Iterator<Item = TableConsumer<'b>> {
         let workers = trace.jobs().shared_by(trace.members().len());
         self.0.iter().map(move |rows| rows.look(workers))
     }
@@ -101,9 +101,9 @@ impl<'a> Passes<'a> {
         &self,
         trace: &Trace,
         request: &Request,
-        others: &[Look<'_>],
+        others: &[TableConsumer<'_>],
     ) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        let mut in_pieces: Vec<(&OfRows<'a>, &Member, Box<dyn Piece>)> = Vec::new();
+        let mut in_pieces: Vec<(&RowGroupings<'a>, &TraceProcess, Box<dyn Piece>)> = Vec::new();
         let mut whole: BTreeMap<i64, BTreeSet<usize>> = BTreeMap::new();
         let of_derived = self.request().into_iter().filter(|(name, _)| !derive::needs(name).is_empty()).collect();
         let read_for_all = [request, &of_derived].into_iter().chain(others.iter().map(|look| &look.request));
@@ -121,7 +121,7 @@ impl<'a> Passes<'a> {
                 }
             }
         }
-        let add_piece = |(rows, member, piece): &(&OfRows<'a>, &Member, Box<dyn Piece>)| {
+        let add_piece = |(rows, member, piece): &(&RowGroupings<'a>, &TraceProcess, Box<dyn Piece>)| {
             let mut pass = rows.empty();
             add_pieces(&mut pass, member, piece.as_ref(), &rows.columns)?;
             rows.absorb(pass);
@@ -130,13 +130,13 @@ impl<'a> Passes<'a> {
         trace.jobs().run(&in_pieces, |_| 0, add_piece)?;
         drop(in_pieces);
         let workers = trace.jobs().shared_by(trace.members().len());
-        let groupings: Vec<Look<'_>> = self.0.iter().map(|rows| rows.look(workers)).collect();
-        let looks_at = |member: &Member| {
+        let groupings: Vec<TableConsumer<'_>> = self.0.iter().map(|rows| rows.look(workers)).collect();
+        let looks_at = |member: &TraceProcess| {
             let of_member = whole.get(&member.process.process).into_iter().flatten();
             // What else is made takes longest.
             others.iter().chain(of_member.filter_map(|at| groupings.get(*at))).collect()
         };
-        trace.frames_seen(request, looks_at)
+        trace.frames_with_consumers(request, looks_at)
     }
 
     /// The tables of the groupings; of those whose sums are out of range there are none.
@@ -144,7 +144,7 @@ impl<'a> Passes<'a> {
     /// # Errors
     /// When polars cannot build a table.
     pub fn finish(self) -> Result<Tables<'a>> {
-        let finish = |rows: OfRows<'a>| {
+        let finish = |rows: RowGroupings<'a>| {
             let mut all = rows.all.into_inner().unwrap_or_else(PoisonError::into_inner);
             rows.few.finish(&mut all)?;
             let frames = all.finish()?;

@@ -129,7 +129,7 @@ impl Values {
     /// The median, for an even number the mean of the two in the middle; `None` of nothing.
     pub fn median(&mut self) -> Option<f64> {
         let count = self.gather();
-        let (below, above) = self.neighbours(count.checked_sub(1)? / 2)?;
+        let (below, above) = self.neighbors(count.checked_sub(1)? / 2)?;
         Some(if count % 2 == 1 { below } else { (below + above) / 2.0 })
     }
 
@@ -137,7 +137,7 @@ impl Values {
     pub fn quantile(&mut self, share: f64) -> Option<f64> {
         let count = self.gather();
         let position = count.checked_sub(1)? as f64 * share;
-        let (below, above) = self.neighbours(position as usize)?;
+        let (below, above) = self.neighbors(position as usize)?;
         Some(below + (above - below) * position.fract())
     }
 
@@ -154,15 +154,15 @@ impl Values {
     }
 
     /// The value at a place in their order, and the next, which of the last is itself; when all are gathered.
-    fn neighbours(&mut self, place: usize) -> Option<(f64, f64)> {
-        fn of<T: Ord + Copy>(values: &mut [T], place: usize) -> Option<(T, T)> {
+    fn neighbors(&mut self, place: usize) -> Option<(f64, f64)> {
+        fn pair_at<T: Ord + Copy>(values: &mut [T], place: usize) -> Option<(T, T)> {
             let (_, at, after) = (place < values.len()).then(|| values.select_nth_unstable(place))?;
             Some((*at, after.iter().min().copied().unwrap_or(*at)))
         }
         if self.others.is_empty() {
-            return of(&mut self.small, place).map(|(at, next)| (f64::from(at), f64::from(next)));
+            return pair_at(&mut self.small, place).map(|(at, next)| (f64::from(at), f64::from(next)));
         }
-        of(&mut self.others, place).map(|(at, next)| (at as f64, next as f64))
+        pair_at(&mut self.others, place).map(|(at, next)| (at as f64, next as f64))
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    fn of(values: &[i64]) -> (Statistics, Values) {
+    fn collect(values: &[i64]) -> (Statistics, Values) {
         let (mut statistics, mut all) = (Statistics::default(), Values::default());
         for value in values {
             statistics.add_squared(*value);
@@ -183,20 +183,20 @@ mod tests {
 
     #[test]
     fn of_few() {
-        let (statistics, mut values) = of(&[]);
+        let (statistics, mut values) = collect(&[]);
         assert_eq!((statistics.sum(), statistics.min(), values.median()), (Ok(None), None, None));
-        let (statistics, mut values) = of(&[7]);
+        let (statistics, mut values) = collect(&[7]);
         assert_eq!((statistics.deviation(), values.median()), (Ok(None), Some(7.0)));
-        assert_eq!(of(&[2, 4, 4, 4, 5, 5, 7, 9]).0.deviation(), Ok(Some((32.0_f64 / 7.0).sqrt())));
-        assert_eq!(of(&[i64::MAX, 1]).0.sum(), Err(OutOfRange));
-        assert_eq!(of(&[i64::MIN, i64::MAX, i64::MAX]).0.deviation(), Err(OutOfRange));
+        assert_eq!(collect(&[2, 4, 4, 4, 5, 5, 7, 9]).0.deviation(), Ok(Some((32.0_f64 / 7.0).sqrt())));
+        assert_eq!(collect(&[i64::MAX, 1]).0.sum(), Err(OutOfRange));
+        assert_eq!(collect(&[i64::MIN, i64::MAX, i64::MAX]).0.deviation(), Err(OutOfRange));
     }
 
     proptest! {
         #[test]
         fn as_by_the_definitions(values in prop::collection::vec(-1_000_000_000_000_i64..10_000_000_000, 1..60), cut in 0_usize..60) {
             let (left, right) = values.split_at(cut.min(values.len()));
-            let ((mut statistics, mut all), (more, others)) = (of(left), of(right));
+            let ((mut statistics, mut all), (more, others)) = (collect(left), collect(right));
             statistics.merge(&more);
             all.merge(others);
             let count = values.len() as f64;

@@ -6,17 +6,17 @@ use anyhow::Result;
 use polars::prelude::DataFrame;
 
 use super::accumulate::Pass;
-use super::recognise::Grouping;
+use super::recognize::Grouping;
 use super::value::Value;
 
 /// Groupings of one table, those with the same filters together, as far as rows were added.
 pub struct TablePass<'a> {
     groupings: usize,
-    passes: Vec<OfRows<'a>>,
+    passes: Vec<RowGroupings<'a>>,
 }
 
 /// Groupings of the same rows.
-struct OfRows<'a> {
+struct RowGroupings<'a> {
     pass: Pass<'a>,
     columns: BTreeSet<&'static str>,
     /// Their places among all groupings.
@@ -33,7 +33,7 @@ impl<'a> TablePass<'a> {
         let passes = by_filters.into_iter().map(|(filters, groupings)| {
             let (places, groupings): (Vec<usize>, Vec<&Grouping>) = groupings.into_iter().unzip();
             let pass = Pass::new(filters, &groupings);
-            OfRows { columns: pass.columns(), pass, places }
+            RowGroupings { columns: pass.columns(), pass, places }
         });
         Self { groupings: groupings.len(), passes: passes.collect() }
     }
@@ -86,7 +86,7 @@ mod tests {
     use polars::prelude::df;
 
     use super::*;
-    use crate::engine::groups::recognise::recognise;
+    use crate::engine::groups::recognize::recognize;
 
     #[test]
     fn groupings_of_different_rows_are_told_in_their_order() {
@@ -95,8 +95,8 @@ mod tests {
                    short AS (SELECT gpu, COUNT(*) AS n FROM kernels WHERE duration_ns <= 10 GROUP BY gpu), \
                    longest AS (SELECT gpu, MAX(duration_ns) AS n FROM kernels WHERE duration_ns > 10 GROUP BY gpu) \
                    SELECT long.n FROM long, every, short, longest";
-        let recognised = recognise(sql).unwrap();
-        let groupings: Vec<&Grouping> = recognised.groupings.iter().collect();
+        let recognized = recognize(sql).unwrap();
+        let groupings: Vec<&Grouping> = recognized.groupings.iter().collect();
         let part = |durations: [i64; 3]| {
             let mut pass = TablePass::new(&groupings);
             pass.add(&df!("gpu" => [0_i64, 0, 1], "duration_ns" => durations).unwrap()).unwrap();

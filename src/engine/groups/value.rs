@@ -53,8 +53,8 @@ impl Value {
 
     /// What an expression says of the values that `resolve` knows by name; `None` where it is more than is sure to be the
     /// same here as in the engine.
-    pub fn of(expr: &Expr, resolve: &dyn Fn(&Expr) -> Option<Self>) -> Option<Self> {
-        let of = |expr: &Expr| Self::of(expr, resolve);
+    pub fn from_expr(expr: &Expr, resolve: &dyn Fn(&Expr) -> Option<Self>) -> Option<Self> {
+        let of = |expr: &Expr| Self::from_expr(expr, resolve);
         match expr {
             Expr::Identifier(_) | Expr::CompoundIdentifier(_) => resolve(expr),
             Expr::Nested(inner) => of(inner),
@@ -198,7 +198,7 @@ mod tests {
 
     fn value(sql: &str) -> Option<Value> {
         let expr = Parser::new(&GenericDialect {}).try_with_sql(sql).unwrap().parse_expr().unwrap();
-        Value::of(&expr, &|name| Value::column(table("kernels").unwrap(), &name.to_string()))
+        Value::from_expr(&expr, &|name| Value::column(table("kernels").unwrap(), &name.to_string()))
     }
 
     #[test]

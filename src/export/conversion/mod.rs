@@ -2,10 +2,10 @@
 
 mod partial;
 mod record;
-mod recording;
+mod recording_source;
 mod run;
 
 pub use partial::finished_of;
 pub use record::{CONVERSION, Conversion, Key, Record};
-pub use recording::Recording;
+pub use recording_source::RecordingSource;
 pub use run::{Outcome, Plan, Refused, convert};

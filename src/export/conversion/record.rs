@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::export::convert::{TableFormat, selection};
 use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess};
 use crate::schema::Table;
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// Name of the file in a directory that `convert` wrote. Programs that read whole directories of tables leave out names
 /// that begin so.
@@ -37,7 +37,7 @@ pub struct Key {
 
 impl Key {
     /// That of a conversion of `trace` by this program.
-    pub fn of(trace: &Trace, format: TableFormat, with: &[&'static Table]) -> Self {
+    pub fn new(trace: &Trace, format: TableFormat, with: &[&'static Table]) -> Self {
         Self {
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             build: env!("WAVESIEVE_BUILD").to_owned(),
@@ -146,7 +146,7 @@ impl Record {
 ///
 /// # Errors
 /// Never in practice: facts are plain texts and numbers.
-pub fn identity(trace: &Trace, member: &Member) -> Result<String> {
+pub fn identity(trace: &Trace, member: &TraceProcess) -> Result<String> {
     let process = &member.process;
     let gpus: Vec<(i64, i64, i64)> = process.gpus.iter().map(|(agent, gpu)| (*agent, gpu.gpu, gpu.device)).collect();
     // Anomalies of the inputs as a whole are in the rows of the first process.
@@ -161,6 +161,6 @@ pub fn identity(trace: &Trace, member: &Member) -> Result<String> {
 ///
 /// # Errors
 /// When one cannot be read.
-pub fn inputs(member: &Member) -> Result<Vec<FileIdentity>> {
-    member.files.iter().map(|path| FileIdentity::of(path)).collect()
+pub fn inputs(member: &TraceProcess) -> Result<Vec<FileIdentity>> {
+    member.files.iter().map(|path| FileIdentity::compute(path)).collect()
 }

@@ -10,13 +10,13 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::partial::Partial;
 use super::record::{CONVERSION, Conversion, Key, Record, identity, inputs};
-use super::recording::Recording;
+use super::recording_source::RecordingSource;
 use crate::derive;
 use crate::export::convert::{Observer, TableFormat, Written, selection};
 use crate::export::convert_process::write_process;
 use crate::input::{FileIdentity, MANIFEST, Manifest, StoredProcess, part_path};
 use crate::schema::Table;
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// Where to write, and what of an earlier conversion may be used.
 pub struct Plan<'a> {
@@ -36,7 +36,7 @@ pub struct Outcome {
     /// What the output holds.
     pub written: Written,
     /// Processes that were taken over.
-    pub taken_over: usize,
+    pub reused: usize,
     /// Processes that were converted.
     pub converted: usize,
     /// Whether the output was left as it is, because it is what would have been written.
@@ -56,7 +56,7 @@ pub enum Refused {
 
 /// A process with what decides whether it can be taken over.
 struct Candidate<'a> {
-    member: &'a Member,
+    member: &'a TraceProcess,
     identity: String,
     inputs: Vec<FileIdentity>,
     /// Whether something of it is known to be damaged.
@@ -78,10 +78,11 @@ impl Candidate<'_> {
 /// # Errors
 /// [`Refused`], or when a file cannot be written. Processes that were finished until then are kept for the next time.
 pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Result<Outcome> {
-    let key = Key::of(trace, plan.format, &plan.with);
+    let key = Key::new(trace, plan.format, &plan.with);
     let known_damage: Vec<String> = trace.damage().into_iter().map(|damage| damage.path).collect();
-    let describe =
-        |member: &Member| -> Result<(String, Vec<FileIdentity>)> { Ok((identity(trace, member)?, inputs(member)?)) };
+    let describe = |member: &TraceProcess| -> Result<(String, Vec<FileIdentity>)> {
+        Ok((identity(trace, member)?, inputs(member)?))
+    };
     let mut described = trace.jobs().run(trace.members(), |_| 0, describe)?;
     if plan.with.iter().any(|table| derive::is_joint(table.name)) {
         // Some rows of a process depend on all processes.
@@ -123,7 +124,7 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
     let unchanged = taken.len() == candidates.len();
     if unchanged && is_up_to_date(trace, plan, &key, &taken)? {
         partial.discard()?;
-        return Ok(Outcome { taken_over: taken.len(), up_to_date: true, ..outcome(taken.values()) });
+        return Ok(Outcome { reused: taken.len(), up_to_date: true, ..outcome(taken.values()) });
     }
     partial.keep_only(&here)?;
     for record in taken.values() {
@@ -133,7 +134,7 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
     let missing: Vec<&Candidate<'_>> =
         candidates.iter().filter(|candidate| !here.contains_key(&candidate.number())).collect();
     for candidate in candidates.iter().filter(|candidate| here.contains_key(&candidate.number())) {
-        observer.taken_over(candidate.member);
+        observer.reused(candidate.member);
     }
     let write = |candidate: &&Candidate<'_>| write_one(trace, candidate, &partial, plan, observer);
     let written = trace.jobs().run(&missing, |candidate| candidate.member.memory_bytes, write);
@@ -141,7 +142,7 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
         Ok(written) => written,
         Err(error) => return Err(interrupted(error, partial)),
     };
-    let taken_over = here.len();
+    let reused = here.len();
     let converted = written.len();
     let mut damaged: BTreeMap<i64, Record> = BTreeMap::new();
     for (candidate, (record, is_damaged)) in missing.iter().zip(written) {
@@ -156,7 +157,7 @@ pub fn convert(trace: &Trace, plan: &Plan<'_>, observer: &dyn Observer) -> Resul
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     partial.publish()?;
-    Ok(Outcome { taken_over, converted, ..total })
+    Ok(Outcome { reused, converted, ..total })
 }
 
 /// The processes of the conversion that is there, if it can be brought up to date.
@@ -184,7 +185,7 @@ fn write_one(
     plan: &Plan<'_>,
     observer: &dyn Observer,
 ) -> Result<(Record, bool)> {
-    let (member, recording) = Recording::of(candidate.member);
+    let (member, recording) = RecordingSource::wrap(candidate.member);
     let directory = partial.tables();
     let write = || write_process(trace, &member, &directory, plan.format, &plan.with, observer);
     let (process, written) = match write() {
@@ -204,7 +205,7 @@ fn write_one(
     let (identity, inputs) = (candidate.identity.clone(), candidate.inputs.clone());
     let (rows, events) = (written.rows, written.events);
     let record = Record { identity, inputs, parts, rows, events, process: Some(process) };
-    let damaged = candidate.damaged || recording.heard().damaged;
+    let damaged = candidate.damaged || recording.report().damaged;
     if !damaged {
         partial.finish(candidate.number(), &record)?;
     }

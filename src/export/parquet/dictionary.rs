@@ -81,7 +81,7 @@ struct Coded {
 
 /// The dictionary, in the order in which the values come first.
 enum Values {
-    Integers(Vec<i64>),
+    I64Values(Vec<i64>),
     Texts(Vec<String>),
 }
 
@@ -107,7 +107,7 @@ fn coded_integers(column: &Int64Chunked) -> Result<Option<Coded>> {
             numbered(known.map(|(number, _)| code(number)), spread as usize)
         }
     };
-    let values = Values::Integers(codes.into_iter().map(|code| least.wrapping_add(i64::from(code))).collect());
+    let values = Values::I64Values(codes.into_iter().map(|code| least.wrapping_add(i64::from(code))).collect());
     Ok(values.fits().then(|| Coded { values, indices, valid: array.validity().cloned() }))
 }
 
@@ -145,7 +145,7 @@ fn numbered(codes: impl Iterator<Item = u32>, greatest: usize) -> (Vec<u32>, Vec
 impl Values {
     fn len(&self) -> usize {
         match self {
-            Self::Integers(integers) => integers.len(),
+            Self::I64Values(integers) => integers.len(),
             Self::Texts(texts) => texts.len(),
         }
     }
@@ -153,7 +153,7 @@ impl Values {
     /// Whether a dictionary of them is small enough to be one.
     fn fits(&self) -> bool {
         let bytes = match self {
-            Self::Integers(integers) => 8 * integers.len(),
+            Self::I64Values(integers) => 8 * integers.len(),
             Self::Texts(texts) => texts.iter().map(|text| 4 + text.len()).sum(),
         };
         bytes <= DICTIONARY_BYTES
@@ -162,7 +162,7 @@ impl Values {
     /// One after the other in the encoding `PLAIN`.
     fn plain(&self) -> Vec<u8> {
         match self {
-            Self::Integers(integers) => integers.iter().flat_map(|integer| integer.to_le_bytes()).collect(),
+            Self::I64Values(integers) => integers.iter().flat_map(|integer| integer.to_le_bytes()).collect(),
             Self::Texts(texts) => {
                 let mut bytes = Vec::new();
                 for text in texts {
@@ -176,7 +176,7 @@ impl Values {
 
     fn statistics(&self, nulls: u64) -> Statistics {
         match self {
-            Self::Integers(integers) => {
+            Self::I64Values(integers) => {
                 let (least, greatest) = (integers.iter().min().copied(), integers.iter().max().copied());
                 Statistics::int64(least, greatest, None, Some(nulls), false)
             }

@@ -3,31 +3,31 @@
 use std::collections::BTreeMap;
 
 use super::kernels::kernels;
-use super::ranks::{LEAST_GPUS, stragglers_question};
+use super::ranks::{MIN_GPUS, stragglers_question};
 use super::time::{exposed, time_question};
-use crate::findings::case::{Case, Observation};
 use crate::findings::priority::Priority;
-use crate::findings::question::Question;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
 use crate::findings::spans::gpu_of;
 
-fn collectives() -> Question {
-    Question::of("collective_summary")
+fn collectives() -> QueryRequest {
+    QueryRequest::new("collective_summary")
 }
 
 /// Who comes last to them.
-fn arrivals() -> Question {
+fn arrivals() -> QueryRequest {
     collectives().by(&["rank", "gpu"])
 }
 
 /// What these rules ask.
-pub fn questions() -> Vec<Question> {
+pub fn questions() -> Vec<QueryRequest> {
     vec![time_question(), collectives(), arrivals(), stragglers_question(), kernels()]
 }
 
 const COLUMNS: [&str; 7] = ["kernel_name", "calls", "matched", "total_ns", "cost_ns", "wait_ns", "wait_pct"];
 
 /// Communication while nothing computes, and how much of all communication is waiting.
-pub fn exposed_communication(case: &Case<'_>) -> Vec<Observation> {
+pub fn exposed_communication(case: &RuleContext<'_>) -> Vec<Observation> {
     let Some(observation) = exposed(case, "exposed_comm_ns", "comm_ns") else { return Vec::new() };
     let question = collectives();
     let rows = case.rows(&question);
@@ -39,7 +39,7 @@ pub fn exposed_communication(case: &Case<'_>) -> Vec<Observation> {
     let observation = observation
         .value("matched", matched)
         .value("wait_ns", wait_ns)
-        .value("wait_pct", Case::pct(wait_ns, wait_ns.saturating_add(cost_ns)))
+        .value("wait_pct", RuleContext::pct(wait_ns, wait_ns.saturating_add(cost_ns)))
         .evidence(evidence());
     let names = kernels();
     let names = case.rows(&names);
@@ -60,13 +60,13 @@ struct Latest {
 
 impl Latest {
     fn pct(&self) -> f64 {
-        Case::pct(self.last_calls, self.calls)
+        RuleContext::pct(self.last_calls, self.calls)
     }
 }
 
 /// The GPU that came last most often, as a share of its collectives; the first of equals. Also the places of the rows of all, those
 /// that came last more often first.
-fn latest(case: &Case<'_>) -> Option<(Latest, Vec<usize>)> {
+fn latest(case: &RuleContext<'_>) -> Option<(Latest, Vec<usize>)> {
     let question = arrivals();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.integer(row, "matched").is_some_and(|matched| matched > 0));
@@ -82,7 +82,7 @@ fn latest(case: &Case<'_>) -> Option<(Latest, Vec<usize>)> {
 }
 
 /// GPUs that wait in collectives for one another, and who comes last: always the same one, or now this one and now that one.
-pub fn collective_wait(case: &Case<'_>) -> Vec<Observation> {
+pub fn collective_wait(case: &RuleContext<'_>) -> Vec<Observation> {
     let (latest, arrivals_down) = latest(case).map_or((None, Vec::new()), |(latest, places)| (Some(latest), places));
     let is_always = |latest: &Latest| {
         latest.calls as f64 >= case.threshold("min_calls") && latest.pct() >= case.threshold("always_last_pct")
@@ -91,7 +91,7 @@ pub fn collective_wait(case: &Case<'_>) -> Vec<Observation> {
     // A GPU that holds the others up is said by the rule about it, unless another one is always late.
     let question = stragglers_question();
     let stragglers = case.rows(&question);
-    let told = stragglers.matching(|rows, row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= LEAST_GPUS));
+    let told = stragglers.matching(|rows, row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= MIN_GPUS));
     let is_told = |row: &usize| always.is_none_or(|latest| gpu_of(&stragglers, *row) == (latest.rank, latest.gpu));
     if told.iter().any(is_told) {
         return Vec::new();
@@ -109,11 +109,11 @@ pub fn collective_wait(case: &Case<'_>) -> Vec<Observation> {
     let columns = ["kernel_name", "matched", "cost_ns", "wait_ns", "wait_pct", "max_wait_ns", "median_skew_ns"];
     let of_gpus = ["rank", "gpu", "kernel_name", "matched", "last_calls", "last_pct", "late_ns", "wait_ns"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("wait_ns", wait_ns)
             .value("cost_ns", cost_ns)
-            .value("wait_pct", Case::pct(wait_ns, wait_ns.saturating_add(cost_ns)))
+            .value("wait_pct", RuleContext::pct(wait_ns, wait_ns.saturating_add(cost_ns)))
             .value("calls", rows.sum(places.iter().copied(), "matched"))
             .value("always", always.is_some())
             .value("last_rank", latest.as_ref().map(|latest| latest.rank))
@@ -127,7 +127,7 @@ pub fn collective_wait(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Many collectives of little data, whose cost is latency.
-pub fn small_collectives(case: &Case<'_>) -> Vec<Observation> {
+pub fn small_collectives(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = collectives();
     let rows = case.rows(&question);
     let least = case.threshold("min_calls");
@@ -143,7 +143,7 @@ pub fn small_collectives(case: &Case<'_>) -> Vec<Observation> {
     let bytes = places.first().and_then(|row| rows.number(*row, "mean_message_bytes"));
     let columns = ["kernel_name", "sized", "mean_message_bytes", "cost_ns", "algorithm_gb_per_s", "bus_gb_per_s"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("cost_ns", cost_ns)
             .value("calls", rows.sum(places.iter().copied(), "sized"))

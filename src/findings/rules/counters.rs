@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::kernels::{COMMUNICATION, MOST_KERNELS, bottlenecks, kernels};
+use super::kernels::{COMMUNICATION, MAX_KERNELS, bottlenecks, kernels};
 use super::time::time_question;
-use crate::findings::case::{Case, Observation};
-use crate::findings::question::Question;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
 
-fn roofline() -> Question {
-    Question::of("roofline")
+fn roofline() -> QueryRequest {
+    QueryRequest::new("roofline")
 }
 
-fn occupancy() -> Question {
-    Question::of("occupancy")
+fn occupancy() -> QueryRequest {
+    QueryRequest::new("occupancy")
 }
 
-fn resources() -> Question {
-    Question::of("kernel_resources")
+fn resources() -> QueryRequest {
+    QueryRequest::new("kernel_resources")
 }
 
 /// What the rules about bottlenecks ask.
-pub fn counter_questions() -> Vec<Question> {
+pub fn counter_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), bottlenecks(), roofline(), occupancy(), resources()]
 }
 
@@ -28,7 +28,7 @@ pub fn counter_questions() -> Vec<Question> {
 const PREFIX: &str = "kernel_";
 
 /// Time of a kernel in the trace, if it is in it, and its share of all kernels there; else of those that were counted.
-fn time_of(case: &Case<'_>, kernel: &str, counted: &BTreeMap<String, i64>) -> (i64, f64) {
+fn time_of(case: &RuleContext<'_>, kernel: &str, counted: &BTreeMap<String, i64>) -> (i64, f64) {
     let question = kernels();
     let rows = case.rows(&question);
     let row = rows.places().find(|row| rows.text(*row, "kernel_name") == Some(kernel));
@@ -36,13 +36,13 @@ fn time_of(case: &Case<'_>, kernel: &str, counted: &BTreeMap<String, i64>) -> (i
         Some(row) => (rows.integer(row, "total_ns").unwrap_or_default(), rows.number(row, "pct").unwrap_or_default()),
         None => {
             let own = counted.get(kernel).copied().unwrap_or_default();
-            (own, Case::pct(own, counted.values().fold(0, |sum: i64, ns| sum.saturating_add(*ns))))
+            (own, RuleContext::pct(own, counted.values().fold(0, |sum: i64, ns| sum.saturating_add(*ns))))
         }
     }
 }
 
 /// Time of the counted dispatches of every kernel.
-fn counted(case: &Case<'_>) -> BTreeMap<String, i64> {
+fn counted(case: &RuleContext<'_>) -> BTreeMap<String, i64> {
     let question = bottlenecks();
     let rows = case.rows(&question);
     let mut times: BTreeMap<String, i64> = BTreeMap::new();
@@ -56,7 +56,7 @@ fn counted(case: &Case<'_>) -> BTreeMap<String, i64> {
 }
 
 /// The bottleneck of each kernel that has one: the one that most of its time has, with the time and the places of its rows.
-fn verdicts(case: &Case<'_>) -> BTreeMap<String, (String, Vec<usize>)> {
+fn verdicts(case: &RuleContext<'_>) -> BTreeMap<String, (String, Vec<usize>)> {
     let question = bottlenecks();
     let rows = case.rows(&question);
     let mut of: BTreeMap<&str, BTreeMap<&str, (i64, Vec<usize>)>> = BTreeMap::new();
@@ -76,7 +76,7 @@ fn verdicts(case: &Case<'_>) -> BTreeMap<String, (String, Vec<usize>)> {
 }
 
 /// Share of the roof that a kernel reaches, in percent, with what bounds it and the place of its row.
-fn roof_of(case: &Case<'_>, kernel: &str) -> Option<(f64, String, usize)> {
+fn roof_of(case: &RuleContext<'_>, kernel: &str) -> Option<(f64, String, usize)> {
     let question = roofline();
     let rows = case.rows(&question);
     let row = rows.places().find(|row| rows.text(*row, "kernel_name") == Some(kernel))?;
@@ -88,7 +88,7 @@ const ROOF_COLUMNS: [&str; 7] =
     ["kernel_name", "gflops", "intensity_hbm", "hbm_gbps", "peak_hbm_gbps", "bound", "pct_of_roof"];
 
 /// Kernels with the bottleneck that the rule is named after.
-pub fn bottleneck(case: &Case<'_>) -> Vec<Observation> {
+pub fn bottleneck(case: &RuleContext<'_>) -> Vec<Observation> {
     let id = case.id.strip_prefix(PREFIX).unwrap_or(case.id);
     let counted = counted(case);
     let verdicts = verdicts(case);
@@ -104,7 +104,7 @@ pub fn bottleneck(case: &Case<'_>) -> Vec<Observation> {
     let question = bottlenecks();
     let rows = case.rows(&question);
     let mut observations = Vec::new();
-    for (name, places, time_ns, pct) in found.into_iter().take(MOST_KERNELS) {
+    for (name, places, time_ns, pct) in found.into_iter().take(MAX_KERNELS) {
         let Some(priority) = case.priority(pct, "pct") else { continue };
         let roof = roof_of(case, name);
         let used = occupancy();
@@ -112,7 +112,7 @@ pub fn bottleneck(case: &Case<'_>) -> Vec<Observation> {
         let occupied = occupancies.places().find(|row| occupancies.text(*row, "kernel_name") == Some(name));
         let limited = occupied.and_then(|row| occupancies.text(row, "limited_by"));
         let evidence = places.first().and_then(|row| rows.text(*row, "evidence")).unwrap_or_default();
-        let mut observation = Observation::of(priority)
+        let mut observation = Observation::new(priority)
             .about_kernel(name)
             .value("pct", pct)
             .value("time_ns", time_ns)
@@ -138,7 +138,7 @@ pub fn bottleneck(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Kernels far below their roof without a bottleneck that counters show.
-pub fn far_below_roof(case: &Case<'_>) -> Vec<Observation> {
+pub fn far_below_roof(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = roofline();
     let rows = case.rows(&question);
     let counted = counted(case);
@@ -153,7 +153,7 @@ pub fn far_below_roof(case: &Case<'_>) -> Vec<Observation> {
         }
         let Some(priority) = case.priority(pct, "pct") else { continue };
         observations.push(
-            Observation::of(priority)
+            Observation::new(priority)
                 .about_kernel(name)
                 .value("pct", pct)
                 .value("roof_pct", roof_pct)
@@ -161,7 +161,7 @@ pub fn far_below_roof(case: &Case<'_>) -> Vec<Observation> {
                 .saving((time_ns as f64 * (1.0 - roof_pct / 100.0)) as i64)
                 .evidence(case.evidence(&question, &[row], &ROOF_COLUMNS)),
         );
-        if observations.len() == MOST_KERNELS {
+        if observations.len() == MAX_KERNELS {
             break;
         }
     }
@@ -169,7 +169,7 @@ pub fn far_below_roof(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Rows of the resources of kernels that compute, with their share of the time of all kernels.
-fn shaped(case: &Case<'_>) -> Vec<(usize, f64)> {
+fn shaped(case: &RuleContext<'_>) -> Vec<(usize, f64)> {
     let names = kernels();
     let names = case.rows(&names);
     let communicates: std::collections::BTreeSet<&str> = names
@@ -180,13 +180,13 @@ fn shaped(case: &Case<'_>) -> Vec<(usize, f64)> {
     let question = resources();
     let rows = case.rows(&question);
     let total_ns = rows.sum(rows.places(), "total_ns");
-    let share = |row: usize| Case::pct(rows.integer(row, "total_ns").unwrap_or_default(), total_ns);
+    let share = |row: usize| RuleContext::pct(rows.integer(row, "total_ns").unwrap_or_default(), total_ns);
     let of_kernel = |row: &usize| rows.text(*row, "kernel_name").is_some_and(|name| !communicates.contains(name));
     rows.places().filter(of_kernel).map(|row| (row, share(row))).collect()
 }
 
 /// Kernels of which few wavefronts fit, where counters do not show another bottleneck.
-pub fn low_occupancy(case: &Case<'_>) -> Vec<Observation> {
+pub fn low_occupancy(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = resources();
     let rows = case.rows(&question);
     let verdicts = verdicts(case);
@@ -212,7 +212,7 @@ pub fn low_occupancy(case: &Case<'_>) -> Vec<Observation> {
             "next_step",
         ];
         observations.push(
-            Observation::of(priority)
+            Observation::new(priority)
                 .about_kernel(name)
                 .value("pct", pct)
                 .value("occupancy_pct", occupancy_pct)
@@ -225,7 +225,7 @@ pub fn low_occupancy(case: &Case<'_>) -> Vec<Observation> {
                 .value("lds_bytes", rows.integer(row, "lds_bytes"))
                 .evidence(case.evidence(&question, &[row], &columns)),
         );
-        if observations.len() == MOST_KERNELS {
+        if observations.len() == MAX_KERNELS {
             break;
         }
     }
@@ -233,7 +233,7 @@ pub fn low_occupancy(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Kernels that keep values in scratch memory.
-pub fn scratch_use(case: &Case<'_>) -> Vec<Observation> {
+pub fn scratch_use(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = resources();
     let rows = case.rows(&question);
     let places: Vec<(usize, f64)> = shaped(case)
@@ -245,7 +245,7 @@ pub fn scratch_use(case: &Case<'_>) -> Vec<Observation> {
     let places = rows.sorted_down(places.into_iter().map(|(row, _)| row).collect(), "total_ns");
     let Some(first) = places.first().copied() else { return Vec::new() };
     let columns = ["kernel_name", "vgpr", "accum_vgpr", "scratch_bytes", "dispatches", "total_ns"];
-    let mut observation = Observation::of(priority)
+    let mut observation = Observation::new(priority)
         .value("pct", pct)
         .value("kernels", places.len())
         .value("kernel", rows.text(first, "kernel_name").unwrap_or("a kernel"))
@@ -256,7 +256,7 @@ pub fn scratch_use(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Kernels that run far fewer wavefronts than would fit, where counters do not show another bottleneck.
-pub fn few_wavefronts(case: &Case<'_>) -> Vec<Observation> {
+pub fn few_wavefronts(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = occupancy();
     let rows = case.rows(&question);
     let counted = counted(case);
@@ -272,7 +272,7 @@ pub fn few_wavefronts(case: &Case<'_>) -> Vec<Observation> {
         let (time_ns, pct) = time_of(case, name, &counted);
         let Some(priority) = case.priority(pct, "pct") else { continue };
         let columns = ["rank", "gpu", "wavefronts", "slots", "achieved_pct", "theoretical_pct", "pct_of_theoretical"];
-        let observation = Observation::of(priority)
+        let observation = Observation::new(priority)
             .about_kernel(name)
             .value("pct", pct)
             .value("achieved_pct", rows.number(row, "achieved_pct"))
@@ -281,16 +281,16 @@ pub fn few_wavefronts(case: &Case<'_>) -> Vec<Observation> {
         observations.push((time_ns, observation));
     }
     observations.sort_by_key(|(time_ns, _)| std::cmp::Reverse(*time_ns));
-    observations.into_iter().take(MOST_KERNELS).map(|(_, observation)| observation).collect()
+    observations.into_iter().take(MAX_KERNELS).map(|(_, observation)| observation).collect()
 }
 
 /// The share of kernel time that has each bottleneck, by its id, in percent of the kernels that were counted.
-pub fn bottleneck_shares(case: &Case<'_>) -> BTreeMap<String, f64> {
+pub fn bottleneck_shares(case: &RuleContext<'_>) -> BTreeMap<String, f64> {
     let counted = counted(case);
     let all = counted.values().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
     let mut shares: BTreeMap<String, f64> = BTreeMap::new();
     for (name, (id, _)) in verdicts(case) {
-        *shares.entry(id).or_default() += Case::pct(counted.get(&name).copied().unwrap_or_default(), all);
+        *shares.entry(id).or_default() += RuleContext::pct(counted.get(&name).copied().unwrap_or_default(), all);
     }
     shares
 }

@@ -2,39 +2,39 @@
 
 use super::kernels::kernels;
 use super::time::{idle, time_question};
-use crate::findings::case::{Case, Observation};
 use crate::findings::priority::Priority;
-use crate::findings::question::Question;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
 use crate::findings::spans::gaps_question;
 
-fn health() -> Question {
-    Question::of("trace_health")
+fn health() -> QueryRequest {
+    QueryRequest::new("trace_health")
 }
 
-fn copies() -> Question {
-    Question::of("copy_summary")
+fn copies() -> QueryRequest {
+    QueryRequest::new("copy_summary")
 }
 
 /// Checks that leave rows out of every number.
 const LEAVES_OUT: [&str; 3] = ["far_outside_process", "negative_duration", "zero_timestamp"];
 
 /// What these rules ask.
-pub fn questions() -> Vec<Question> {
+pub fn questions() -> Vec<QueryRequest> {
     vec![health(), time_question(), idle(), gaps_question(), kernels(), copies()]
 }
 
 /// What makes numbers wrong.
-pub fn trace_errors(case: &Case<'_>) -> Vec<Observation> {
+pub fn trace_errors(case: &RuleContext<'_>) -> Vec<Observation> {
     of_severity(case, "error", Priority::High)
 }
 
 /// What may make numbers wrong.
-pub fn trace_warnings(case: &Case<'_>) -> Vec<Observation> {
+pub fn trace_warnings(case: &RuleContext<'_>) -> Vec<Observation> {
     of_severity(case, "warning", Priority::Info)
 }
 
 /// Kernels and copies whose times cannot be true, so that they count nowhere.
-pub fn rows_left_out(case: &Case<'_>) -> Vec<Observation> {
+pub fn rows_left_out(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = health();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| {
@@ -46,11 +46,11 @@ pub fn rows_left_out(case: &Case<'_>) -> Vec<Observation> {
     let (kernels, copies) = (case.rows(&kernels), case.rows(&copies));
     let kept = kernels.sum(kernels.places(), "calls").saturating_add(copies.sum(copies.places(), "copies"));
     let all = left_out.saturating_add(kept);
-    let pct = Case::pct(left_out, all);
+    let pct = RuleContext::pct(left_out, all);
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let places = rows.sorted_down(places, "count");
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("left_out", left_out)
             .value("all", all)
             .value("pct", pct)
@@ -59,7 +59,7 @@ pub fn rows_left_out(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Gaps so long that they are no idle time: figures and shares leave them out.
-pub fn broken_span(case: &Case<'_>) -> Vec<Observation> {
+pub fn broken_span(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = gaps_question();
     let rows = case.rows(&question);
     let places: Vec<usize> = case.spans.breaks().iter().copied().collect();
@@ -69,7 +69,7 @@ pub fn broken_span(case: &Case<'_>) -> Vec<Observation> {
     let rest_ns = gpus.fold(0_i64, |sum, gpu| sum.saturating_add(case.spans.span_ns(gpu)));
     let columns = ["rank", "gpu", "start_ns", "duration_ns", "cause", "kernel_before", "kernel_after"];
     vec![
-        Observation::of(Priority::High)
+        Observation::new(Priority::High)
             .value("gaps", places.len())
             .value("total_ns", total_ns)
             .value("rest_ns", rest_ns)
@@ -80,7 +80,7 @@ pub fn broken_span(case: &Case<'_>) -> Vec<Observation> {
     ]
 }
 
-fn of_severity(case: &Case<'_>, severity: &str, priority: Priority) -> Vec<Observation> {
+fn of_severity(case: &RuleContext<'_>, severity: &str, priority: Priority) -> Vec<Observation> {
     let question = health();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.text(row, "severity") == Some(severity));
@@ -96,7 +96,7 @@ fn of_severity(case: &Case<'_>, severity: &str, priority: Priority) -> Vec<Obser
     }
     names.truncate(3);
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("checks", places.len())
             .value("rows", rows.sum(places.iter().copied(), "count"))
             .value("names", names.join(", "))
@@ -105,12 +105,12 @@ fn of_severity(case: &Case<'_>, severity: &str, priority: Priority) -> Vec<Obser
 }
 
 /// Nothing was found: where the time went, for the record.
-pub fn nothing_stands_out(case: &Case<'_>) -> Observation {
+pub fn nothing_stands_out(case: &RuleContext<'_>) -> Observation {
     let question = time_question();
     let rows = case.rows(&question);
     let places: Vec<usize> = rows.places().collect();
     let busy_ns = rows.sum(rows.places(), "busy_ns");
-    Observation::of(Priority::Info).value("busy_pct", case.pct_of_spans(busy_ns)).evidence(case.evidence(
+    Observation::new(Priority::Info).value("busy_pct", case.pct_of_spans(busy_ns)).evidence(case.evidence(
         &question,
         &places,
         &["rank", "gpu", "span_ns", "compute_ns", "idle_ns", "busy_pct"],

@@ -2,72 +2,72 @@
 
 use super::per_gpu::per_gpu;
 use super::time::time_question;
-use crate::findings::case::{Case, Observation};
 use crate::findings::priority::Priority;
-use crate::findings::question::Question;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
 
 /// Category of what waits for other GPUs, whose time is no matter of the kernel alone.
 pub const COMMUNICATION: &str = "communication";
 /// Most kernels that a rule has findings of their own for.
-pub const MOST_KERNELS: usize = 3;
+pub const MAX_KERNELS: usize = 3;
 
 /// All kernels with their time.
-pub fn kernels() -> Question {
-    Question::of("kernel_summary")
+pub fn kernels() -> QueryRequest {
+    QueryRequest::new("kernel_summary")
 }
 
 /// What holds each kernel back, as far as counters tell.
-pub fn bottlenecks() -> Question {
-    Question::of("bottlenecks")
+pub fn bottlenecks() -> QueryRequest {
+    QueryRequest::new("bottlenecks")
 }
 
-fn warm_up() -> Question {
-    Question::of("kernel_warmup")
+fn warm_up() -> QueryRequest {
+    QueryRequest::new("kernel_warmup")
 }
 
-fn outliers() -> Question {
-    Question::of("kernel_outliers")
+fn outliers() -> QueryRequest {
+    QueryRequest::new("kernel_outliers")
 }
 
-fn pace() -> Question {
-    Question::of("kernel_pace").by(&["rank", "gpu"])
+fn pace() -> QueryRequest {
+    QueryRequest::new("kernel_pace").by(&["rank", "gpu"])
 }
 
-fn chains() -> Question {
-    Question::of("kernel_sequences").with("top", 0)
+fn chains() -> QueryRequest {
+    QueryRequest::new("kernel_sequences").with("top", 0)
 }
 
-fn throttling_question() -> Question {
-    Question::of("throttling")
+fn throttling_question() -> QueryRequest {
+    QueryRequest::new("throttling")
 }
 
-fn queues() -> Question {
-    Question::of("queue_summary")
+fn queues() -> QueryRequest {
+    QueryRequest::new("queue_summary")
 }
 
 /// What the rules about single kernels ask.
-pub fn kernel_questions() -> Vec<Question> {
+pub fn kernel_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), bottlenecks()]
 }
 
 /// What the rules about first calls, outliers and pace ask.
-pub fn pace_questions() -> Vec<Question> {
+pub fn pace_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), warm_up(), outliers(), pace()]
 }
 
 /// What the rule about chains of short kernels asks.
-pub fn chain_questions() -> Vec<Question> {
+pub fn chain_questions() -> Vec<QueryRequest> {
     vec![time_question(), chains()]
 }
 
 /// What the rules about clocks and queues ask.
-pub fn device_questions() -> Vec<Question> {
+pub fn device_questions() -> Vec<QueryRequest> {
     vec![time_question(), throttling_question(), queues()]
 }
 
 /// Kernels that take much of the compute time, and of which neither counters nor a thread trace tell what holds them back. Where
 /// they do, the rules about bottlenecks and instructions say it.
-pub fn dominant_kernel(case: &Case<'_>) -> Vec<Observation> {
+pub fn dominant_kernel(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = kernels();
     let rows = case.rows(&question);
     let computes = rows.matching(|rows, row| rows.text(row, "category") != Some(COMMUNICATION));
@@ -77,7 +77,7 @@ pub fn dominant_kernel(case: &Case<'_>) -> Vec<Observation> {
     let known = bottlenecks();
     let known = case.rows(&known);
     let mut observations = Vec::new();
-    for row in rows.sorted_down(computes, "total_ns").into_iter().take(MOST_KERNELS) {
+    for row in rows.sorted_down(computes, "total_ns").into_iter().take(MAX_KERNELS) {
         let (Some(name), Some(total_ns)) = (rows.text(row, "kernel_name"), rows.integer(row, "total_ns")) else {
             continue;
         };
@@ -85,17 +85,17 @@ pub fn dominant_kernel(case: &Case<'_>) -> Vec<Observation> {
         let told = own.iter().any(|row| known.text(*row, "state") == Some("yes"))
             || case.collected.traced_kernels.contains(name);
         let span_pct = case.pct_of_spans(total_ns);
-        let pct = Case::pct(total_ns, compute_ns);
+        let pct = RuleContext::pct(total_ns, compute_ns);
         if told || span_pct < case.threshold("min_span_pct") {
             continue;
         }
         let Some(priority) = case.priority(pct, "pct") else { continue };
         let columns = ["kernel_name", "category", "calls", "total_ns", "mean_ns", "median_ns", "max_ns", "pct"];
         observations.push(
-            Observation::of(priority)
+            Observation::new(priority)
                 .about_kernel(name)
                 .value("pct", pct)
-                .value("kernel_pct", Case::pct(total_ns, kernel_ns))
+                .value("kernel_pct", RuleContext::pct(total_ns, kernel_ns))
                 .value("span_pct", span_pct)
                 .value("total_ns", total_ns)
                 .value("calls", rows.integer(row, "calls"))
@@ -111,7 +111,7 @@ pub fn dominant_kernel(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// First calls of kernels that take much longer than the later ones.
-pub fn slow_first_calls(case: &Case<'_>) -> Vec<Observation> {
+pub fn slow_first_calls(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = warm_up();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.integer(row, "slow_first_calls").is_some_and(|calls| calls > 0));
@@ -130,7 +130,7 @@ pub fn slow_first_calls(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Dispatches that take much longer than others of the same kernel and shape.
-pub fn outlying_dispatches(case: &Case<'_>) -> Vec<Observation> {
+pub fn outlying_dispatches(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = outliers();
     let rows = case.rows(&question);
     let names = kernels();
@@ -164,7 +164,7 @@ pub fn outlying_dispatches(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Kernels that have two durations for the same shape.
-pub fn two_modes(case: &Case<'_>) -> Vec<Observation> {
+pub fn two_modes(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = pace();
     let rows = case.rows(&question);
     // What the longer mode costs: its share of the calls by the distance of the modes.
@@ -182,7 +182,7 @@ pub fn two_modes(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Kernels that get slower over the run.
-pub fn drift(case: &Case<'_>) -> Vec<Observation> {
+pub fn drift(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = pace();
     let rows = case.rows(&question);
     // What it costs: the time above that of the first third.
@@ -201,7 +201,7 @@ pub fn drift(case: &Case<'_>) -> Vec<Observation> {
 
 /// What kernels of these verdicts cost. Where that is little it is good to know at most, if one of them is `remarkable`.
 fn paced(
-    case: &Case<'_>,
+    case: &RuleContext<'_>,
     verdicts: &[&str],
     cost: impl Fn(usize) -> i64,
     remarkable: impl Fn(usize) -> bool,
@@ -237,7 +237,7 @@ fn paced(
 }
 
 /// Chains of short kernels with pauses between them, which occur again and again.
-pub fn fusion_candidates(case: &Case<'_>) -> Vec<Observation> {
+pub fn fusion_candidates(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = chains();
     let rows = case.rows(&question);
     // The pauses of pairs are disjoint: each lies between two kernels that follow one another on a queue.
@@ -248,7 +248,7 @@ pub fn fusion_candidates(case: &Case<'_>) -> Vec<Observation> {
     let places = rows.sorted_down(rows.places().collect(), "pause_ns");
     let columns = ["chain", "length", "occurrences", "kernel_ns", "pause_ns", "mean_pause_ns"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("pause_ns", pause_ns)
             .value("kernel_ns", rows.sum(pairs.iter().copied(), "kernel_ns"))
@@ -260,7 +260,7 @@ pub fn fusion_candidates(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// GPUs that ran at a low clock.
-pub fn throttling(case: &Case<'_>) -> Vec<Observation> {
+pub fn throttling(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = throttling_question();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.text(row, "verdict").is_some_and(|verdict| verdict != "none"));
@@ -289,11 +289,14 @@ pub fn throttling(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Queues that were full, so that launching calls had to wait.
-pub fn full_queue(case: &Case<'_>) -> Vec<Observation> {
+pub fn full_queue(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = queues();
     let rows = case.rows(&question);
     let full = |row: usize| {
-        Case::pct(rows.integer(row, "full_ns").unwrap_or_default(), rows.integer(row, "span_ns").unwrap_or_default())
+        RuleContext::pct(
+            rows.integer(row, "full_ns").unwrap_or_default(),
+            rows.integer(row, "span_ns").unwrap_or_default(),
+        )
     };
     let mut places = rows.matching(|_, row| full(row) > 0.0);
     places.sort_by(|one, other| full(*other).total_cmp(&full(*one)).then(one.cmp(other)));
@@ -301,7 +304,7 @@ pub fn full_queue(case: &Case<'_>) -> Vec<Observation> {
     let Some(priority) = case.priority(full(first), "pct") else { return Vec::new() };
     let columns = ["rank", "gpu", "queue_id", "span_ns", "full_ns", "mean_depth", "max_depth"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", full(first))
             .value("queues", places.len())
             .value("depth", rows.integer(first, "max_depth"))

@@ -3,37 +3,37 @@
 use std::collections::BTreeMap;
 
 use super::time::time_question;
-use crate::findings::case::{Case, Observation};
 use crate::findings::priority::Priority;
-use crate::findings::question::Question;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
 
-fn links() -> Question {
-    Question::of("link_utilization")
+fn links() -> QueryRequest {
+    QueryRequest::new("link_utilization")
 }
 
-fn calls() -> Question {
-    Question::of("copy_calls")
+fn calls() -> QueryRequest {
+    QueryRequest::new("copy_calls")
 }
 
-fn leaks() -> Question {
-    Question::of("leak_candidates")
+fn leaks() -> QueryRequest {
+    QueryRequest::new("leak_candidates")
 }
 
-fn high_water() -> Question {
-    Question::of("memory_high_water")
+fn high_water() -> QueryRequest {
+    QueryRequest::new("memory_high_water")
 }
 
-fn churn() -> Question {
-    Question::of("allocation_churn").by(&[])
+fn churn() -> QueryRequest {
+    QueryRequest::new("allocation_churn").by(&[])
 }
 
 /// What the rules about copies ask.
-pub fn copy_questions() -> Vec<Question> {
+pub fn copy_questions() -> Vec<QueryRequest> {
     vec![time_question(), links(), calls()]
 }
 
 /// What the rules about allocations ask.
-pub fn allocation_questions() -> Vec<Question> {
+pub fn allocation_questions() -> Vec<QueryRequest> {
     vec![time_question(), leaks(), high_water(), churn()]
 }
 
@@ -49,7 +49,7 @@ struct Direction {
     all_known: bool,
 }
 
-fn directions(case: &Case<'_>) -> BTreeMap<String, Direction> {
+fn directions(case: &RuleContext<'_>) -> BTreeMap<String, Direction> {
     let question = links();
     let rows = case.rows(&question);
     let mut directions: BTreeMap<String, Direction> = BTreeMap::new();
@@ -74,16 +74,16 @@ const LINK_COLUMNS: [&str; 8] =
     ["rank", "gpu", "direction", "copies", "total_bytes", "gb_per_s", "peak_gb_per_s", "utilization_pct"];
 
 /// Large copies that are far slower than their link, by direction.
-pub fn slow_copies(case: &Case<'_>) -> Vec<Observation> {
+pub fn slow_copies(case: &RuleContext<'_>) -> Vec<Observation> {
     by_direction(case, false)
 }
 
 /// Copies so small that most of their time is latency, by direction.
-pub fn small_copies(case: &Case<'_>) -> Vec<Observation> {
+pub fn small_copies(case: &RuleContext<'_>) -> Vec<Observation> {
     by_direction(case, true)
 }
 
-fn by_direction(case: &Case<'_>, small: bool) -> Vec<Observation> {
+fn by_direction(case: &RuleContext<'_>, small: bool) -> Vec<Observation> {
     let question = links();
     let rows = case.rows(&question);
     let mut observations = Vec::new();
@@ -109,7 +109,7 @@ fn by_direction(case: &Case<'_>, small: bool) -> Vec<Observation> {
         let ideal_ns = peak.map_or(0.0, |peak| direction.bytes / peak);
         let places = rows.sorted_down(direction.places, "busy_ns");
         observations.push(
-            Observation::of(priority)
+            Observation::new(priority)
                 .about(name)
                 .value("pct", pct)
                 .value("copies", copies)
@@ -129,7 +129,7 @@ fn by_direction(case: &Case<'_>, small: bool) -> Vec<Observation> {
 }
 
 /// Calls that hold their thread while a copy runs, though they need not.
-pub fn blocking_copies(case: &Case<'_>) -> Vec<Observation> {
+pub fn blocking_copies(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = calls();
     let rows = case.rows(&question);
     let places =
@@ -146,7 +146,7 @@ pub fn blocking_copies(case: &Case<'_>) -> Vec<Observation> {
     let names: Vec<&str> = places.iter().filter_map(|row| rows.text(*row, "api_name")).take(3).collect();
     let columns = ["direction", "api_name", "copies", "total_bytes", "copy_ns", "held_ns", "held_pct", "verdict"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("copies", rows.sum(places.iter().copied(), "copies"))
             .value("held_ns", held_ns)
@@ -159,7 +159,7 @@ pub fn blocking_copies(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Allocations of a size that grow in number.
-pub fn leak(case: &Case<'_>) -> Vec<Observation> {
+pub fn leak(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = leaks();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.text(row, "verdict") == Some("growing"));
@@ -181,7 +181,7 @@ pub fn leak(case: &Case<'_>) -> Vec<Observation> {
     let priority = pct.and_then(|pct| case.priority(pct, "pct")).unwrap_or(Priority::Medium);
     let columns = ["rank", "gpu", "api_name", "bytes", "allocations", "of_size", "leaked_bytes", "fate"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("leaked_bytes", leaked)
             .value("allocations", rows.sum(places.iter().copied(), "allocations"))
             .value("bytes", rows.number(first, "bytes"))
@@ -194,7 +194,7 @@ pub fn leak(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Memory that is allocated and given back again and again.
-pub fn allocation_churn(case: &Case<'_>) -> Vec<Observation> {
+pub fn allocation_churn(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = churn();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.integer(row, "freed").is_some_and(|freed| freed > 0));
@@ -204,7 +204,7 @@ pub fn allocation_churn(case: &Case<'_>) -> Vec<Observation> {
     let places = rows.sorted_down(places, "call_ns");
     let columns = ["bytes", "level", "allocations", "freed", "median_life_ns", "call_ns", "per_second"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("call_ns", call_ns)
             .value("allocations", rows.sum(places.iter().copied(), "allocations"))
@@ -214,7 +214,7 @@ pub fn allocation_churn(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// A GPU whose memory was nearly full.
-pub fn memory_nearly_full(case: &Case<'_>) -> Vec<Observation> {
+pub fn memory_nearly_full(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = high_water();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| {
@@ -226,7 +226,7 @@ pub fn memory_nearly_full(case: &Case<'_>) -> Vec<Observation> {
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let columns = ["rank", "gpu", "peak_bytes", "peak_pct", "peak_allocations", "end_bytes"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("peak_bytes", rows.integer(first, "peak_bytes"))
             .value("rank", rows.integer(first, "rank"))

@@ -19,26 +19,34 @@ pub use kernels::kernels;
 pub use parts::parts_question;
 pub use time::{idle, time_question};
 
-use super::case::{Case, Observation};
-use super::question::Question;
+use super::query_request::QueryRequest;
+use super::rule_context::{Observation, RuleContext};
 
 /// A rule.
 pub struct Rule {
     /// Its id, by which the rule book knows it.
     pub id: &'static str,
     /// What it asks.
-    pub asks: fn() -> Vec<Question>,
+    pub asks: fn() -> Vec<QueryRequest>,
     /// What it observes.
-    pub judge: fn(&Case<'_>) -> Vec<Observation>,
+    pub judge: fn(&RuleContext<'_>) -> Vec<Observation>,
     /// Whether it is about what repeats, and not about all of the run by its nature.
     pub repeats: bool,
 }
 
-const fn rule(id: &'static str, asks: fn() -> Vec<Question>, judge: fn(&Case<'_>) -> Vec<Observation>) -> Rule {
+const fn rule(
+    id: &'static str,
+    asks: fn() -> Vec<QueryRequest>,
+    judge: fn(&RuleContext<'_>) -> Vec<Observation>,
+) -> Rule {
     Rule { id, asks, judge, repeats: false }
 }
 
-const fn repeating(id: &'static str, asks: fn() -> Vec<Question>, judge: fn(&Case<'_>) -> Vec<Observation>) -> Rule {
+const fn repeating(
+    id: &'static str,
+    asks: fn() -> Vec<QueryRequest>,
+    judge: fn(&RuleContext<'_>) -> Vec<Observation>,
+) -> Rule {
     Rule { id, asks, judge, repeats: true }
 }
 

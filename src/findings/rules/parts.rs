@@ -3,33 +3,33 @@
 use std::collections::BTreeMap;
 
 use super::time::time_question;
-use crate::findings::case::{Case, Observation};
-use crate::findings::question::Question;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
 use crate::trace::views::View;
 
 /// What the run of every process consists of.
-pub fn parts_question() -> Question {
-    Question::of("run_parts")
+pub fn parts_question() -> QueryRequest {
+    QueryRequest::new("run_parts")
 }
 
 /// What these rules ask.
-pub fn questions() -> Vec<Question> {
+pub fn questions() -> Vec<QueryRequest> {
     vec![time_question(), parts_question()]
 }
 
 const COLUMNS: [&str; 8] = ["rank", "part", "kind", "duration_ns", "pct", "iterations", "first_iteration", "pause_ns"];
 
 /// Time of GPUs before the first iteration, or before the dense work.
-pub fn set_up(case: &Case<'_>) -> Vec<Observation> {
+pub fn set_up(case: &RuleContext<'_>) -> Vec<Observation> {
     at_an_end(case, "set_up")
 }
 
 /// Time of GPUs after the last iteration, or after the dense work.
-pub fn tail(case: &Case<'_>) -> Vec<Observation> {
+pub fn tail(case: &RuleContext<'_>) -> Vec<Observation> {
     at_an_end(case, "tail")
 }
 
-fn at_an_end(case: &Case<'_>, kind: &str) -> Vec<Observation> {
+fn at_an_end(case: &RuleContext<'_>, kind: &str) -> Vec<Observation> {
     let question = parts_question();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| rows.text(row, "kind") == Some(kind));
@@ -42,7 +42,7 @@ fn at_an_end(case: &Case<'_>, kind: &str) -> Vec<Observation> {
 }
 
 /// Time between iterations, in which something else happens.
-pub fn pauses(case: &Case<'_>) -> Vec<Observation> {
+pub fn pauses(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = parts_question();
     let rows = case.rows(&question);
     let pause_ns = |row: usize| match rows.text(row, "kind") {
@@ -55,7 +55,7 @@ pub fn pauses(case: &Case<'_>) -> Vec<Observation> {
 
 /// What a part of the run costs, if figures are not about all of it and it reaches a threshold. Of a process it is the time of each
 /// of its GPUs.
-fn observed(case: &Case<'_>, places: Vec<usize>, time_ns: &dyn Fn(usize) -> i64) -> Option<Observation> {
+fn observed(case: &RuleContext<'_>, places: Vec<usize>, time_ns: &dyn Fn(usize) -> i64) -> Option<Observation> {
     if case.headline == View::WholeRun {
         return None;
     }
@@ -63,7 +63,7 @@ fn observed(case: &Case<'_>, places: Vec<usize>, time_ns: &dyn Fn(usize) -> i64)
     let rows = case.rows(&question);
     let sum = |rows: &mut dyn Iterator<Item = i64>| rows.fold(0, i64::saturating_add);
     let total_ns = sum(&mut places.iter().map(|row| time_ns(*row)));
-    let pct = Case::pct(total_ns, rows.sum(rows.places(), "duration_ns"));
+    let pct = RuleContext::pct(total_ns, rows.sum(rows.places(), "duration_ns"));
     let priority = case.priority(pct, "pct")?;
     let mut of_rank: BTreeMap<Option<i64>, i64> = BTreeMap::new();
     for row in &places {
@@ -74,7 +74,7 @@ fn observed(case: &Case<'_>, places: Vec<usize>, time_ns: &dyn Fn(usize) -> i64)
     let mut shown = places;
     shown.sort_by_key(|row| (std::cmp::Reverse(time_ns(*row)), *row));
     Some(
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("total_ns", total_ns)
             .value("worst_rank", worst_rank)

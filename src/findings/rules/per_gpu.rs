@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::findings::case::{Case, Observation};
 use crate::findings::priority::Priority;
-use crate::findings::question::Question;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
 use crate::findings::spans::gpu_of;
 
 /// Times of several GPUs.
@@ -24,7 +24,12 @@ pub struct PerGpu {
 }
 
 /// Adds up times by rank and GPU; of several rows of a GPU the sum counts.
-pub fn per_gpu(case: &Case<'_>, question: &Question, places: Vec<usize>, time: impl Fn(usize) -> i64) -> PerGpu {
+pub fn per_gpu(
+    case: &RuleContext<'_>,
+    question: &QueryRequest,
+    places: Vec<usize>,
+    time: impl Fn(usize) -> i64,
+) -> PerGpu {
     let rows = case.rows(question);
     let mut of_gpu: BTreeMap<(i64, i64), i64> = BTreeMap::new();
     for row in &places {
@@ -33,7 +38,7 @@ pub fn per_gpu(case: &Case<'_>, question: &Question, places: Vec<usize>, time: i
     }
     let share = |key: &(i64, i64)| {
         let ns = of_gpu.get(key).copied().unwrap_or_default();
-        Case::pct(ns, case.spans.span_ns(*key))
+        RuleContext::pct(ns, case.spans.span_ns(*key))
     };
     let mut worst = ((0, 0), 0.0);
     for key in of_gpu.keys() {
@@ -58,14 +63,14 @@ pub fn per_gpu(case: &Case<'_>, question: &Question, places: Vec<usize>, time: i
 impl PerGpu {
     /// The priority of the share of all spans; low where only single GPUs reach the share from which it is medium, as others may
     /// have to wait for them.
-    pub fn priority(&self, case: &Case<'_>) -> Option<Priority> {
+    pub fn priority(&self, case: &RuleContext<'_>) -> Option<Priority> {
         let of_one = || (self.worst_pct > case.threshold("medium_pct")).then_some(Priority::Low);
         case.priority(self.pct, "pct").or_else(of_one)
     }
 
     /// What there is to say, with these numbers for the texts.
     pub fn observation(&self, priority: Priority) -> Observation {
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", self.pct)
             .value("total_ns", self.total_ns)
             .value("gpus", self.gpus)

@@ -4,29 +4,29 @@ use std::collections::BTreeSet;
 
 use super::per_gpu::per_gpu;
 use super::time::{iterations, time_question};
-use crate::findings::case::{Case, Observation};
-use crate::findings::question::Question;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
 
-fn coverage() -> Question {
-    Question::of("range_coverage").by(&[])
+fn coverage() -> QueryRequest {
+    QueryRequest::new("range_coverage").by(&[])
 }
 
-fn pace() -> Question {
-    Question::of("range_pace")
+fn pace() -> QueryRequest {
+    QueryRequest::new("range_pace")
 }
 
 /// What the rule about work outside of ranges asks.
-pub fn coverage_questions() -> Vec<Question> {
+pub fn coverage_questions() -> Vec<QueryRequest> {
     vec![coverage()]
 }
 
 /// What the rules about iterations ask.
-pub fn iteration_questions() -> Vec<Question> {
+pub fn iteration_questions() -> Vec<QueryRequest> {
     vec![time_question(), iterations(), pace()]
 }
 
 /// Much of the GPU work lies outside of all ranges.
-pub fn work_outside_ranges(case: &Case<'_>) -> Vec<Observation> {
+pub fn work_outside_ranges(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = coverage();
     let rows = case.rows(&question);
     let of = |launch: &str| rows.places().find(|row| rows.text(*row, "launch") == Some(launch));
@@ -36,14 +36,14 @@ pub fn work_outside_ranges(case: &Case<'_>) -> Vec<Observation> {
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let places: Vec<usize> = rows.places().collect();
     vec![
-        Observation::of(priority).value("pct", pct).value("gpu_ns", rows.integer(outside, "gpu_ns")).evidence(
+        Observation::new(priority).value("pct", pct).value("gpu_ns", rows.integer(outside, "gpu_ns")).evidence(
             case.evidence(&question, &places, &["launch", "kernels", "kernel_ns", "copies", "copy_ns", "pct"]),
         ),
     ]
 }
 
 /// Some of the iterations take much longer than most.
-pub fn uneven_iterations(case: &Case<'_>) -> Vec<Observation> {
+pub fn uneven_iterations(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = iterations();
     let rows = case.rows(&question);
     let excess = |row: usize| {
@@ -63,11 +63,11 @@ pub fn uneven_iterations(case: &Case<'_>) -> Vec<Observation> {
     };
     let Some(first) = places.first().copied() else { return Vec::new() };
     let longer_ns = excess(first).unwrap_or_default();
-    let pct = Case::pct(longer_ns, rows.integer(first, "steady_ns").unwrap_or_default());
+    let pct = RuleContext::pct(longer_ns, rows.integer(first, "steady_ns").unwrap_or_default());
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let columns = ["rank", "iterations", "steady", "steady_ns", "median_ns", "mean_ns", "min_ns", "max_ns"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("rank", rows.integer(first, "rank"))
             .value("steady", rows.integer(first, "steady"))
@@ -79,7 +79,7 @@ pub fn uneven_iterations(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// The first iterations are slow.
-pub fn slow_first_iterations(case: &Case<'_>) -> Vec<Observation> {
+pub fn slow_first_iterations(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = iterations();
     let rows = case.rows(&question);
     let excess = |row: usize| {
@@ -92,7 +92,7 @@ pub fn slow_first_iterations(case: &Case<'_>) -> Vec<Observation> {
     let Some(priority) = case.priority(slow.pct, "pct") else { return Vec::new() };
     let columns = ["rank", "iterations", "warmup", "warmup_ns", "steady", "median_ns"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", slow.pct)
             .value("warmup", rows.integer(first, "warmup"))
             .value("iterations", rows.integer(first, "iterations"))
@@ -103,7 +103,7 @@ pub fn slow_first_iterations(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// A range that repeats takes longer and longer.
-pub fn range_drift(case: &Case<'_>) -> Vec<Observation> {
+pub fn range_drift(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = pace();
     let rows = case.rows(&question);
     let reaches = |row: usize, column: &str, threshold: &str| {
@@ -114,7 +114,8 @@ pub fn range_drift(case: &Case<'_>) -> Vec<Observation> {
     let longest_ns = times.places().filter_map(|row| times.integer(row, "span_ns")).max().unwrap_or_default();
     let places = rows.matching(|rows, row| {
         let total_ns = rows.integer(row, "total_ns").unwrap_or_default();
-        reaches(row, "iterations", "min_steps") && Case::pct(total_ns, longest_ns) >= case.threshold("min_span_pct")
+        reaches(row, "iterations", "min_steps")
+            && RuleContext::pct(total_ns, longest_ns) >= case.threshold("min_span_pct")
     });
     let places = rows.sorted_down(places, "drift_pct");
     let Some(first) = places.first().copied() else { return Vec::new() };
@@ -126,7 +127,7 @@ pub fn range_drift(case: &Case<'_>) -> Vec<Observation> {
         .collect();
     let columns = ["rank", "path", "iterations", "first_ns", "median_ns", "trend_ns", "drift_pct", "gpu_ns"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("path", rows.text(first, "path").unwrap_or("a range"))
             .value("iterations", rows.integer(first, "iterations"))

@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 
 use super::time::time_question;
-use crate::findings::case::{Case, Observation};
-use crate::findings::question::Question;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, RuleContext};
 
 /// GPUs that hold the others up.
-pub fn stragglers_question() -> Question {
-    Question::of("stragglers")
+pub fn stragglers_question() -> QueryRequest {
+    QueryRequest::new("stragglers")
 }
 
-fn imbalance() -> Question {
-    Question::of("rank_imbalance")
+fn imbalance() -> QueryRequest {
+    QueryRequest::new("rank_imbalance")
 }
 
 /// What these rules ask.
-pub fn questions() -> Vec<Question> {
+pub fn questions() -> Vec<QueryRequest> {
     vec![time_question(), stragglers_question(), imbalance()]
 }
 
@@ -31,7 +31,7 @@ const REASONS: [(&str, &str); 5] = [
 
 /// Whether the GPUs may be of one job: those that wait for each other begin and end together, so that no span is many times as
 /// long as another. Others are separate runs that were put side by side.
-fn belong_together(case: &Case<'_>) -> bool {
+fn belong_together(case: &RuleContext<'_>) -> bool {
     let question = time_question();
     let rows = case.rows(&question);
     let spans = || rows.places().filter_map(|row| rows.number(row, "span_ns"));
@@ -40,10 +40,10 @@ fn belong_together(case: &Case<'_>) -> bool {
 }
 
 /// Of fewer GPUs none can be told to be the odd one.
-pub const LEAST_GPUS: i64 = 3;
+pub const MIN_GPUS: i64 = 3;
 
 /// The GPU that holds the others up most, where there are several ranks: GPUs of one rank wait for nobody else.
-pub fn straggler(case: &Case<'_>) -> Vec<Observation> {
+pub fn straggler(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = time_question();
     let times = case.rows(&question);
     let ranks: BTreeSet<Option<i64>> = times.places().map(|row| times.integer(row, "rank")).collect();
@@ -52,7 +52,7 @@ pub fn straggler(case: &Case<'_>) -> Vec<Observation> {
     }
     let question = stragglers_question();
     let rows = case.rows(&question);
-    let can_be_told = rows.places().all(|row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= LEAST_GPUS));
+    let can_be_told = rows.places().all(|row| rows.integer(row, "gpus").is_some_and(|gpus| gpus >= MIN_GPUS));
     if !can_be_told {
         return Vec::new();
     }
@@ -73,7 +73,7 @@ pub fn straggler(case: &Case<'_>) -> Vec<Observation> {
     let gpus = rows.integer(worst, "gpus").unwrap_or(1);
     let columns = ["rank", "gpu", "hostname", "what", "amount_ns", "median_ns", "excess_ns", "excess_pct", "z"];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("rank", of(worst).0)
             .value("gpu", of(worst).1)
             .value("hostname", rows.text(worst, "hostname"))
@@ -91,7 +91,7 @@ pub fn straggler(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Work that is spread unequally though no single GPU stands out.
-pub fn imbalance_of_ranks(case: &Case<'_>) -> Vec<Observation> {
+pub fn imbalance_of_ranks(case: &RuleContext<'_>) -> Vec<Observation> {
     let time = time_question();
     let times = case.rows(&time);
     // Without communication nobody waits, and each may have work of its own.
@@ -130,7 +130,7 @@ pub fn imbalance_of_ranks(case: &Case<'_>) -> Vec<Observation> {
         "least_gpu",
     ];
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("gpus", gpus)
             .value("max_ns", max)

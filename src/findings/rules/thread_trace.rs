@@ -2,33 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use super::kernels::MOST_KERNELS;
-use crate::findings::case::{Case, Observation, Rows};
-use crate::findings::question::Question;
+use super::kernels::MAX_KERNELS;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, Rows, RuleContext};
 
-fn classes() -> Question {
-    Question::of("att_by_class")
+fn classes() -> QueryRequest {
+    QueryRequest::new("att_by_class")
 }
 
-fn hotspots() -> Question {
-    Question::of("att_hotspots")
+fn hotspots() -> QueryRequest {
+    QueryRequest::new("att_hotspots")
 }
 
-fn waits() -> Question {
-    Question::of("att_waits")
+fn waits() -> QueryRequest {
+    QueryRequest::new("att_waits")
 }
 
-fn samples() -> Question {
-    Question::of("pc_hotspots").by(&["kernel_name", "stall_reason"])
+fn samples() -> QueryRequest {
+    QueryRequest::new("pc_hotspots").by(&["kernel_name", "stall_reason"])
 }
 
 /// What the rule about thread traces asks.
-pub fn trace_questions() -> Vec<Question> {
+pub fn trace_questions() -> Vec<QueryRequest> {
     vec![classes(), hotspots(), waits()]
 }
 
 /// What the rule about samples asks.
-pub fn sample_questions() -> Vec<Question> {
+pub fn sample_questions() -> Vec<QueryRequest> {
     vec![samples()]
 }
 
@@ -44,7 +44,7 @@ fn waited_class<'a>(rows: &Rows<'a>, row: usize) -> Option<&'a str> {
 }
 
 /// Kernels whose wavefronts wait for most of their latency, with what they wait for.
-pub fn instruction_stalls(case: &Case<'_>) -> Vec<Observation> {
+pub fn instruction_stalls(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = classes();
     let rows = case.rows(&question);
     let mut kernels: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
@@ -55,9 +55,9 @@ pub fn instruction_stalls(case: &Case<'_>) -> Vec<Observation> {
     let mut kernels: Vec<(Option<&str>, Vec<usize>)> = kernels.into_iter().collect();
     kernels.sort_by_key(|(name, places)| (std::cmp::Reverse(sum(places, "stall_cycles")), *name));
     let mut observations = Vec::new();
-    for (name, places) in kernels.into_iter().take(MOST_KERNELS) {
+    for (name, places) in kernels.into_iter().take(MAX_KERNELS) {
         let (stall, latency) = (sum(&places, "stall_cycles"), sum(&places, "latency_cycles"));
-        let pct = Case::pct(stall, latency);
+        let pct = RuleContext::pct(stall, latency);
         let Some(priority) = case.priority(pct, "pct") else { continue };
         let places = rows.sorted_down(places, "stall_cycles");
         let Some(first) = places.first().copied() else { continue };
@@ -95,7 +95,7 @@ pub fn instruction_stalls(case: &Case<'_>) -> Vec<Observation> {
             )
         };
         let shown = if class == "wait" && !own_waits.is_empty() { wait_evidence() } else { None };
-        let mut observation = Observation::of(priority)
+        let mut observation = Observation::new(priority)
             .value("pct", pct)
             .value("class", class)
             .value("class_pct", rows.number(first, "stall_pct"))
@@ -103,7 +103,7 @@ pub fn instruction_stalls(case: &Case<'_>) -> Vec<Observation> {
             .value("instruction", own.first().and_then(|row| hot.text(*row, "instruction")))
             .value("producer", producer.and_then(|row| waited.text(row, "instruction")))
             .value("producer_class", most.map(|(class, _)| class))
-            .value("producer_pct", most.map(|(_, cycles)| Case::pct(cycles, all_waits)))
+            .value("producer_pct", most.map(|(_, cycles)| RuleContext::pct(cycles, all_waits)))
             .value("second", second.and_then(|row| rows.text(row, "class")))
             .value("second_pct", second.and_then(|row| rows.number(row, "stall_pct")))
             .value("name", name.unwrap_or("the traced kernel"))
@@ -127,7 +127,7 @@ pub fn instruction_stalls(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Kernels whose sampled wavefronts mostly did not issue, with the reason.
-pub fn sampled_stalls(case: &Case<'_>) -> Vec<Observation> {
+pub fn sampled_stalls(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = samples();
     let rows = case.rows(&question);
     let mut kernels: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
@@ -138,21 +138,21 @@ pub fn sampled_stalls(case: &Case<'_>) -> Vec<Observation> {
     let mut kernels: Vec<(Option<&str>, Vec<usize>)> = kernels.into_iter().collect();
     kernels.sort_by_key(|(name, places)| (std::cmp::Reverse(sum(places, "samples")), *name));
     let mut observations = Vec::new();
-    for (name, places) in kernels.into_iter().take(MOST_KERNELS) {
+    for (name, places) in kernels.into_iter().take(MAX_KERNELS) {
         let (stalled, issued) = (sum(&places, "stalled"), sum(&places, "issued"));
         let told = stalled.saturating_add(issued);
         if (told as f64) < case.threshold("min_samples") {
             continue;
         }
-        let pct = Case::pct(stalled, told);
+        let pct = RuleContext::pct(stalled, told);
         let Some(priority) = case.priority(pct, "pct") else { continue };
         let places = rows.sorted_down(places, "stalled");
         let Some(first) = places.first().copied() else { continue };
-        let mut observation = Observation::of(priority)
+        let mut observation = Observation::new(priority)
             .value("pct", pct)
             .value("samples", told)
             .value("reason", rows.text(first, "stall_reason").unwrap_or("not told"))
-            .value("reason_pct", Case::pct(rows.integer(first, "stalled").unwrap_or_default(), stalled))
+            .value("reason_pct", RuleContext::pct(rows.integer(first, "stalled").unwrap_or_default(), stalled))
             .value("name", name.unwrap_or("the sampled code"))
             .evidence(case.evidence(&question, &places, &["kernel_name", "stall_reason", "samples", "pct", "stalled"]));
         if let Some(name) = name {

@@ -4,67 +4,67 @@ use std::collections::BTreeMap;
 
 use super::kernels::kernels;
 use super::per_gpu::per_gpu;
-use crate::findings::case::{Case, Observation, Rows};
 use crate::findings::priority::Priority;
-use crate::findings::question::Question;
+use crate::findings::query_request::QueryRequest;
+use crate::findings::rule_context::{Observation, Rows, RuleContext};
 use crate::findings::spans::{gaps_question, gpu_of};
 
 /// How each GPU of each rank spent its span: all spans come from here.
-pub fn time_question() -> Question {
-    Question::of("time_breakdown").by(&["rank", "gpu"])
+pub fn time_question() -> QueryRequest {
+    QueryRequest::new("time_breakdown").by(&["rank", "gpu"])
 }
 
 /// Why each GPU of each rank was idle.
-pub fn idle() -> Question {
-    Question::of("idle_by_cause").by(&["rank", "gpu"])
+pub fn idle() -> QueryRequest {
+    QueryRequest::new("idle_by_cause").by(&["rank", "gpu"])
 }
 
 /// Kernels with the calls that launched them.
-pub fn launches() -> Question {
-    Question::of("launch_summary")
+pub fn launches() -> QueryRequest {
+    QueryRequest::new("launch_summary")
 }
 
 /// Iterations of every rank.
-pub fn iterations() -> Question {
-    Question::of("iteration_summary")
+pub fn iterations() -> QueryRequest {
+    QueryRequest::new("iteration_summary")
 }
 
-fn waits() -> Question {
-    Question::of("api_sync")
+fn waits() -> QueryRequest {
+    QueryRequest::new("api_sync")
 }
 
 /// HIP graphs that were replayed.
-fn graphs() -> Question {
-    Question::of("graph_summary")
+fn graphs() -> QueryRequest {
+    QueryRequest::new("graph_summary")
 }
 
-fn copies() -> Question {
-    Question::of("copy_summary")
+fn copies() -> QueryRequest {
+    QueryRequest::new("copy_summary")
 }
 
 /// What the rules about idle time ask.
-pub fn idle_questions() -> Vec<Question> {
+pub fn idle_questions() -> Vec<QueryRequest> {
     vec![time_question(), idle(), gaps_question(), launches(), iterations(), waits(), graphs(), kernels()]
 }
 
 /// What the rules about the spans ask.
-pub fn time_questions() -> Vec<Question> {
+pub fn time_questions() -> Vec<QueryRequest> {
     vec![time_question(), copies()]
 }
 
 /// Whether a row is of a rank of which counters were collected, which makes dispatches wait for one another.
-fn is_serialised(case: &Case<'_>, rows: &Rows<'_>, row: usize) -> bool {
+fn is_serialized(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> bool {
     rows.integer(row, "rank").is_some_and(|rank| case.collected.serialised_ranks.contains(&rank))
 }
 
 /// The idle time of a row, without gaps that are none.
-fn idle_ns(case: &Case<'_>, rows: &Rows<'_>, row: usize) -> i64 {
+fn idle_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> i64 {
     let (broken_ns, _) = case.spans.broken_of(gpu_of(rows, row), rows.text(row, "cause").unwrap_or_default());
     rows.integer(row, "idle_ns").unwrap_or_default().saturating_sub(broken_ns).max(0)
 }
 
 /// The longest stretch of a row, without gaps that are none: then that of the longest gaps with its cause.
-fn longest_ns(case: &Case<'_>, rows: &Rows<'_>, row: usize) -> Option<i64> {
+fn longest_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> Option<i64> {
     let (gpu, cause) = (gpu_of(rows, row), rows.text(row, "cause"));
     if case.spans.broken_of(gpu, cause.unwrap_or_default()).1 == 0 {
         return rows.integer(row, "max_ns");
@@ -77,10 +77,10 @@ fn longest_ns(case: &Case<'_>, rows: &Rows<'_>, row: usize) -> Option<i64> {
 }
 
 /// Idle time of a cause over all GPUs, if it reaches a threshold.
-fn idle_of(case: &Case<'_>, cause: &str) -> Option<Observation> {
+fn idle_of(case: &RuleContext<'_>, cause: &str) -> Option<Observation> {
     let question = idle();
     let rows = case.rows(&question);
-    let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && !is_serialised(case, rows, row));
+    let places = rows.matching(|rows, row| rows.text(row, "cause") == Some(cause) && !is_serialized(case, rows, row));
     let idle = per_gpu(case, &question, places, |row| idle_ns(case, &rows, row));
     let broken = |row: &usize| case.spans.broken_of(gpu_of(&rows, *row), cause).1;
     let stretches = rows.sum(idle.places.iter().copied(), "stretches") - idle.places.iter().map(broken).sum::<i64>();
@@ -97,17 +97,17 @@ fn idle_of(case: &Case<'_>, cause: &str) -> Option<Observation> {
 }
 
 /// GPUs that wait for the host to come to the next launch, with the kernels that are launch bound.
-pub fn host_bound_idle(case: &Case<'_>) -> Vec<Observation> {
+pub fn host_bound_idle(case: &RuleContext<'_>) -> Vec<Observation> {
     idle_of(case, "host_bound").map(|observation| with_launches(case, observation)).into_iter().collect()
 }
 
 /// GPUs that wait between the return of the launching call and the start.
-pub fn launch_delay_idle(case: &Case<'_>) -> Vec<Observation> {
+pub fn launch_delay_idle(case: &RuleContext<'_>) -> Vec<Observation> {
     idle_of(case, "launch_delay").map(|observation| with_launches(case, observation)).into_iter().collect()
 }
 
 /// The kernels that are launch bound: those that stood out most first.
-fn with_launches(case: &Case<'_>, observation: Observation) -> Observation {
+fn with_launches(case: &RuleContext<'_>, observation: Observation) -> Observation {
     let question = launches();
     let rows = case.rows(&question);
     let bound = rows.matching(|rows, row| rows.text(row, "launch_bound") == Some("yes"));
@@ -125,7 +125,7 @@ fn with_launches(case: &Case<'_>, observation: Observation) -> Observation {
 }
 
 /// GPUs that run dry because the host waits for them before it launches more, with the calls in which it waits.
-pub fn sync_idle(case: &Case<'_>) -> Vec<Observation> {
+pub fn sync_idle(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = waits();
     let rows = case.rows(&question);
     let places = rows.sorted_down(rows.places().collect(), "gpu_idle_ns");
@@ -140,12 +140,12 @@ pub fn sync_idle(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Idle time that nothing recorded explains.
-pub fn unexplained_idle(case: &Case<'_>) -> Vec<Observation> {
+pub fn unexplained_idle(case: &RuleContext<'_>) -> Vec<Observation> {
     idle_of(case, "no_record").into_iter().collect()
 }
 
 /// Steps that repeat and are launched kernel by kernel while GPUs wait for launches.
-pub fn graph_candidate(case: &Case<'_>) -> Vec<Observation> {
+pub fn graph_candidate(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = iterations();
     let rows = case.rows(&question);
     let repeats = |row: &usize| {
@@ -159,7 +159,7 @@ pub fn graph_candidate(case: &Case<'_>) -> Vec<Observation> {
     let (graph_question, kernel_question) = (graphs(), kernels());
     let (replayed, all) = (case.rows(&graph_question), case.rows(&kernel_question));
     let in_graphs = replayed.sum(replayed.places(), "kernels");
-    if Case::pct(in_graphs, all.sum(all.places(), "calls")) > case.threshold("max_in_graphs_pct") {
+    if RuleContext::pct(in_graphs, all.sum(all.places(), "calls")) > case.threshold("max_in_graphs_pct") {
         return Vec::new();
     }
     let idle_question = idle();
@@ -191,7 +191,7 @@ pub fn graph_candidate(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Copies while nothing computes or communicates.
-pub fn exposed_copy(case: &Case<'_>) -> Vec<Observation> {
+pub fn exposed_copy(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = copies();
     let rows = case.rows(&question);
     let places = rows.sorted_down(rows.places().collect(), "busy_ns");
@@ -212,7 +212,7 @@ pub fn exposed_copy(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// Time with only copies or communication.
-pub fn exposed(case: &Case<'_>, exposed: &str, all: &str) -> Option<Observation> {
+pub fn exposed(case: &RuleContext<'_>, exposed: &str, all: &str) -> Option<Observation> {
     let question = time_question();
     let rows = case.rows(&question);
     let places = rows.places().collect();
@@ -227,22 +227,22 @@ pub fn exposed(case: &Case<'_>, exposed: &str, all: &str) -> Option<Observation>
 }
 
 /// Most of the life of the processes passed before their first work on a GPU.
-pub fn start_up(case: &Case<'_>) -> Vec<Observation> {
+pub fn start_up(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = time_question();
     let rows = case.rows(&question);
     let places = rows.matching(|rows, row| {
-        rows.integer(row, "lead_ns").is_some_and(|lead| lead > 0) && !is_serialised(case, rows, row)
+        rows.integer(row, "lead_ns").is_some_and(|lead| lead > 0) && !is_serialized(case, rows, row)
     });
     let lead_ns = rows.sum(places.iter().copied(), "lead_ns");
-    let life_ns = ["lead_ns", "span_ns", "tail_ns"]
+    let lifetime_ns = ["lead_ns", "span_ns", "tail_ns"]
         .iter()
         .fold(0_i64, |sum, column| sum.saturating_add(rows.sum(places.iter().copied(), column)));
-    let pct = Case::pct(lead_ns, life_ns);
+    let pct = RuleContext::pct(lead_ns, lifetime_ns);
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };
     let places = rows.sorted_down(places, "lead_ns");
     let mean = |sum: i64| sum as f64 / places.len().max(1) as f64;
     vec![
-        Observation::of(priority)
+        Observation::new(priority)
             .value("pct", pct)
             .value("lead_ns", mean(lead_ns))
             .value("span_ns", mean(rows.sum(places.iter().copied(), "span_ns")))
@@ -251,18 +251,18 @@ pub fn start_up(case: &Case<'_>) -> Vec<Observation> {
 }
 
 /// GPUs that a single process saw and did not use.
-pub fn unused_gpus(case: &Case<'_>) -> Vec<Observation> {
+pub fn unused_gpus(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = time_question();
     let rows = case.rows(&question);
     let used = rows.places().len();
     // Who communicates has partners: their traces are elsewhere, and so is the work of their GPUs.
     let alone = rows.sum(rows.places(), "comm_ns") == 0;
-    let Some(visible) = case.collected.visible_gpus.filter(|visible| alone && used > 0 && *visible > used) else {
+    let Some(escape_hidden) = case.collected.visible_gpus.filter(|visible| alone && used > 0 && *visible > used) else {
         return Vec::new();
     };
     let places: Vec<usize> = rows.places().collect();
     let priority = if used > 1 { Priority::Low } else { Priority::Info };
-    vec![Observation::of(priority).value("used", used).value("visible", visible).evidence(case.evidence(
+    vec![Observation::new(priority).value("used", used).value("visible", escape_hidden).evidence(case.evidence(
         &question,
         &places,
         &["rank", "gpu", "span_ns", "busy_ns", "busy_pct"],

@@ -6,9 +6,9 @@ use anyhow::Result;
 
 use super::is_named_like_statistics;
 use crate::input::common::sqlite::Reader;
-use crate::input::content::Content;
-use crate::input::discover::discover;
-use crate::input::head::Head;
+use crate::input::recognition::content::Content;
+use crate::input::recognition::discover::discover;
+use crate::input::recognition::head::Head;
 
 /// The files with instruction statistics in a directory and below it with what nobody can look at, in their order, and those that
 /// are only named like them.
@@ -27,7 +27,7 @@ pub fn thread_traces_below(directory: &Path) -> Result<(Vec<PathBuf>, Vec<PathBu
         if !(name.ends_with(".csv") || name.ends_with(".csv.gz")) {
             continue;
         }
-        match Content::of(&candidate.path, Reader::Auto) {
+        match Content::detect(&candidate.path, Reader::Auto) {
             Content::Head(Head::AttStatistics) => found.push(candidate.path),
             _ if is_named_like_statistics(&name) => unread.push(candidate.path),
             _ => {}

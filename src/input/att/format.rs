@@ -1,16 +1,16 @@
 //! Which files are statistics of thread traces.
 
 use super::source::find;
-use crate::input::content::Content;
-use crate::input::format::{Format, Recognised};
-use crate::input::head::Head;
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Recognized};
+use crate::input::recognition::head::Head;
 
 /// Instruction statistics of a thread trace, plain or compressed.
 pub struct AttStatistics;
 
 impl Format for AttStatistics {
-    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
         let Content::Head(Head::AttStatistics) = content else { return None };
-        Some(Recognised::capture(|opening| find(opening.path, opening.shown, opening.name)))
+        Some(Recognized::capture(|opening| find(opening.path, opening.shown, opening.name)))
     }
 }

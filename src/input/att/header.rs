@@ -53,7 +53,7 @@ pub struct Header {
 
 impl Header {
     /// The columns of a header; `None` if it is not one of these files.
-    pub fn of(record: &ByteRecord) -> Option<Self> {
+    pub fn from_record(record: &ByteRecord) -> Option<Self> {
         let mut header = Self { positions: [None; COLUMNS], width: record.len(), unknown: Vec::new() };
         for (at, field) in record.iter().enumerate() {
             let name = String::from_utf8_lossy(field);
@@ -79,7 +79,7 @@ pub fn is_header(head: &[u8]) -> bool {
     let line = head.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
     let mut record = ByteRecord::new();
-    reader.read_byte_record(&mut record).is_ok_and(|found| found) && Header::of(&record).is_some()
+    reader.read_byte_record(&mut record).is_ok_and(|found| found) && Header::from_record(&record).is_some()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::header::{Col, Header};
 use crate::input::common::csv::{CsvFile, line_at, start};
 
 /// Greater numbers are none that a trace counts: at 2 GHz, cycles of 6 days.
-const MOST: i64 = 1 << 50;
+const MAX: i64 = 1 << 50;
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Listing {
     /// When it cannot be opened, or its header is not one of these files.
     pub fn read(path: &Path, shown: &str) -> Result<Self> {
         let (first, mut records) = start(&CsvFile { path: path.to_owned(), shown: shown.to_owned() })?;
-        let header = Header::of(&first)
+        let header = Header::from_record(&first)
             .context("the header is no longer the one that was looked at first; was the file written to?")?;
         let mut listing = Self { unknown: header.unknown.clone(), ..Self::default() };
         let mut record = ByteRecord::new();
@@ -153,8 +153,8 @@ impl Fields<'_> {
             instruction: self.text(Col::Instruction).unwrap_or_default(),
             hits: self.cost(Col::Hits)?,
             latency: self.cost(Col::Latency)?,
-            stall: self.number(Col::Stall, MOST)?,
-            idle: self.number(Col::Idle, MOST)?,
+            stall: self.number(Col::Stall, MAX)?,
+            idle: self.number(Col::Idle, MAX)?,
             source: self.text(Col::Source),
         })
     }
@@ -172,7 +172,7 @@ impl Fields<'_> {
 
     /// A number that must be there.
     fn cost(&self, column: Col) -> Result<i64, String> {
-        self.number(column, MOST)?.ok_or_else(|| "a count of hits or cycles is missing".to_owned())
+        self.number(column, MAX)?.ok_or_else(|| "a count of hits or cycles is missing".to_owned())
     }
 
     /// A whole number that is not negative, decimal or hexadecimal after `0x`.

@@ -11,11 +11,11 @@ use super::listing::{Listing, Row};
 use crate::analysis::instructions::{InstructionRules, innermost, mnemonic, outermost};
 use crate::columns::frames::{categorical, constant_cat, dictionary_column, empty_frame};
 use crate::input::common::{NameForms, SymbolNames, TableBuilder};
-use crate::input::format::{Found, Opened};
+use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column as Declaration, Table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 /// The only table with rows of its own.
 const INSTRUCTIONS: &str = "att_instructions";
@@ -68,7 +68,7 @@ pub fn find(path: &Path, shown: &str, name: &str) -> Result<Opened> {
         damage: listing.damage.iter().map(damage).collect(),
     };
     let notes = notes(&listing, shown);
-    let processes = vec![Found { facts, source: std::sync::Arc::new(source) }];
+    let processes = vec![ProcessInput { facts, source: std::sync::Arc::new(source) }];
     Ok(Opened { processes, notes, damage: Vec::new() })
 }
 
@@ -112,7 +112,7 @@ fn notes(listing: &Listing, shown: &str) -> Vec<Anomaly> {
     notes
 }
 
-impl Source for AttSource {
+impl ProcessReader for AttSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Declaration]) -> Result<Rows> {
         if !matches!(table.name, INSTRUCTIONS | "kernel_symbols") {
             return Ok(Rows::clean(empty_frame(columns).lazy()));

@@ -27,7 +27,7 @@ impl<R: BufRead> Read for GzipText<R> {
                 return Ok(count);
             }
             let Some(mut rest) = self.0.take().map(GzDecoder::into_inner) else { return Ok(0) };
-            match first_behind(&mut rest)? {
+            match first_after(&mut rest)? {
                 None => {}
                 Some(MAGIC) => self.0 = Some(GzDecoder::new(rest)),
                 Some(_) => {
@@ -39,7 +39,7 @@ impl<R: BufRead> Read for GzipText<R> {
 }
 
 /// The first byte that is not zero, which is not taken.
-fn first_behind(rest: &mut impl BufRead) -> Result<Option<u8>> {
+fn first_after(rest: &mut impl BufRead) -> Result<Option<u8>> {
     loop {
         let bytes = rest.fill_buf()?;
         if bytes.is_empty() {

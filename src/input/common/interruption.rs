@@ -7,10 +7,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-type Act = Box<dyn FnOnce() + Send>;
+type CleanupAction = Box<dyn FnOnce() + Send>;
 
 /// What is to be done, by the order in which it was asked for.
-static ACTS: Mutex<BTreeMap<u64, Act>> = Mutex::new(BTreeMap::new());
+static ACTS: Mutex<BTreeMap<u64, CleanupAction>> = Mutex::new(BTreeMap::new());
 static WATCH: Once = Once::new();
 
 /// Something that is done when SIGHUP, SIGINT or SIGTERM ends the program, as long as this is kept. What was asked for last is

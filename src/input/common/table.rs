@@ -7,7 +7,7 @@ use polars::prelude::*;
 use polars_arrow::bitmap::BitmapBuilder;
 
 use crate::columns::frames::null_column;
-use crate::columns::values::{Integers, integers};
+use crate::columns::values::{I64Values, integers};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::process::Gpu;
 use crate::schema::validity::Validity;
@@ -30,10 +30,10 @@ pub struct TableBuilder<'a> {
 /// The column of sizes.
 const BYTES: &str = "bytes";
 /// The greatest size that is taken for one: all that processors can address.
-const MOST_BYTES: i64 = 1 << 48;
+const MAX_BYTES: i64 = 1 << 48;
 
 fn is_absurd(size: i64) -> bool {
-    !(0..=MOST_BYTES).contains(&size)
+    !(0..=MAX_BYTES).contains(&size)
 }
 
 impl<'a> TableBuilder<'a> {
@@ -92,7 +92,7 @@ impl<'a> TableBuilder<'a> {
                     let instead = self.table.column(BYTES).is_some_and(|column| !column.nullable).then_some(0);
                     let sizes = integers(
                         BYTES,
-                        Integers::of(sizes)
+                        I64Values::new(sizes)
                             .into_rows()
                             .map(|size| if size.is_some_and(is_absurd) { instead } else { size }),
                     );
@@ -100,9 +100,9 @@ impl<'a> TableBuilder<'a> {
                 }
             }
             // Many columns of many traces say nothing; as one value they take no memory.
-            let says_nothing = !column.is_empty() && column.null_count() == column.len();
+            let is_empty_field = !column.is_empty() && column.null_count() == column.len();
             let column =
-                if says_nothing { Column::full_null(name.into(), column.len(), column.dtype()) } else { column };
+                if is_empty_field { Column::full_null(name.into(), column.len(), column.dtype()) } else { column };
             self.columns.insert(name, column);
         }
     }
@@ -166,7 +166,7 @@ impl<'a> TableBuilder<'a> {
         if !with_durations && !with_valid {
             return;
         }
-        let validity = Validity::of(&self.context.process.facts);
+        let validity = Validity::from_facts(&self.context.process.facts);
         let mut durations: Vec<i64> = Vec::with_capacity(if with_durations { self.height } else { 0 });
         let mut valid = BitmapBuilder::with_capacity(if with_valid { self.height } else { 0 });
         for (starts, ends) in times {
@@ -240,7 +240,7 @@ pub fn remembering<T: Copy, F: Fn(Option<i64>) -> T>(
     value: F,
 ) -> impl ExactSizeIterator<Item = T> + use<T, F> {
     let mut last: Option<(Option<i64>, T)> = None;
-    Integers::of(rows).into_rows().map(move |row| match last {
+    I64Values::new(rows).into_rows().map(move |row| match last {
         Some((known, made)) if known == row => made,
         _ => {
             let made = value(row);

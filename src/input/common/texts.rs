@@ -13,7 +13,7 @@ pub struct Texts {
 
 impl Texts {
     /// Texts of two columns.
-    pub fn of(ids: &Int64Chunked, values: &StringChunked) -> Self {
+    pub fn new(ids: &Int64Chunked, values: &StringChunked) -> Self {
         let index = index_of(ids);
         let values = values.iter().map(|value| value.map(str::to_owned)).collect();
         Self { ids: ids.iter().flatten().collect(), index, values }

@@ -45,7 +45,7 @@ impl BlockSums {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub fn compute(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let mut sums = Vec::new();
         let mut block = Vec::new();
@@ -118,7 +118,7 @@ mod tests {
         let path = directory.path().join("file");
         let mut content: Vec<u8> = (0..700_000_u32).map(|number| number as u8).collect();
         fs::write(&path, &content).unwrap();
-        let sums = BlockSums::of(&path).unwrap();
+        let sums = BlockSums::compute(&path).unwrap();
         let text = String::from(sums.clone());
         assert_eq!(text.len(), 3 * DIGITS);
         assert_eq!(BlockSums::try_from(text).unwrap(), sums);

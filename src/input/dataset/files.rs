@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::source::{Manifest, part_path};
-use crate::input::discover::is_unfinished;
-use crate::input::naming::{is_archive, promise};
+use crate::input::recognition::discover::is_unfinished;
+use crate::input::recognition::naming::{is_archive, promise};
 use crate::schema::anomaly::{Anomaly, Severity};
 
 /// What is to be known of a dataset before its rows are.

@@ -23,7 +23,7 @@ use crate::schema::Column as Declaration;
 /// Rows of a frame: few enough to stay in the cache of a core.
 const FRAME_ROWS: usize = 1 << 16;
 /// Rows of a frame at most where it is to be as large as it can: a row group that says it has more is not believed.
-const MOST_ROWS: usize = 1 << 21;
+const MAX_ROWS: usize = 1 << 21;
 
 /// Columns of every row group of a file.
 ///
@@ -91,7 +91,7 @@ impl Piece for RowGroup {
 
     fn read_at_once(&self, visit: &mut Visit<'_>) -> Result<()> {
         let rows = self.metadata.metadata().row_group(self.number).num_rows();
-        self.read_by(usize::try_from(rows).unwrap_or(FRAME_ROWS).clamp(1, MOST_ROWS), visit)
+        self.read_by(usize::try_from(rows).unwrap_or(FRAME_ROWS).clamp(1, MAX_ROWS), visit)
     }
 }
 
@@ -107,7 +107,7 @@ impl RowGroup {
                 .with_batch_size(rows);
             reader.build().with_context(|| format!("cannot read {shown}"))
         };
-        let mut reader = self.caught(open)?;
+        let mut reader = self.catch_panic(open)?;
         loop {
             let next = || -> Result<Option<DataFrame>> {
                 let Some(batch) = reader.next() else { return Ok(None) };
@@ -119,13 +119,13 @@ impl RowGroup {
                 let columns: Vec<Column> = columns.collect::<Result<_>>()?;
                 Ok(Some(DataFrame::new(batch.num_rows(), columns)?))
             };
-            let Some(frame) = self.caught(next)? else { return Ok(()) };
+            let Some(frame) = self.catch_panic(next)? else { return Ok(()) };
             visit(&frame)?;
         }
     }
 
     /// Turns a panic into an error: over damaged pages the reader may give up by one.
-    fn caught<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    fn catch_panic<T>(&self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         panic::catch_unwind(AssertUnwindSafe(read))
             .unwrap_or_else(|_| anyhow::bail!("cannot read {}: its content is damaged", self.path.display()))
     }

@@ -23,13 +23,13 @@ use crate::columns::frames::{data_type, empty_frame, is_identity};
 use crate::columns::reading::Piece;
 use crate::columns::requests::Request;
 use crate::derive::gpu_work::gpu_times::GpuTime;
-use crate::input::content::Content;
-use crate::input::format::{Format, Found, Opened, Recognised};
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Opened, ProcessInput, Recognized};
 use crate::schema::anomaly::Damage;
 use crate::schema::facts::{ProcessFacts, Role};
 use crate::schema::process::{Gpu, Process};
 use crate::schema::{Column as Declaration, Table, table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source, Stored};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows, Stored};
 
 /// Name of the manifest in a dataset directory.
 pub const MANIFEST: &str = "manifest.json";
@@ -171,7 +171,7 @@ fn find(directory: &Path, shown: &str, categories: &CategoryRules) -> Result<Ope
         let facts =
             ProcessFacts { stored_rank: Some(stored.rank), stored_role: Some(stored.role), ..stored.facts.clone() };
         let source = DatasetSource::new(directory, stored, same_categories).without(damaged);
-        Found { facts, source: Arc::new(source) }
+        ProcessInput { facts, source: Arc::new(source) }
     });
     Ok(Opened { processes: found.collect(), notes, damage })
 }
@@ -180,9 +180,9 @@ fn find(directory: &Path, shown: &str, categories: &CategoryRules) -> Result<Ope
 pub struct Dataset;
 
 impl Format for Dataset {
-    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
         let Content::Dataset = content else { return None };
-        Some(Recognised::capture(|opening| find(opening.path, opening.shown, opening.categories)))
+        Some(Recognized::capture(|opening| find(opening.path, opening.shown, opening.categories)))
     }
 }
 
@@ -194,14 +194,14 @@ pub struct DatasetSource {
     /// What was damaged when it was opened.
     opened_with: BTreeMap<&'static str, Damage>,
     /// What is known of the parts that were looked at since.
-    looked_at: Mutex<BTreeMap<&'static str, LookedAt>>,
+    inspected: Mutex<BTreeMap<&'static str, PartState>>,
     /// Whether the content of any part turned out to be damaged.
     content: OnceLock<Vec<Damage>>,
 }
 
 /// What is known of a part.
 #[derive(Clone, Debug, Default)]
-struct LookedAt {
+struct PartState {
     damage: Option<Damage>,
     /// Columns that are as they were written.
     columns: BTreeSet<&'static str>,
@@ -210,8 +210,8 @@ struct LookedAt {
 impl DatasetSource {
     /// Reads from below `directory`; `same_categories` tells whether the rules in force are those of the writing.
     pub fn new(directory: &Path, stored: StoredProcess, same_categories: bool) -> Self {
-        let (directory, looked_at, content) = (directory.to_owned(), Mutex::default(), OnceLock::new());
-        Self { directory, stored, same_categories, opened_with: BTreeMap::new(), looked_at, content }
+        let (directory, inspected, content) = (directory.to_owned(), Mutex::default(), OnceLock::new());
+        Self { directory, stored, same_categories, opened_with: BTreeMap::new(), inspected, content }
     }
 
     /// The same without the parts of tables that are damaged.
@@ -222,11 +222,11 @@ impl DatasetSource {
 
     /// Reads the part of a table no more.
     fn leave_out(&self, table: &'static str, damage: Damage) {
-        self.looked_at_now().insert(table, LookedAt { damage: Some(damage), ..LookedAt::default() });
+        self.looked_at_now().insert(table, PartState { damage: Some(damage), ..PartState::default() });
     }
 
-    fn looked_at_now(&self) -> MutexGuard<'_, BTreeMap<&'static str, LookedAt>> {
-        self.looked_at.lock().unwrap_or_else(PoisonError::into_inner)
+    fn looked_at_now(&self) -> MutexGuard<'_, BTreeMap<&'static str, PartState>> {
+        self.inspected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is wrong with the part of a table, as far as it was looked at.
@@ -243,12 +243,12 @@ impl DatasetSource {
             return known.damage;
         }
         let found = problem(&self.directory, &self.stored, table, &unknown);
-        let mut looked_at = self.looked_at_now();
-        let looked_at = looked_at.entry(table.name).or_default();
-        looked_at.columns.extend(unknown);
+        let mut inspected = self.looked_at_now();
+        let inspected = inspected.entry(table.name).or_default();
+        inspected.columns.extend(unknown);
         // Others may have looked at other columns meanwhile.
-        looked_at.damage = looked_at.damage.take().or(found);
-        looked_at.damage.clone()
+        inspected.damage = inspected.damage.take().or(found);
+        inspected.damage.clone()
     }
 
     /// What is wrong with the part of a table as a whole.
@@ -291,7 +291,7 @@ impl DatasetSource {
     }
 
     /// Puts the category that the rules in force give in place of the stored one.
-    fn recategorised(&self, context: &ReadContext<'_>, frame: &LazyFrame) -> Result<LazyFrame> {
+    fn recategorized(&self, context: &ReadContext<'_>, frame: &LazyFrame) -> Result<LazyFrame> {
         let mut frame = frame.clone().collect()?;
         let names = frame.column("kernel_name")?.cast(&DataType::String)?;
         let mut known: BTreeMap<String, String> = BTreeMap::new();
@@ -335,7 +335,7 @@ fn renumbered_by_agent(process: &Process) -> Expr {
         .alias("device")
 }
 
-impl Source for DatasetSource {
+impl ProcessReader for DatasetSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Declaration]) -> Result<Rows> {
         let categorised = table.column("kernel_name").is_some() && columns.iter().any(|c| c.name == "category");
         let names = columns.iter().map(|column| column.name);
@@ -362,7 +362,7 @@ impl Source for DatasetSource {
         if let (Some(name), false) = (table.column("kernel_name"), columns.iter().any(|c| c.name == "kernel_name")) {
             wider.push(name);
         }
-        let frame = self.recategorised(context, &self.scan(context.process, table, &wider)?)?;
+        let frame = self.recategorized(context, &self.scan(context.process, table, &wider)?)?;
         Ok(Rows::clean(frame.select(columns.iter().map(|c| col(c.name)).collect::<Vec<_>>())))
     }
 

@@ -12,7 +12,7 @@ use super::lookups::Lookups;
 use super::symbols::{SYMBOLS, SymbolCache};
 use super::tracks::TRACKS;
 use crate::input::common::TableBuilder;
-use crate::input::common::sqlite::{Columns, Condition, Wanted, damage, misfits};
+use crate::input::common::sqlite::{Columns, Condition, Wanted, damage, type_mismatches};
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column as Declaration, Table};
 use crate::trace::source::{ReadContext, Rows};
@@ -66,7 +66,7 @@ impl<'a> Assembly<'a> {
     /// Notes the misfits and damage of columns just read from a source table.
     pub fn absorb(&mut self, base: &str, columns: &Columns) {
         let table_name = self.table_name();
-        self.note_all(misfits(table_name, &format!("rocpd_{base}"), columns));
+        self.note_all(type_mismatches(table_name, &format!("rocpd_{base}"), columns));
         if let Some(cause) = &columns.damage {
             let damage = damage(self.context, &format!("rocpd_{base}"), cause);
             self.report_damage([damage]);

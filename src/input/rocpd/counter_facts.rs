@@ -24,8 +24,8 @@ const DISPATCHES: &str = "kernel_dispatch";
 
 impl CounterFacts {
     /// Looks for values and replays.
-    pub fn of(database: &OpeningDatabase, partition: &Partition) -> Self {
-        let mut asking = Asking { database, failure: None };
+    pub fn read(database: &OpeningDatabase, partition: &Partition) -> Self {
+        let mut asking = RowProbe { database, failure: None };
         let replay_passes = asking.replay_passes(partition);
         let has_counters = replay_passes > 0 || asking.has_counters(partition);
         Self { has_counters, replay_passes, failure: asking.failure }
@@ -33,12 +33,12 @@ impl CounterFacts {
 }
 
 /// Asks one row at a time, and remembers the first failure.
-struct Asking<'a> {
+struct RowProbe<'a> {
     database: &'a OpeningDatabase,
     failure: Option<(&'static str, String)>,
 }
 
-impl Asking<'_> {
+impl RowProbe<'_> {
     /// The first row of an answer that is about a table.
     fn first<T>(&mut self, base: &'static str, sql: &str, read: fn(&Row<'_>) -> rusqlite::Result<T>) -> Option<T> {
         let answer = match self.database.connection() {

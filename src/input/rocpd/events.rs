@@ -11,8 +11,8 @@ use polars::prelude::*;
 use rayon::prelude::*;
 
 use super::database::Database;
-use crate::columns::values::Integers;
-use crate::input::common::sqlite::{Columns, Misfit, Wanted, integer};
+use crate::columns::values::I64Values;
+use crate::input::common::sqlite::{Columns, TypeMismatch, Wanted, integer};
 use crate::input::common::{IdIndex, index_of};
 
 /// Bytes of event columns that are kept at most.
@@ -27,7 +27,7 @@ pub struct Events {
     index: Arc<IdIndex>,
     height: usize,
     columns: Vec<(&'static str, Arc<Numbers>)>,
-    misfits: Vec<Misfit>,
+    type_mismatches: Vec<TypeMismatch>,
     damage: Option<String>,
 }
 
@@ -39,14 +39,14 @@ enum Numbers {
 }
 
 impl Numbers {
-    fn of(values: Int64Chunked) -> Self {
+    fn new(values: Int64Chunked) -> Self {
         let fits = |number: Option<i64>| number.is_none_or(|number| i32::try_from(number).is_ok());
         if values.null_count() == values.len() {
             return Self::Narrow(vec![i32::MIN; values.len()]);
         }
         match (values.min(), values.max()) {
             (least, greatest) if fits(least) && fits(greatest) && least != Some(i64::from(i32::MIN)) => {
-                let values = Integers::of(&values);
+                let values = I64Values::new(&values);
                 Self::Narrow(values.iter().map(|number| number.map_or(i32::MIN, |number| number as i32)).collect())
             }
             _ => Self::Wide(values),
@@ -95,7 +95,7 @@ impl Events {
             };
         }
         events.columns.retain(|(name, _)| names.contains(name));
-        events.misfits.retain(|misfit| names.contains(&misfit.column));
+        events.type_mismatches.retain(|type_mismatch| names.contains(&type_mismatch.column));
         Ok(events)
     }
 
@@ -103,9 +103,15 @@ impl Events {
         let wanted: Vec<Wanted> = names.iter().map(|name| integer(name)).collect();
         let columns = database.read("event", &wanted, threads)?;
         let index = Arc::new(index_of(&columns.integers("id")));
-        let numbers = names.par_iter().map(|name| (*name, Arc::new(Numbers::of(columns.integers(name)))));
+        let numbers = names.par_iter().map(|name| (*name, Arc::new(Numbers::new(columns.integers(name)))));
         let numbers = numbers.collect();
-        Ok(Self { index, height: columns.height, columns: numbers, misfits: columns.misfits, damage: columns.damage })
+        Ok(Self {
+            index,
+            height: columns.height,
+            columns: numbers,
+            type_mismatches: columns.type_mismatches,
+            damage: columns.damage,
+        })
     }
 
     /// With more columns of the same rows, unless they are not.
@@ -118,7 +124,7 @@ impl Events {
         }
         let mut joined = self.clone();
         joined.columns.extend(more.columns);
-        joined.misfits.extend(more.misfits);
+        joined.type_mismatches.extend(more.type_mismatches);
         Some(joined)
     }
 
@@ -137,7 +143,7 @@ impl Events {
         event_ids: &Int64Chunked,
     ) -> impl ExactSizeIterator<Item = Option<i64>> + 'a {
         let numbers = self.columns.iter().find(|(known, _)| *known == name).map(|(_, numbers)| numbers);
-        Integers::of(event_ids).into_rows().map(move |id| numbers?.get(self.index.position(id?)?))
+        I64Values::new(event_ids).into_rows().map(move |id| numbers?.get(self.index.position(id?)?))
     }
 
     /// Whether there is an event of that id.
@@ -147,8 +153,8 @@ impl Events {
 
     /// What was odd about the columns.
     pub fn notes(&self) -> Columns {
-        let (misfits, damage) = (self.misfits.clone(), self.damage.clone());
-        Columns { height: self.height, misfits, damage, ..Columns::default() }
+        let (type_mismatches, damage) = (self.type_mismatches.clone(), self.damage.clone());
+        Columns { height: self.height, type_mismatches, damage, ..Columns::default() }
     }
 }
 
@@ -206,7 +212,7 @@ mod tests {
             (vec![Some(1 << 40), None], false),
             (vec![], true),
         ] {
-            let numbers = Numbers::of(column(&values));
+            let numbers = Numbers::new(column(&values));
             assert_eq!(matches!(numbers, Numbers::Narrow(_)), is_narrow, "{values:?}");
             assert_eq!((0..values.len()).map(|at| numbers.get(at)).collect::<Vec<_>>(), values);
         }

@@ -2,21 +2,21 @@
 
 use super::probe::{Probe, probe};
 use super::source::find;
-use crate::input::content::{Content, damaged_database};
-use crate::input::format::{Format, Recognised};
-use crate::input::skipped::{Unread, Why};
+use crate::input::recognition::content::{Content, damaged_database};
+use crate::input::recognition::format::{Format, Recognized};
+use crate::input::recognition::skipped::{SkipReason, UnreadContent};
 
 /// rocpd databases.
 pub struct Rocpd;
 
 impl Format for Rocpd {
-    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
         let Content::Database(slot) = content else { return None };
         let database = slot.take()?;
-        let lost = |reason: String| Some(Unread::new(Why::Lost, reason).into());
+        let lost = |reason: String| Some(UnreadContent::new(SkipReason::Lost, reason).into());
         match probe(&database) {
             Ok(Probe::Readable(partitions)) => {
-                Some(Recognised::capture(move |opening| find(&database, &partitions, opening)))
+                Some(Recognized::capture(move |opening| find(&database, &partitions, opening)))
             }
             Ok(Probe::Unsupported(reason)) => lost(reason),
             Ok(Probe::Other) if database.has_any("rocpd_") => lost(

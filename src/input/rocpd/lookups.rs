@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::args::OwnerCache;
 use super::database::Database;
 use super::dialect::is_track_based;
 use super::events::EventCache;
+use super::owners::OwnerCache;
 use crate::columns::values::integers;
-use crate::input::common::sqlite::{Columns, integer, misfits, text};
+use crate::input::common::sqlite::{Columns, integer, text, type_mismatches};
 use crate::input::common::{IdIndex, Texts, index_of, remembering};
 use crate::schema::anomaly::Anomaly;
 
@@ -68,8 +68,8 @@ fn read_texts<'a>(
     let columns = database.read(base, &[text(column)], threads)?;
     let source = format!("rocpd_{base}");
     let table = TextTable {
-        texts: Texts::of(&columns.integers("id"), &columns.texts(column)),
-        anomalies: misfits(&source, &source, &columns).collect(),
+        texts: Texts::new(&columns.integers("id"), &columns.texts(column)),
+        anomalies: type_mismatches(&source, &source, &columns).collect(),
         damage: columns.damage,
     };
     Ok(&read.get_or_init(|| table).texts)

@@ -11,17 +11,17 @@ use super::database::{Database, DatabaseStore};
 use super::dialect;
 use super::lookups::Lookups;
 use super::process::processes;
-use super::regions::{with_length, without_length};
 use super::symbols::SymbolCache;
+use super::tables::regions::{with_length, without_length};
+use super::tables::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use super::tracks::TRACKS;
-use super::{args, counters, dispatches, info, launches, marks, pc_samples, regions, samples, transfers};
 use crate::columns::frames::empty_frame;
 use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{Condition, OpeningDatabase, damage};
-use crate::input::format::{Found, Opened, Opening};
+use crate::input::recognition::format::{Opened, Opening, ProcessInput};
 use crate::schema::anomaly::Damage;
 use crate::schema::{Column, Table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 use polars::prelude::IntoLazy;
 
 struct RocpdSource {
@@ -63,8 +63,8 @@ fn damage_of_descriptions(
     let mut damage: Vec<(String, String)> = found.collect();
     // Whatever SQLite stumbled over, what was asked is not known.
     let is_told = damage.iter().any(|(base, _)| is_doubtful(base));
-    let untold = counters.failure.iter().filter(|_| !is_told);
-    damage.extend(untold.map(|(base, cause)| ((*base).to_owned(), cause.clone())));
+    let unreported = counters.failure.iter().filter(|_| !is_told);
+    damage.extend(unreported.map(|(base, cause)| ((*base).to_owned(), cause.clone())));
     damage
 }
 
@@ -94,7 +94,7 @@ pub fn find(database: &OpeningDatabase, partitions: &[Arc<Partition>], opening: 
             part: table.clone(),
             cause: "its entry in the list of tables is damaged".to_owned(),
         }));
-        let counters = CounterFacts::of(database, partition);
+        let counters = CounterFacts::read(database, partition);
         let of_descriptions = damage_of_descriptions(&store, partition, &counters);
         opened.damage.extend(of_descriptions.into_iter().map(|table| damage_of(shown, table)));
         for process in processes(database, partition, &counters, shown, opening.name)? {
@@ -105,13 +105,13 @@ pub fn find(database: &OpeningDatabase, partitions: &[Arc<Partition>], opening: 
                 shown: shown.to_owned(),
                 content: OnceLock::new(),
             };
-            opened.processes.push(Found { facts: process.facts, source: Arc::new(source) });
+            opened.processes.push(ProcessInput { facts: process.facts, source: Arc::new(source) });
         }
     }
     Ok(opened)
 }
 
-impl Source for RocpdSource {
+impl ProcessReader for RocpdSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         if is_left_out(context, table.name) {
             return Ok(Rows::clean(empty_frame(columns).lazy()));

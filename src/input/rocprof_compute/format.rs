@@ -8,18 +8,18 @@ use anyhow::Result;
 use super::source::find;
 use super::workload::{Workload, grouped};
 use crate::input::common::csv::CsvFile;
-use crate::input::content::Content;
-use crate::input::format::{Format, Group, Opened, Recognised};
-use crate::input::head::Head;
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Group, Opened, Recognized};
+use crate::input::recognition::head::Head;
 
 /// Counters of rocprofiler-compute, plain or compressed, and what it says of the machine.
 pub struct ComputeCounters;
 
 impl Format for ComputeCounters {
-    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
         match content {
-            Content::Head(Head::ComputeCounters) => Some(Recognised::Part),
-            Content::Head(Head::ComputeSystem(unread)) => Some(Recognised::Beside(unread.clone())),
+            Content::Head(Head::ComputeCounters) => Some(Recognized::Part),
+            Content::Head(Head::ComputeSystem(unread)) => Some(Recognized::Unread(unread.clone())),
             _ => None,
         }
     }

@@ -57,7 +57,7 @@ pub struct Header {
 }
 
 /// A column of a counter as it is found.
-struct Found {
+struct CounterColumn {
     position: usize,
     pass: usize,
     name: String,
@@ -75,7 +75,7 @@ impl Header {
             unknown: Vec::new(),
             positions: [None; COLUMNS],
         };
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<CounterColumn> = Vec::new();
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let mut pass = 0;
         for (position, field) in record.iter().enumerate() {
@@ -94,7 +94,7 @@ impl Header {
                     *place = Some(position);
                 }
             } else if is_counter(&name) {
-                found.push(Found { position, pass, name: name.clone() });
+                found.push(CounterColumn { position, pass, name: name.clone() });
             } else if !is_repeat {
                 header.unknown.push(name.clone());
             }
@@ -113,7 +113,7 @@ impl Header {
         header
     }
 
-    fn add_counters(&mut self, found: &[Found], stem: &str) {
+    fn add_counters(&mut self, found: &[CounterColumn], stem: &str) {
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for (at, column) in found.iter().enumerate() {
             let name = if column.name == ACCUMULATION {
@@ -148,15 +148,16 @@ impl Header {
 
 /// The counter that an accumulation adds up: the one before, else the only level of its pass that no other adds up, else
 /// that in the name of the file.
-fn level<'a>(found: &'a [Found], at: usize, stem: &'a str) -> Option<&'a str> {
+fn level<'a>(found: &'a [CounterColumn], at: usize, stem: &'a str) -> Option<&'a str> {
     let own = found.get(at)?;
     let before = at.checked_sub(1).and_then(|at| found.get(at));
-    let is_level = |column: &&Found| column.name.starts_with("SQ_") && column.name.contains("LEVEL");
+    let is_level = |column: &&CounterColumn| column.name.starts_with("SQ_") && column.name.contains("LEVEL");
     if let Some(before) = before.filter(|column| column.position + 1 == own.position).filter(is_level) {
         return Some(&before.name);
     }
-    let is_free =
-        |column: &Found| !found.iter().any(|after| after.position == column.position + 1 && after.name == ACCUMULATION);
+    let is_free = |column: &CounterColumn| {
+        !found.iter().any(|after| after.position == column.position + 1 && after.name == ACCUMULATION)
+    };
     let of_pass = found.iter().filter(|column| column.pass == own.pass && is_free(column));
     let mut of_pass = of_pass.filter(is_level);
     if let (Some(only), None) = (of_pass.next(), of_pass.next()) {
@@ -169,7 +170,7 @@ fn level<'a>(found: &'a [Found], at: usize, stem: &'a str) -> Option<&'a str> {
 
 /// What the first bytes of a file tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadOf {
+pub enum HeadKind {
     /// Counters of dispatches.
     Counters,
     /// The description of the machine.
@@ -179,18 +180,18 @@ pub enum HeadOf {
 }
 
 /// Looks at the header of a file, which may be cut.
-pub fn head_of(bytes: &[u8]) -> HeadOf {
+pub fn head_of(bytes: &[u8]) -> HeadKind {
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let mut record = ByteRecord::new();
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
     if !reader.read_byte_record(&mut record).unwrap_or(false) {
-        return HeadOf::Other;
+        return HeadKind::Other;
     }
     if Header::new(&record, "").is_of_workload() {
-        return HeadOf::Counters;
+        return HeadKind::Counters;
     }
     let has = |name: &str| record.iter().any(|field| trimmed(field) == name);
-    if ["workload_name", "gpu_arch", "hostname"].into_iter().all(has) { HeadOf::System } else { HeadOf::Other }
+    if ["workload_name", "gpu_arch", "hostname"].into_iter().all(has) { HeadKind::System } else { HeadKind::Other }
 }
 
 #[cfg(test)]
@@ -259,13 +260,13 @@ mod tests {
     #[test]
     fn heads() {
         for (line, wanted) in [
-            (format!("{BASE},SQ_WAVES\n1,k,0,64,64,1\n"), HeadOf::Counters),
-            (format!("{BASE},Counter_Name,Counter_Value"), HeadOf::Counters),
-            (format!("\u{feff}{BASE},SQ_WAVES,TCC_HI"), HeadOf::Counters),
-            (format!("{BASE},Start_Timestamp,End_Timestamp"), HeadOf::Other),
-            ("Dispatch_ID,Kernel_Name,GPU_ID".to_owned(), HeadOf::Other),
-            ("workload_name,command,hostname,gpu_arch\na,b,c,d\n".to_owned(), HeadOf::System),
-            (String::new(), HeadOf::Other),
+            (format!("{BASE},SQ_WAVES\n1,k,0,64,64,1\n"), HeadKind::Counters),
+            (format!("{BASE},Counter_Name,Counter_Value"), HeadKind::Counters),
+            (format!("\u{feff}{BASE},SQ_WAVES,TCC_HI"), HeadKind::Counters),
+            (format!("{BASE},Start_Timestamp,End_Timestamp"), HeadKind::Other),
+            ("Dispatch_ID,Kernel_Name,GPU_ID".to_owned(), HeadKind::Other),
+            ("workload_name,command,hostname,gpu_arch\na,b,c,d\n".to_owned(), HeadKind::System),
+            (String::new(), HeadKind::Other),
         ] {
             assert_eq!(head_of(line.as_bytes()), wanted, "{line}");
         }

@@ -22,7 +22,7 @@ mod workload;
 
 #[cfg(feature = "tables")]
 pub use format::ComputeCounters;
-pub use header::{HeadOf, head_of};
+pub use header::{HeadKind, head_of};
 
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rocprofiler-compute";

@@ -15,11 +15,11 @@ use super::{counters, dispatches};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::csv::CsvFile;
 use crate::input::common::{TableBuilder, is_left_out};
-use crate::input::format::{Found, Opened};
+use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 struct ComputeSource(Survey);
 
@@ -62,7 +62,7 @@ pub fn find(workload: &Workload) -> Result<Opened> {
         agents: survey.gpus.iter().map(|gpu| system.gpu(*gpu)).collect(),
         ..ProcessFacts::default()
     };
-    Ok(Opened { processes: vec![Found { facts, source: Arc::new(ComputeSource(survey)) }], notes, damage })
+    Ok(Opened { processes: vec![ProcessInput { facts, source: Arc::new(ComputeSource(survey)) }], notes, damage })
 }
 
 fn note(check_id: &'static str, table_name: &str, count: usize, path: &str, detail: String) -> Anomaly {
@@ -108,7 +108,7 @@ fn content_hash(workload: &Workload, survey: &Survey) -> String {
     format!("{:032x}", xxh3_128(&bytes))
 }
 
-impl Source for ComputeSource {
+impl ProcessReader for ComputeSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         if is_left_out(context, table.name) {
             return Ok(Rows::clean(empty_frame(columns).lazy()));

@@ -113,7 +113,7 @@ pub fn agents(listed: &[Listed], guid: Option<&str>, census: &Census) -> (Vec<Ag
             agents.push(agent);
         }
     }
-    if agents.is_empty() { synthesised(census) } else { (facts(&agents), ids(&agents, census)) }
+    if agents.is_empty() { synthesized(census) } else { (facts(&agents), ids(&agents, census)) }
 }
 
 fn facts(agents: &[&Listed]) -> Vec<AgentFacts> {
@@ -155,7 +155,7 @@ fn ids(agents: &[&Listed], census: &Census) -> BTreeMap<i64, i64> {
 }
 
 /// Agents that rows name, of the type that their use shows.
-fn synthesised(census: &Census) -> (Vec<AgentFacts>, BTreeMap<i64, i64>) {
+fn synthesized(census: &Census) -> (Vec<AgentFacts>, BTreeMap<i64, i64>) {
     let labels = || census.agents.iter().map(|(code, used)| (*code, AgentLabel::of_code(*code), *used));
     let largest = |matching: fn(&AgentLabel) -> bool| {
         labels().map(|(_, label, _)| label).filter(matching).map(AgentLabel::number).max().map_or(0, |at| at + 1)

@@ -105,7 +105,7 @@ impl Survey {
 
 fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
     let (record, _) = start(file)?;
-    let kind = Kind::of(&record)
+    let kind = Kind::from_header(&record)
         .context("the header is no longer the one that was looked at first; was the file written to?")?;
     let header = Header::new(&record);
     let mut censuses: BTreeMap<RowKey, Census> = BTreeMap::new();
@@ -130,7 +130,7 @@ fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
 
 /// What was odd about rows that were read.
 #[derive(Clone, Debug, Default)]
-pub struct Findings {
+pub struct RowAnomalies {
     /// Things to know.
     pub anomalies: Vec<Anomaly>,
     /// Rows that could not be read.
@@ -147,7 +147,7 @@ impl Capture {
         &self,
         kind: Kind,
         table: &str,
-        findings: &mut Findings,
+        findings: &mut RowAnomalies,
         make: impl Fn() -> S + Sync,
         visit: impl Fn(&mut S, &Row<'_>) + Sync,
     ) -> Result<Vec<S>> {

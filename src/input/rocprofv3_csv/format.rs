@@ -8,16 +8,16 @@ use anyhow::Result;
 use super::group::grouped;
 use super::source::find;
 use crate::input::common::csv::CsvFile;
-use crate::input::content::Content;
-use crate::input::format::{Format, Group, Opened, Recognised};
-use crate::input::head::Head;
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Group, Opened, Recognized};
+use crate::input::recognition::head::Head;
 
 /// rocprofv3 CSV, plain or compressed.
 pub struct RocprofCsv;
 
 impl Format for RocprofCsv {
-    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
-        matches!(content, Content::Head(Head::RocprofCsv)).then_some(Recognised::Part)
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
+        matches!(content, Content::Head(Head::RocprofCsv)).then_some(Recognized::Part)
     }
 
     fn grouped(&self, parts: Vec<CsvFile>) -> Vec<Arc<dyn Group>> {

@@ -127,12 +127,12 @@ pub fn is_same_run(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
     if facts.guid.is_some() && guid(facts) == guid(other) {
         return true;
     }
-    let (path, beside) = (Path::new(&facts.path), Path::new(&other.path));
+    let (path, other_path) = (Path::new(&facts.path), Path::new(&other.path));
     let source = facts.source.replace("_*.csv", "_agent_info.csv").replace("*.csv", "agent_info.csv");
     let Some(prefix) = prefix(&source) else { return false };
-    let name = name_of(beside);
+    let name = name_of(other_path);
     let own = if prefix.is_empty() { "results.".to_owned() } else { format!("{prefix}_results.") };
-    path.parent() == beside.parent() && name.starts_with(&own) && (facts.pid < 0 || facts.pid == other.pid)
+    path.parent() == other_path.parent() && name.starts_with(&own) && (facts.pid < 0 || facts.pid == other.pid)
 }
 
 #[cfg(test)]

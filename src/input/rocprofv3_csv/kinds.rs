@@ -48,7 +48,7 @@ impl Kind {
     }
 
     /// The kind of a file with this header.
-    pub fn of(header: &ByteRecord) -> Option<Self> {
+    pub fn from_header(header: &ByteRecord) -> Option<Self> {
         use Col::*;
         let columns = Header::new(header);
         let has = |names: &[Col]| columns.has(names);
@@ -91,7 +91,7 @@ impl Kind {
 
 /// What the first bytes of a file tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadOf {
+pub enum HeadKind {
     /// A file of records.
     Records,
     /// Statistics that were derived from records.
@@ -101,22 +101,22 @@ pub enum HeadOf {
 }
 
 /// Looks at the header of a file.
-pub fn head_of(bytes: &[u8]) -> HeadOf {
+pub fn head_of(bytes: &[u8]) -> HeadKind {
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if !line.contains(&b',') {
-        return HeadOf::Other;
+        return HeadKind::Other;
     }
     let mut header = ByteRecord::new();
     let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line);
     if !reader.read_byte_record(&mut header).unwrap_or(false) {
-        return HeadOf::Other;
+        return HeadKind::Other;
     }
     let has = |name: &str| header.iter().any(|field| spelling(&String::from_utf8_lossy(field)) == name);
     if ["name", "calls", "percentage"].into_iter().all(has) && (has("totaldurationns") || has("averagens")) {
-        HeadOf::Summary
-    } else if Kind::of(&header).is_some() {
-        HeadOf::Records
+        HeadKind::Summary
+    } else if Kind::from_header(&header).is_some() {
+        HeadKind::Records
     } else {
-        HeadOf::Other
+        HeadKind::Other
     }
 }

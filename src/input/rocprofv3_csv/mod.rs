@@ -43,7 +43,7 @@ mod words;
 #[cfg(feature = "tables")]
 pub use format::RocprofCsv;
 pub use group::{Group, is_named_like_capture, is_same_run};
-pub use kinds::{HeadOf, head_of};
+pub use kinds::{HeadKind, head_of};
 
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rocprofv3-csv";

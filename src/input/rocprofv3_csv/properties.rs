@@ -21,7 +21,7 @@ pub fn csv_rows(bytes: &[u8]) {
     }
     let file = CsvFile { path: stored.path().to_owned(), shown: "file".to_owned() };
     let Ok((record, _)) = start(&file) else { return };
-    let (header, _kind) = (Header::new(&record), Kind::of(&record));
+    let (header, _kind) = (Header::new(&record), Kind::from_header(&record));
     let mut rows: Vec<Vec<Option<i64>>> = Vec::new();
     let numbers = |row: &Row<'_>| NUMBERS.iter().map(|column| row.number(*column)).collect();
     let mut visit = |row: &Row<'_>| {

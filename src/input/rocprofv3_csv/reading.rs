@@ -3,7 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::capture::{Capture, Findings};
+use super::capture::{Capture, RowAnomalies};
 use crate::input::common::TableBuilder;
 use crate::schema::{Column as Declaration, Table};
 use crate::trace::source::{ReadContext, Rows};
@@ -15,7 +15,7 @@ pub struct Reading<'a> {
     /// Canonical columns.
     pub builder: TableBuilder<'a>,
     /// What was odd about the rows.
-    pub findings: Findings,
+    pub findings: RowAnomalies,
 }
 
 impl<'a> Reading<'a> {
@@ -26,7 +26,7 @@ impl<'a> Reading<'a> {
         table: &'static Table,
         wanted: &'a [&'static Declaration],
     ) -> Self {
-        Self { capture, builder: TableBuilder::new(context, table, wanted), findings: Findings::default() }
+        Self { capture, builder: TableBuilder::new(context, table, wanted), findings: RowAnomalies::default() }
     }
 
     /// Adds a column of integers if it is wanted.

@@ -17,11 +17,11 @@ use super::symbols::Symbols;
 use super::{calls, counters, dispatches, info, pc_samples, transfers};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::is_left_out;
-use crate::input::format::{Found, Opened};
+use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 struct CsvSource(Capture);
 
@@ -45,7 +45,7 @@ pub fn find(group: &Group) -> Result<Opened> {
             census: owned.census,
             agents: labels,
         };
-        processes.push(Found { facts, source: Arc::new(CsvSource(capture)) });
+        processes.push(ProcessInput { facts, source: Arc::new(CsvSource(capture)) });
     }
     Ok(Opened { processes, notes, damage: survey.damage })
 }
@@ -108,7 +108,7 @@ fn content_hash(shared: &Shared) -> u64 {
     bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))
 }
 
-impl Source for CsvSource {
+impl ProcessReader for CsvSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         if is_left_out(context, table.name) {
             return Ok(Rows::clean(empty_frame(columns).lazy()));

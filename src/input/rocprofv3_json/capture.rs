@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 
 use super::census::Census;
 use super::file::InputFile;
-use super::index::{ProcessIndex, Section};
 use super::kinds::Kinds;
 use super::parts::{Collected, Shortcuts, Sink, read_object, read_section};
-use super::roles::Roles;
+use super::structure::index::{ProcessIndex, Section};
+use super::structure::roles::Roles;
 use super::symbols::Symbols;
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
@@ -31,23 +31,23 @@ pub struct Capture {
     /// Agent id by handle.
     pub agents: BTreeMap<i64, i64>,
     /// Names of kinds and operations.
-    pub kinds: OnceLock<(Kinds, Findings)>,
+    pub kinds: OnceLock<(Kinds, SectionAnomalies)>,
     /// Kernel symbols.
-    pub symbols: OnceLock<(Symbols, Findings)>,
+    pub symbols: OnceLock<(Symbols, SectionAnomalies)>,
     /// Threads, queues, streams and numbers of calls.
-    pub census: OnceLock<(Census, Findings)>,
+    pub census: OnceLock<(Census, SectionAnomalies)>,
 }
 
 /// What was odd about sections that were read.
 #[derive(Clone, Debug, Default)]
-pub struct Findings {
+pub struct SectionAnomalies {
     /// Things to know.
     pub anomalies: Vec<Anomaly>,
     /// Records that could not be read.
     pub damage: Vec<Damage>,
 }
 
-impl Findings {
+impl SectionAnomalies {
     /// Adds those of another read.
     pub fn extend(&mut self, other: &Self) {
         self.anomalies.extend(other.anomalies.iter().cloned());
@@ -86,7 +86,7 @@ impl Capture {
     pub fn records<S: Sink>(
         &self,
         section: &Section,
-        findings: &mut Findings,
+        findings: &mut SectionAnomalies,
         sink: impl Fn() -> S + Sync,
     ) -> Result<Vec<S::Output>> {
         self.records_by(section, findings, sink, None)
@@ -99,7 +99,7 @@ impl Capture {
     pub fn records_by<S: Sink>(
         &self,
         section: &Section,
-        findings: &mut Findings,
+        findings: &mut SectionAnomalies,
         sink: impl Fn() -> S + Sync,
         shortcuts: Option<&Shortcuts<'_, S::Output>>,
     ) -> Result<Vec<S::Output>> {
@@ -123,7 +123,7 @@ impl Capture {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn gather<T: FromRecord>(&self, name: &str, findings: &mut Findings) -> Result<Vec<T>> {
+    pub fn gather<T: FromRecord>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Vec<T>> {
         let mut all = Vec::new();
         for section in self.process.named(name) {
             let parts = self.records(section, findings, || Gather(Vec::new()))?;
@@ -136,7 +136,7 @@ impl Capture {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn object<T: DeserializeOwned>(&self, name: &str, findings: &mut Findings) -> Result<Option<T>> {
+    pub fn object<T: DeserializeOwned>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Option<T>> {
         let Some(section) = self.process.named(name).next() else { return Ok(None) };
         let (value, lossy) = read_object(&self.file, section)?;
         findings.lossy(name, usize::from(lossy));
@@ -155,11 +155,11 @@ impl Capture {
     /// # Errors
     /// Those of `make`.
     pub fn cached<T>(
-        cache: &OnceLock<(T, Findings)>,
-        make: impl FnOnce(&mut Findings) -> Result<T>,
-    ) -> Result<(&T, &Findings)> {
+        cache: &OnceLock<(T, SectionAnomalies)>,
+        make: impl FnOnce(&mut SectionAnomalies) -> Result<T>,
+    ) -> Result<(&T, &SectionAnomalies)> {
         if cache.get().is_none() {
-            let mut findings = Findings::default();
+            let mut findings = SectionAnomalies::default();
             let value = make(&mut findings)?;
             let _ = cache.set((value, findings));
         }

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 
-use super::capture::{Capture, Findings};
-use super::gathered::Keep;
-use super::index::Section;
+use super::capture::{Capture, SectionAnomalies};
 use super::integers::{Field, Layout, Selected, by_template};
+use super::parsing::records::Surveyed;
 use super::parts::{Shortcuts, Sink};
-use super::records::Surveyed;
-use super::roles::{ALLOCATIONS, COPIES, COUNTERS, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS};
+use super::structure::gathered::Keep;
+use super::structure::index::Section;
+use super::structure::roles::{ALLOCATIONS, COPIES, COUNTERS, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS};
 use super::template::IntColumn;
 
 /// Category of the calls that give names to threads and other things.
@@ -139,7 +139,7 @@ impl Sink for Survey<'_> {
 }
 
 impl Census {
-    fn read(capture: &Capture, findings: &mut Findings) -> Result<Self> {
+    fn read(capture: &Capture, findings: &mut SectionAnomalies) -> Result<Self> {
         let (kinds, of_kinds) = capture.kinds()?;
         findings.extend(of_kinds);
         let is_naming = |kind: Option<i64>, operation: Option<i64>| {
@@ -159,7 +159,7 @@ impl Census {
     fn add_section(
         &mut self,
         capture: &Capture,
-        findings: &mut Findings,
+        findings: &mut SectionAnomalies,
         section: &Section,
         of_calls: bool,
         is_naming: &(dyn Fn(Option<i64>, Option<i64>) -> bool + Sync),
@@ -190,7 +190,7 @@ impl Capture {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn census(&self) -> Result<(&Census, &Findings)> {
+    pub fn census(&self) -> Result<(&Census, &SectionAnomalies)> {
         Self::cached(&self.census, |findings| Census::read(self, findings))
     }
 }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 
 use super::ROOT_KEY;
-use super::gathered::Gathered;
 use super::inflate::{Inflated, expected_length, inflate};
+use super::structure::gathered::Gathered;
 use super::template::PADDING;
 use crate::input::common::gzip::GzipText;
 
@@ -30,7 +30,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 const COMPRESSED_BYTES: usize = 1 << 15;
 
 /// Bytes of decompressed texts that are held in memory, of all inputs together.
-const MOST_IN_MEMORY: u64 = 64 << 20;
+const MAX_IN_MEMORY: u64 = 64 << 20;
 
 thread_local! {
     /// What was read last, so that not every part of a file needs memory of its own.
@@ -95,7 +95,7 @@ impl InputFile {
                 gathered: Gathered::default(),
             });
         }
-        let room = MOST_IN_MEMORY.saturating_sub(spool.in_memory);
+        let room = MAX_IN_MEMORY.saturating_sub(spool.in_memory);
         if let Some(Inflated { memory, length }) = inflate(path, room, PADDING)? {
             spool.in_memory += length as u64;
             let content = Content::InMemory { text: Box::new(memory), length };
@@ -271,8 +271,8 @@ pub fn decompressed_head(path: &Path, length: u64) -> Vec<u8> {
 mod tests {
     use std::io::Write;
 
-    use super::super::sweep::scan;
     use super::*;
+    use crate::input::rocprofv3_json::structure::sweep::scan;
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
@@ -296,7 +296,7 @@ mod tests {
             ("half", compressed(&text), 25),
             ("none", compressed(&text), 0),
         ] {
-            let mut spool = Spool { in_memory: MOST_IN_MEMORY - room, ..Spool::default() };
+            let mut spool = Spool { in_memory: MAX_IN_MEMORY - room, ..Spool::default() };
             let path = directory.path().join(name);
             std::fs::write(&path, bytes).unwrap();
             let file = InputFile::open(&path, &mut spool).unwrap();
@@ -319,7 +319,7 @@ mod tests {
     fn compressed_files_share_one_open_file() {
         let directory = tempfile::tempdir().unwrap();
         // There is no room in memory.
-        let mut spool = Spool { in_memory: MOST_IN_MEMORY, ..Spool::default() };
+        let mut spool = Spool { in_memory: MAX_IN_MEMORY, ..Spool::default() };
         let texts: Vec<String> = (1..9).map(|number| number.to_string().repeat(number * 100_000)).collect();
         let files: Vec<InputFile> = texts
             .iter()

@@ -3,17 +3,17 @@
 use std::sync::PoisonError;
 
 use super::source::find;
-use crate::input::content::Content;
-use crate::input::format::{Format, Recognised};
-use crate::input::head::Head;
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Recognized};
+use crate::input::recognition::head::Head;
 
 /// rocprofv3 JSON, plain or compressed, or a list of samples out of it.
 pub struct RocprofJson;
 
 impl Format for RocprofJson {
-    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
         let Content::Head(Head::RocprofJson | Head::PcSamples) = content else { return None };
-        Some(Recognised::capture(|opening| {
+        Some(Recognized::capture(|opening| {
             let spools = || opening.shared.spools.lock().unwrap_or_else(PoisonError::into_inner);
             let mut spool = spools().pop().unwrap_or_default();
             let opened = find(opening.path, opening.shown, opening.name, &mut spool, opening.ahead);

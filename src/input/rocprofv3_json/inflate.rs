@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::file::GZIP_MAGIC;
 
 /// Bytes that one compressed byte can stand for.
-const MOST_DEFLATED: u64 = 1_032;
+const MAX_DEFLATED: u64 = 1_032;
 /// How the header of a text starts: magic and the only method there is.
 const TEXT_START: &[u8] = &[0x1f, 0x8b, 0x08];
 
@@ -76,5 +76,5 @@ pub fn expected_length(mut file: &File) -> Result<u64> {
     let read = file.read_exact(&mut last);
     file.rewind()?;
     let said = read.map_or(0, |()| u64::from(u32::from_le_bytes(last)));
-    Ok(said.min(length.saturating_mul(MOST_DEFLATED)))
+    Ok(said.min(length.saturating_mul(MAX_DEFLATED)))
 }

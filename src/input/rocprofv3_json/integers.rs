@@ -8,11 +8,11 @@ use polars::prelude::*;
 use polars_arrow::bitmap::Bitmap;
 use serde::de::DeserializeOwned;
 
-use super::capture::{Capture, Findings};
-use super::gathered::Keep;
-use super::index::{Part, Section};
+use super::capture::{Capture, SectionAnomalies};
 use super::parts::{Shortcuts, Sink};
-use super::sweep::Gather;
+use super::structure::gathered::Keep;
+use super::structure::index::{Part, Section};
+use super::structure::sweep::Gather;
 use super::template::{General, IntColumn, Packed, Runner, Shape, Stop, Wanted};
 
 /// A value of a record, and which canonical columns need it.
@@ -169,7 +169,7 @@ impl Integers {
         capture: &Capture,
         section: &Section,
         selected: &Selected<R>,
-        findings: &mut Findings,
+        findings: &mut SectionAnomalies,
     ) -> Result<Self> {
         let sink = || Columns::<W, R> {
             record: PhantomData,

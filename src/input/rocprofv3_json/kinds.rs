@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 
-use super::capture::{Capture, Findings, FromRecord};
-use super::records::Kind;
+use super::capture::{Capture, FromRecord, SectionAnomalies};
+use super::parsing::records::Kind;
 
 /// The file's list of kinds.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl FromRecord for KindNames {
 }
 
 impl Kinds {
-    fn read(capture: &Capture, findings: &mut Findings) -> Result<Self> {
+    fn read(capture: &Capture, findings: &mut SectionAnomalies) -> Result<Self> {
         Ok(Self(capture.gather("strings.buffer_records", findings)?))
     }
 
@@ -54,7 +54,7 @@ impl Capture {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn kinds(&self) -> Result<(&Kinds, &Findings)> {
+    pub fn kinds(&self) -> Result<(&Kinds, &SectionAnomalies)> {
         Self::cached(&self.kinds, |findings| Kinds::read(self, findings))
     }
 }

@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde::de::{Deserializer as _, IgnoredAny, SeqAccess, Visitor};
 
-use super::bare_words::quiet;
 use super::file::InputFile;
-use super::index::{Part, Section};
-use super::scanner::{ROOT_KEY, Scanner};
-use super::surrogates::mend;
+use super::parsing::bare_words::quiet;
+use super::parsing::surrogates::mend;
+use super::structure::index::{Part, Section};
+use super::structure::scanner::{ROOT_KEY, Scanner};
 
 /// A part longer than this holds one record that is longer than any a profiler writes; it is not read.
 const LONGEST_PART: u64 = 64 << 20;
@@ -78,7 +78,7 @@ pub fn read_section<S: Sink>(
     let whole = |output| OfPart { output, lossy: 0, bad: 0, first_cause: None };
     let read = |piece: Piece<S::Output>| match piece {
         Piece::Gathered(output) => Ok(whole(output)),
-        Piece::Unread(part) => {
+        Piece::UnreadContent(part) => {
             match shortcuts.map(|shortcuts| by_template(file, &part, shortcuts)).transpose()?.flatten() {
                 Some(output) => Ok(whole(output)),
                 None => read_part(file, part, &sink),
@@ -99,7 +99,7 @@ pub fn read_section<S: Sink>(
 
 enum Piece<T> {
     Gathered(T),
-    Unread(Part),
+    UnreadContent(Part),
 }
 
 /// The parts, those that were gathered before by what they gave.
@@ -110,7 +110,7 @@ fn pieces<T>(parts: &[Part], shortcuts: Option<&Shortcuts<'_, T>>) -> Vec<Piece<
         let gathered = shortcuts.and_then(|shortcuts| (shortcuts.gathered)(rest));
         let (piece, behind) = match gathered {
             Some((output, count)) => (Piece::Gathered(output), rest.get(count.max(1)..).unwrap_or_default()),
-            None => (Piece::Unread(*first), others),
+            None => (Piece::UnreadContent(*first), others),
         };
         pieces.push(piece);
         rest = behind;

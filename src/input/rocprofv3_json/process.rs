@@ -6,9 +6,9 @@ use anyhow::Result;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::capture::{Capture, Findings, FromRecord};
-use super::roles::COUNTERS;
-use super::values::{AgentRecord, Int, Text, or_default};
+use super::capture::{Capture, FromRecord, SectionAnomalies};
+use super::parsing::values::{AgentRecord, Int, Text, or_default};
+use super::structure::roles::COUNTERS;
 use crate::input::common::{agent_details, detail};
 use crate::schema::facts::{AgentFacts, ProcessFacts};
 
@@ -53,7 +53,7 @@ pub fn facts(
     capture: &Capture,
     source: &str,
     agents: Vec<AgentFacts>,
-    findings: &mut Findings,
+    findings: &mut SectionAnomalies,
 ) -> Result<ProcessFacts> {
     let metadata: Metadata = capture.object("metadata", findings)?.unwrap_or_default();
     let node = metadata.node;
@@ -115,7 +115,7 @@ impl FromRecord for Agent {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn agents(capture: &Capture, findings: &mut Findings) -> Result<(Vec<AgentFacts>, BTreeMap<i64, i64>)> {
+pub fn agents(capture: &Capture, findings: &mut SectionAnomalies) -> Result<(Vec<AgentFacts>, BTreeMap<i64, i64>)> {
     let mut handles = BTreeMap::new();
     let mut agents: Vec<AgentFacts> = Vec::new();
     let records: Vec<Agent> = capture.gather("agents", findings)?;

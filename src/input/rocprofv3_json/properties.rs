@@ -8,14 +8,16 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 pub use super::template::properties::*;
 
-use super::bare_words::quiet;
 use super::file::{InputFile, Spool};
-use super::index::{FileIndex, Section};
+use super::parsing::bare_words::quiet;
+use super::parsing::records::{
+    Activity, CallWithArgs, CountedDispatch, CounterRecord, Dispatch, KernelSymbol, PcSample,
+};
+use super::parsing::surrogates::mend;
+use super::parsing::values::{Int, Length, Real, Text};
 use super::parts::{Sink, read_section};
-use super::records::{Activity, CallWithArgs, CountedDispatch, CounterRecord, Dispatch, KernelSymbol, PcSample};
-use super::scanner::{ROOT_KEY, Scanner};
-use super::surrogates::mend;
-use super::values::{Int, Length, Real, Text};
+use super::structure::index::{FileIndex, Section};
+use super::structure::scanner::{ROOT_KEY, Scanner};
 
 /// The scanner finds the same whatever the blocks it is fed, its sections lie in the text, and of a text that is JSON
 /// they are those that a parser sees. The first byte is the distance of splits.

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::capture::{Capture, Findings};
+use super::capture::{Capture, SectionAnomalies};
 use super::integers::Integers;
 use crate::input::common::{TableBuilder, count_first};
 use crate::schema::anomaly::Severity;
@@ -17,7 +17,7 @@ pub struct Reading<'a> {
     /// Canonical columns.
     pub builder: TableBuilder<'a>,
     /// What was odd about the sections.
-    pub findings: Findings,
+    pub findings: SectionAnomalies,
 }
 
 impl<'a> Reading<'a> {
@@ -28,7 +28,7 @@ impl<'a> Reading<'a> {
         table: &'static Table,
         wanted: &'a [&'static Declaration],
     ) -> Self {
-        Self { capture, builder: TableBuilder::new(context, table, wanted), findings: Findings::default() }
+        Self { capture, builder: TableBuilder::new(context, table, wanted), findings: SectionAnomalies::default() }
     }
 
     /// Adds a column of integers if it is wanted.

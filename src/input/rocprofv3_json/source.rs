@@ -6,24 +6,24 @@ use std::sync::{Arc, OnceLock};
 use anyhow::{Result, bail};
 use polars::prelude::IntoLazy;
 
-use super::capture::{Capture, Findings};
+use super::capture::{Capture, SectionAnomalies};
 use super::file::{InputFile, Spool};
-use super::gathered::Keep;
-use super::index::{Behind, FileIndex};
 use super::integers::Selected;
+use super::parsing::records::{Activity, Dispatch};
 use super::process::{agents, facts};
 use super::reading::Reading;
-use super::records::{Activity, Dispatch};
-use super::roles::{ALLOCATIONS, CALLS, COPIES, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS, PC_SAMPLES, Roles};
-use super::sweep::{Gather, scan};
-use super::{args, calls, counters, dispatches, info, pc_samples, transfers};
+use super::structure::gathered::Keep;
+use super::structure::index::{FileIndex, TrailingData};
+use super::structure::roles::{ALLOCATIONS, CALLS, COPIES, DISPATCHES, GRAPH_LAUNCHES, HIP_EVENTS, PC_SAMPLES, Roles};
+use super::structure::sweep::{Gather, scan};
+use super::tables::{args, calls, counters, dispatches, info, pc_samples, transfers};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::columns::requests::Request;
 use crate::input::common::is_left_out;
-use crate::input::format::{Found, Opened};
+use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::{Column, Table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 struct JsonSource(Capture);
 
@@ -39,11 +39,11 @@ pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &R
         bail!("{}", damage.cause);
     }
     let mut processes = Vec::new();
-    let mut findings = Findings::default();
-    let mut notes = Vec::from_iter(junk_behind(shown, &index));
+    let mut findings = SectionAnomalies::default();
+    let mut notes = Vec::from_iter(trailing_junk(shown, &index));
     for process in index.processes {
         let mut capture = Capture {
-            roles: Roles::of(&process, &file),
+            roles: Roles::new(&process, &file),
             file: Arc::clone(&file),
             path: shown.to_owned(),
             structural: damage.clone(),
@@ -64,7 +64,7 @@ pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &R
             first_key: Some(shown.to_owned()),
             detail: format!("records of {section} are of an unknown kind and were not read"),
         }));
-        processes.push(Found { facts, source: Arc::new(JsonSource(capture)) });
+        processes.push(ProcessInput { facts, source: Arc::new(JsonSource(capture)) });
     }
     notes.append(&mut findings.anomalies);
     damage.append(&mut findings.damage);
@@ -94,8 +94,8 @@ fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
 }
 
 /// Says that bytes behind the document are no part of it.
-fn junk_behind(shown: &str, index: &FileIndex) -> Option<Anomaly> {
-    let Some((Behind::Junk, at)) = index.behind else { return None };
+fn trailing_junk(shown: &str, index: &FileIndex) -> Option<Anomaly> {
+    let Some((TrailingData::Junk, at)) = index.behind else { return None };
     Some(Anomaly {
         check_id: "junk_behind",
         severity: Severity::Warning,
@@ -120,7 +120,7 @@ fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Da
     if let Some(flaw) = index.flaw {
         causes.push(format!("{} at byte {} of the JSON; records around it may be missing", flaw.what, flaw.at));
     }
-    if let Some((Behind::Document, at)) = index.behind {
+    if let Some((TrailingData::Document, at)) = index.behind {
         causes.push(format!(
             "a second document begins at byte {at} of the JSON, of which nothing was read; put it into a file of its own"
         ));
@@ -128,7 +128,7 @@ fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Da
     causes.into_iter().map(|cause| Damage { path: shown.to_owned(), part: String::new(), cause }).collect()
 }
 
-impl Source for JsonSource {
+impl ProcessReader for JsonSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         if is_left_out(context, table.name) {
             return Ok(Rows::clean(empty_frame(columns).lazy()));

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use rayon::prelude::*;
 
-use super::capture::{Capture, Findings, FromRecord};
-use super::records::KernelSymbol;
+use super::capture::{Capture, FromRecord, SectionAnomalies};
+use super::parsing::records::KernelSymbol;
 use crate::analysis::kernel_names::strip_kd;
 use crate::input::common::{IdIndex, SymbolNames, placeholder};
 
@@ -63,7 +63,7 @@ impl Symbols {
     pub const COLUMNS: [&'static str; 6] =
         ["vgpr", "accum_vgpr", "sgpr", "lds_static_bytes", "scratch_static_bytes", "code_object_id"];
 
-    fn read(capture: &Capture, findings: &mut Findings) -> Result<Self> {
+    fn read(capture: &Capture, findings: &mut SectionAnomalies) -> Result<Self> {
         let mut rows: Vec<Row> = capture.gather("kernel_symbols", findings)?;
         rows.retain(|row| !row.is_placeholder);
         let listed = rows.len();
@@ -110,7 +110,7 @@ impl Capture {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn symbols(&self) -> Result<(&Symbols, &Findings)> {
+    pub fn symbols(&self) -> Result<(&Symbols, &SectionAnomalies)> {
         Self::cached(&self.symbols, |findings| Symbols::read(self, findings))
     }
 }

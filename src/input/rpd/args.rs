@@ -11,14 +11,14 @@ use crate::input::common::Texts;
 use crate::input::common::sqlite::{Condition, integer, text};
 
 /// Texts that may be those of the file.
-pub enum Held<'a> {
+pub enum TextLookup<'a> {
     /// All of the file.
     Shared(&'a Texts),
     /// Those just read.
     Own(Texts),
 }
 
-impl Held<'_> {
+impl TextLookup<'_> {
     /// The texts.
     pub fn get(&self) -> &Texts {
         match self {
@@ -32,12 +32,12 @@ impl Held<'_> {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<Held<'a>> {
+pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<TextLookup<'a>> {
     if reading.capture.container.args_table() == "string" {
-        return Ok(Held::Shared(reading.strings()?));
+        return Ok(TextLookup::Shared(reading.strings()?));
     }
     let columns = reading.read("ustring", &[text("string")], condition)?;
-    Ok(Held::Own(Texts::of(&columns.integers("id"), &columns.texts("string"))))
+    Ok(TextLookup::Own(Texts::new(&columns.integers("id"), &columns.texts("string"))))
 }
 
 /// Assembles the arguments of all calls but markers, whose text is their message.

@@ -72,7 +72,7 @@ fn put_names(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     }
     let kernels = kernel_ids(reading, ops)?;
     reading.put("kernel_id", kernels.clone().into_series());
-    let symbols = Symbols::of(reading, &kernels)?;
+    let symbols = Symbols::read(reading, &kernels)?;
     let resolved = symbols.names.resolve(&symbols.index, &kernels, reading.context.categories);
     for (name, dictionary) in resolved.names.dispatch_columns() {
         reading.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::census::holds_nothing;
 use super::source::find;
-use crate::input::content::Content;
-use crate::input::format::{Format, Recognised};
-use crate::input::skipped::{Unread, Why};
+use crate::input::recognition::content::Content;
+use crate::input::recognition::format::{Format, Recognized};
+use crate::input::recognition::skipped::{SkipReason, UnreadContent};
 
 /// Tables that every RPD database has.
 const TABLES: [&str; 2] = ["rocpd_api", "rocpd_op"];
@@ -15,16 +15,16 @@ const TABLES: [&str; 2] = ["rocpd_api", "rocpd_op"];
 pub struct Rpd;
 
 impl Format for Rpd {
-    fn recognise(&self, content: &mut Content) -> Option<Recognised> {
+    fn recognize(&self, content: &mut Content) -> Option<Recognized> {
         let Content::Database(Some(database)) = content else { return None };
         if !TABLES.iter().all(|name| database.has(name)) {
             return None;
         }
         if holds_nothing(&database.file) {
             let reason = "an RPD database in which nothing was recorded; collect again while the GPU works";
-            return Some(Unread::new(Why::Other, reason).into());
+            return Some(UnreadContent::new(SkipReason::Other, reason).into());
         }
         let file = Arc::clone(&database.file);
-        Some(Recognised::capture(move |opening| find(&file, opening.shown, opening.name, opening.reader)))
+        Some(Recognized::capture(move |opening| find(&file, opening.shown, opening.name, opening.reader)))
     }
 }

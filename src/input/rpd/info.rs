@@ -80,7 +80,7 @@ pub fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
 pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let ops = Ops::read(reading, OpKind::Kernel, &KERNEL_ID_SOURCES, true)?;
     let kernels = kernel_ids(reading, &ops)?;
-    let symbols = Symbols::of(reading, &kernels)?;
+    let symbols = Symbols::read(reading, &kernels)?;
     reading.set_height(symbols.ids.len());
     reading.put_integers("kernel_id", symbols.ids.iter().map(|id| Some(*id)));
     if reading.wants(&["kernel_name", "short_name", "base_name", "mangled_name", "category"]) {

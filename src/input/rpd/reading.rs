@@ -10,7 +10,8 @@ use super::census::Census;
 use super::container::Container;
 use crate::columns::frames::dictionary_column;
 use crate::input::common::sqlite::{
-    self, Columns, Condition, DatabaseFile, RowTest, Selection, Store, TableShape, Wanted, damage, misfits, text,
+    self, Columns, Condition, DatabaseFile, RowTest, Selection, Store, TableShape, Wanted, damage, text,
+    type_mismatches,
 };
 use crate::input::common::{TableBuilder, Texts};
 use crate::schema::anomaly::{Anomaly, Damage};
@@ -147,7 +148,7 @@ impl<'a> Reading<'a> {
         let columns = sqlite::read(&self.capture.store, selection, wanted, self.context.threads)?;
         if note {
             let table_name = self.table_name();
-            self.note_all(misfits(table_name, &table.name, &columns));
+            self.note_all(type_mismatches(table_name, &table.name, &columns));
         }
         if let Some(cause) = &columns.damage {
             let damage = damage(self.context, &table.name, cause);
@@ -185,8 +186,8 @@ impl<'a> Reading<'a> {
         let columns = self.read_noting("string", &[text("string")], &Condition::all(), false)?;
         let table = self.string_table();
         let strings = Strings {
-            texts: Texts::of(&columns.integers("id"), &columns.texts("string")),
-            anomalies: misfits(table, table, &columns).collect(),
+            texts: Texts::new(&columns.integers("id"), &columns.texts("string")),
+            anomalies: type_mismatches(table, table, &columns).collect(),
             damage: columns.damage,
         };
         Ok(&capture.strings.get_or_init(|| strings).texts)

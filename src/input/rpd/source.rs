@@ -13,11 +13,11 @@ use super::{args, calls, dispatches, info, monitor, ops, transfers};
 use crate::columns::frames::{empty_frame, own_columns};
 use crate::input::common::is_left_out;
 use crate::input::common::sqlite::{Condition, DatabaseFile, Reader, Store, open};
-use crate::input::format::{Found, Opened};
+use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Damage, Severity};
 use crate::schema::facts::{AgentFacts, ProcessFacts};
 use crate::schema::{Column, Table};
-use crate::trace::source::{ReadContext, RowCount, Rows, Source};
+use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 /// Schema versions whose tables this reader knows.
 const KNOWN_VERSIONS: &[&str] = &["2", "3"];
@@ -61,7 +61,7 @@ pub fn find(file: &Arc<DatabaseFile>, shown: &str, source: &str, reader: Reader)
         let others = pids.iter().copied().filter(|other| other != pid).collect();
         let owner = Owner { pid: *pid, others, is_main: at == 0 };
         let (shown, content) = (shown.to_owned(), OnceLock::new());
-        Found { facts, source: Arc::new(RpdSource { capture: Arc::clone(&capture), owner, shown, content }) }
+        ProcessInput { facts, source: Arc::new(RpdSource { capture: Arc::clone(&capture), owner, shown, content }) }
     });
     let processes = processes.collect();
     // The census has looked at all calls and operations: what it did not find decides what is a kernel, and whose.
@@ -106,7 +106,7 @@ fn note_unknown(container: &Container, shown: &str, notes: &mut Vec<Anomaly>) {
     }
 }
 
-impl Source for RpdSource {
+impl ProcessReader for RpdSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         if is_left_out(context, table.name) {
             return Ok(Rows::clean(empty_frame(columns).lazy()));

@@ -54,7 +54,7 @@ impl Symbols {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn of(reading: &mut Reading<'_>, kernel_ids: &Int64Chunked) -> Result<Self> {
+    pub fn read(reading: &mut Reading<'_>, kernel_ids: &Int64Chunked) -> Result<Self> {
         let strings = reading.strings()?;
         let distinct: BTreeSet<i64> = kernel_ids.iter().flatten().collect();
         let mut symbols = Self { ids: Vec::new(), names: SymbolNames::default(), index: IdIndex::new(&[]) };

@@ -1,7 +1,7 @@
 //! What the index tells of a run.
 
 use crate::export::cell::Cell;
-use crate::findings::{Priority, Question, Rows, time_question};
+use crate::findings::{Priority, QueryRequest, Rows, time_question};
 use crate::report::analysis::Analysis;
 
 /// A run in the index.
@@ -108,21 +108,21 @@ pub struct Compared {
 }
 
 /// What must be asked for the index, whatever the document shows.
-pub fn index_questions() -> Vec<Question> {
+pub fn index_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), health()]
 }
 
-fn kernels() -> Question {
-    Question::of("kernel_summary")
+fn kernels() -> QueryRequest {
+    QueryRequest::new("kernel_summary")
 }
 
-fn health() -> Question {
-    Question::of("trace_health")
+fn health() -> QueryRequest {
+    QueryRequest::new("trace_health")
 }
 
 impl RunFigures {
     /// Those of an analysis in which [`index_questions`] were asked.
-    pub fn of(analysis: &Analysis) -> Self {
+    pub fn new(analysis: &Analysis) -> Self {
         let document = &analysis.document;
         let value = |id: &str| document.figures.iter().find(|figure| figure.id == id).map(|figure| &figure.value);
         let integer = |id: &str| match value(id) {

@@ -45,7 +45,7 @@ pub fn write(index: &Index, out: &mut dyn Write) -> Result<()> {
     let drawn = |chart: crate::report::charts::Chart| -> Result<ChartView> {
         Ok(ChartView { svg: chart.page()?, notes: chart.all_notes(), title: chart.title })
     };
-    let runs: Vec<RunView> = index.entries.iter().filter_map(|entry| RunView::of(index, entry)).collect();
+    let runs: Vec<RunView> = index.entries.iter().filter_map(|entry| RunView::new(index, entry)).collect();
     let has_high = |entry: &&super::Entry| entry.figures().is_some_and(|figures| figures.findings.first() > Some(&0));
     let page = IndexPage {
         title: &index.title,

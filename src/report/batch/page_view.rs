@@ -68,7 +68,7 @@ struct HealthView {
 
 impl RunView {
     /// A run with its changes; `None` where it has no document.
-    pub fn of(index: &Index, entry: &Entry) -> Option<Self> {
+    pub fn new(index: &Index, entry: &Entry) -> Option<Self> {
         let (figures, file) = (entry.figures()?, entry.file()?.to_owned());
         let changes = index.changes(entry);
         let change = |figure: &str| changes.iter().find(|change| change.figure == figure).map(change_view);

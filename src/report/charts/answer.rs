@@ -62,8 +62,8 @@ impl Drawn<'_> {
             "histogram" => self.histogram(title)?,
             "heatmap" => self.heat_map(title)?,
             "gauges" => {
-                let achieved = self.numbers(self.of("achieved")?)?;
-                let theoretical = self.numbers(self.of("theoretical")?)?;
+                let achieved = self.numbers(self.column("achieved")?)?;
+                let theoretical = self.numbers(self.column("theoretical")?)?;
                 let labels = self.labels("label")?.into_iter();
                 let gauges =
                     labels.zip(achieved.into_iter().zip(theoretical)).map(|(label, (achieved, theoretical))| Gauge {
@@ -82,7 +82,7 @@ impl Drawn<'_> {
     }
 
     /// The column of a role.
-    fn of(&self, role: &str) -> Result<&str> {
+    fn column(&self, role: &str) -> Result<&str> {
         self.plot.column(role).with_context(|| format!("internal: the picture has no {role}"))
     }
 
@@ -166,7 +166,7 @@ impl Drawn<'_> {
     }
 
     fn bars(&self, title: String) -> Result<Chart> {
-        let value = self.of("value")?;
+        let value = self.column("value")?;
         let numbers = self.numbers(value)?;
         let unknown = numbers.iter().filter(|number| number.is_none()).count();
         let rows: Vec<(String, f64, Role)> = self
@@ -245,7 +245,7 @@ impl Drawn<'_> {
 
     fn stacked_by(&self, title: String) -> Result<Chart> {
         let (names, rows) = self.by_part()?;
-        let part = self.of("part")?;
+        let part = self.column("part")?;
         let mut series = 0..;
         let parts: Vec<Part> = names
             .iter()
@@ -266,13 +266,13 @@ impl Drawn<'_> {
             let values = names.iter().map(|name| values.get(name).copied().unwrap_or(0.0)).collect();
             (label, values)
         });
-        let axis = Axis { name: "time".to_owned(), ..self.axis(self.of("value")?) };
+        let axis = Axis { name: "time".to_owned(), ..self.axis(self.column("value")?) };
         Ok(Chart::stacked(title, axis, parts, rows))
     }
 
     /// Rows of one label with their values by part; the greatest parts where there are many.
     fn by_part(&self) -> Result<ByPart> {
-        let (texts, values) = (self.texts(self.of("part")?)?, self.numbers(self.of("value")?)?);
+        let (texts, values) = (self.texts(self.column("part")?)?, self.numbers(self.column("value")?)?);
         let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
         for (text, value) in texts.iter().zip(&values) {
             *sums.entry(text).or_default() += value.unwrap_or(0.0);
@@ -303,7 +303,7 @@ impl Drawn<'_> {
     }
 
     fn histogram(&self, title: String) -> Result<Chart> {
-        let (from, to, count) = (self.of("from")?, self.of("to")?, self.of("count")?);
+        let (from, to, count) = (self.column("from")?, self.column("to")?, self.column("count")?);
         let (begins, ends, counts) = (self.numbers(from)?, self.numbers(to)?, self.numbers(count)?);
         let grouped = self.label_columns("from")?.len() > 1;
         let groups = if grouped { self.groups(from)? } else { vec![String::new(); counts.len()] };
@@ -375,7 +375,7 @@ impl Drawn<'_> {
     }
 
     fn heat_map(&self, title: String) -> Result<Chart> {
-        let (value, bin) = (self.of("value")?, self.of("bin")?);
+        let (value, bin) = (self.column("value")?, self.column("bin")?);
         let values = self.numbers(value)?;
         let bins: Vec<Option<usize>> =
             self.numbers(bin)?.into_iter().map(|bin| bin.filter(|bin| *bin >= 0.0).map(|bin| bin as usize)).collect();
@@ -394,7 +394,7 @@ impl Drawn<'_> {
                 *cell = *value;
             }
         }
-        let from = self.of("from")?;
+        let from = self.column("from")?;
         let begins = self.numbers(from)?;
         let ends: Vec<Option<f64>> = match (self.plot.column("to"), self.plot.column("length")) {
             (Some(to), _) => self.numbers(to)?,
@@ -422,7 +422,7 @@ impl Drawn<'_> {
     }
 
     fn lines(&self, title: String) -> Result<Chart> {
-        let (x, y) = (self.of("x")?, self.of("y")?);
+        let (x, y) = (self.column("x")?, self.column("y")?);
         let (across, upward) = (self.numbers(x)?, self.numbers(y)?);
         let mut lines: Vec<Line> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();

@@ -2,14 +2,14 @@
 
 use super::frame::{LINE, PAD, Rows, legend};
 use super::model::{Bar, Bars, Role};
-use super::palette::Colour;
+use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width};
 use super::ticks::GREATEST;
 use super::unit::{Unit, shown};
 
 /// Bars in a chart; of more the sum is told.
-const MOST: usize = 32;
+const MAX: usize = 32;
 
 /// Draws them below `y` and gives the height below them.
 pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
@@ -31,7 +31,7 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
     let share_width = if cumulative { widest(&mut shares.iter().map(|(_, text)| text)) + 12.0 } else { 0.0 };
     let labels: Vec<&str> = bars.iter().map(|bar| bar.label.as_str()).collect();
 
-    let y = colours(&bars, drawing, y);
+    let y = colors(&bars, drawing, y);
     let head = heading(data, cumulative, drawing, y, share_width);
     let rows = Rows::new(drawing, head, &labels, value_width + share_width + 8.0);
     let (least, greatest) = bars
@@ -50,37 +50,37 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
         } else {
             format!("{}: {value}", bar.label)
         };
-        drawing.mark((zero.min(end), top), ((end - zero).abs(), rows.thickness), Colour::Of(bar.role), tip);
+        drawing.mark((zero.min(end), top), ((end - zero).abs(), rows.thickness), Color::Of(bar.role), tip);
         let middle = top + rows.thickness / 2.0;
-        drawing.text((drawing.width - PAD - share_width, middle), value, Anchor::End, Colour::Ink);
+        drawing.text((drawing.width - PAD - share_width, middle), value, Anchor::End, Color::Ink);
         if cumulative {
-            drawing.text((drawing.width - PAD, middle), share, Anchor::End, Colour::Muted);
+            drawing.text((drawing.width - PAD, middle), share, Anchor::End, Color::Muted);
             line.push((rows.area.x(*part), middle));
         }
     }
-    drawing.line([(zero, rows.area.top), (zero, rows.area.bottom())], 1, Colour::Muted);
+    drawing.line([(zero, rows.area.top), (zero, rows.area.bottom())], 1, Color::Muted);
     if cumulative && whole > 0.0 {
         for point in &line {
-            drawing.circle(*point, 2.5, Colour::Line, None);
+            drawing.circle(*point, 2.5, Color::Line, None);
         }
         // Labels above their bars would be crossed by it.
         if !rows.above {
-            drawing.line(line, 2, Colour::Line);
+            drawing.line(line, 2, Color::Line);
         }
     }
     rows.area.bottom() + 4.0
 }
 
 /// A legend of the colours where there are several.
-fn colours(bars: &[Bar], drawing: &mut Drawing, y: f64) -> f64 {
+fn colors(bars: &[Bar], drawing: &mut Drawing, y: f64) -> f64 {
     let mut roles: Vec<Role> = bars.iter().map(|bar| bar.role).collect();
     roles.sort_unstable();
     roles.dedup();
     if roles.len() < 2 {
         return y;
     }
-    let entries: Vec<(String, Colour)> =
-        roles.into_iter().map(|role| (role.name().to_owned(), Colour::Of(role))).collect();
+    let entries: Vec<(String, Color)> =
+        roles.into_iter().map(|role| (role.name().to_owned(), Color::Of(role))).collect();
     legend(drawing, y, &entries)
 }
 
@@ -89,13 +89,13 @@ fn heading(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, share_w
     let right = drawing.width - PAD;
     let middle = y + LINE / 2.0;
     if cumulative {
-        drawing.text((right, middle), "cumulative", Anchor::End, Colour::Line);
+        drawing.text((right, middle), "cumulative", Anchor::End, Color::Line);
         let taken = width("cumulative", SMALL).max(share_width) + 12.0;
         let name = shortened(&clean(&data.value.name), SMALL, drawing.width / 2.0);
-        drawing.text((right - taken, middle), &name, Anchor::End, Colour::Muted);
+        drawing.text((right - taken, middle), &name, Anchor::End, Color::Muted);
     } else {
         let name = shortened(&clean(&data.value.name), SMALL, drawing.width - 2.0 * PAD);
-        drawing.text((right, middle), &name, Anchor::End, Colour::Muted);
+        drawing.text((right, middle), &name, Anchor::End, Color::Muted);
     }
     if data.value.name.is_empty() && !cumulative { y } else { y + LINE }
 }
@@ -114,10 +114,10 @@ fn fitting(data: &Bars, cumulative: bool, notes: &mut Vec<String>) -> (Vec<Bar>,
         bars.retain(|bar| bar.value >= 0.0);
         bars.sort_by(|left, right| right.value.total_cmp(&left.value).then_with(|| left.label.cmp(&right.label)));
     }
-    if bars.len() <= MOST {
+    if bars.len() <= MAX {
         return (bars, data.total);
     }
-    let rest = bars.split_off(MOST);
+    let rest = bars.split_off(MAX);
     let additive = matches!(data.value.unit, Unit::Nanoseconds | Unit::Bytes | Unit::Count)
         && rest.iter().all(|bar| bar.value >= 0.0);
     let sum: f64 = rest.iter().map(|bar| bar.value).sum();

@@ -6,13 +6,13 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::lines::median;
 use super::model::{Bars, Chart, Gauge, HeatMap, Histogram, Line, Lines, Plot, Role, Stacked};
-use super::palette::Colour;
+use super::palette::Color;
 use super::text::clean;
 use super::unit::{Unit, shown};
 use crate::report::text_roofline;
 
 /// Rows of a chart; more are counted.
-const MOST_ROWS: usize = 40;
+const MAX_ROWS: usize = 40;
 /// Parts of a block from the left.
 const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 /// Parts of a block from below.
@@ -26,15 +26,15 @@ pub struct Terminal {
     /// Characters of a line.
     pub width: usize,
     /// Whether colours can be shown.
-    pub colour: bool,
+    pub color: bool,
 }
 
 impl Terminal {
-    fn painted(self, text: &str, colour: Colour) -> String {
-        if !self.colour || text.trim().is_empty() {
+    fn painted(self, text: &str, color: Color) -> String {
+        if !self.color || text.trim().is_empty() {
             return text.to_owned();
         }
-        let (red, green, blue) = colour.rgb();
+        let (red, green, blue) = color.rgb();
         format!("\u{1b}[38;2;{red};{green};{blue}m{text}\u{1b}[0m")
     }
 }
@@ -120,14 +120,14 @@ fn bar(share: f64, width: usize) -> String {
 }
 
 fn more(total: usize, text: &mut String) {
-    if total > MOST_ROWS {
-        let _ = writeln!(text, "… {} more", total - MOST_ROWS);
+    if total > MAX_ROWS {
+        let _ = writeln!(text, "… {} more", total - MAX_ROWS);
     }
 }
 
 fn bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) {
     let all: Vec<_> = data.bars.iter().filter(|bar| bar.value.is_finite()).collect();
-    let kept = || all.iter().take(MOST_ROWS);
+    let kept = || all.iter().take(MAX_ROWS);
     let label = label_width(kept().map(|bar| bar.label.as_str()), terminal);
     let values: Vec<String> = kept().map(|bar| shown(data.value.unit, bar.value)).collect();
     let value = values.iter().map(|value| value.width()).max().unwrap_or(0);
@@ -139,7 +139,7 @@ fn bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) 
         running += drawn.value;
         let line = bar(if greatest > 0.0 { drawn.value.abs() / greatest } else { 0.0 }, room);
         let blank = " ".repeat(room.saturating_sub(line.width()));
-        let painted = terminal.painted(&line, Colour::Of(drawn.role));
+        let painted = terminal.painted(&line, Color::Of(drawn.role));
         let pad = " ".repeat(value.saturating_sub(shown.width()));
         let part = whole
             .filter(|whole| *whole > 0.0)
@@ -151,7 +151,7 @@ fn bars(data: &Bars, whole: Option<f64>, terminal: Terminal, text: &mut String) 
 
 fn stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
     let length = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
-    let kept = || data.rows.iter().take(MOST_ROWS);
+    let kept = || data.rows.iter().take(MAX_ROWS);
     let label = label_width(kept().map(|(label, _)| label.as_str()), terminal);
     let total = |values: &[f64]| values.iter().copied().map(length).sum::<f64>();
     let values: Vec<String> = kept().map(|(_, values)| shown(data.value.unit, total(values))).collect();
@@ -167,7 +167,7 @@ fn stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
             before += value;
             let end = place(before).min(room);
             let piece: String = std::iter::repeat_n(of_part(index), end.saturating_sub(drawn)).collect();
-            line.push_str(&terminal.painted(&piece, Colour::Of(part.role)));
+            line.push_str(&terminal.painted(&piece, Color::Of(part.role)));
             drawn = end.max(drawn);
         }
         let blank = " ".repeat(room.saturating_sub(drawn));
@@ -192,14 +192,14 @@ fn stacked(data: &Stacked, terminal: Terminal, text: &mut String) {
             text.push_str("  ");
         }
         used += entry.width() + 2;
-        text.push_str(&terminal.painted(&entry, Colour::Of(role)));
+        text.push_str(&terminal.painted(&entry, Color::Of(role)));
     }
     text.push('\n');
 }
 
 fn histogram(data: &Histogram, terminal: Terminal, text: &mut String) {
     let count = |counts: &[f64]| counts.iter().filter(|count| count.is_finite()).sum::<f64>().max(0.0);
-    let size = data.bins.len().div_ceil(MOST_ROWS).max(1);
+    let size = data.bins.len().div_ceil(MAX_ROWS).max(1);
     let groups: Vec<(String, f64)> = data
         .bins
         .chunks(size)
@@ -220,7 +220,7 @@ fn histogram(data: &Histogram, terminal: Terminal, text: &mut String) {
         let before = " ".repeat(label.saturating_sub(name.width()));
         let pad = " ".repeat(value.saturating_sub(said.width()));
         let _ =
-            writeln!(text, "{before}{name} {}{blank} {pad}{said}", terminal.painted(&line, Colour::Of(Role::Compute)));
+            writeln!(text, "{before}{name} {}{blank} {pad}{said}", terminal.painted(&line, Color::Of(Role::Compute)));
     }
 }
 
@@ -231,7 +231,7 @@ fn height(share: f64) -> char {
 }
 
 fn heat_map(data: &HeatMap, terminal: Terminal, text: &mut String) {
-    let kept = || data.rows.iter().take(MOST_ROWS);
+    let kept = || data.rows.iter().take(MAX_ROWS);
     let label = label_width(kept().map(|(label, _)| label.as_str()), terminal);
     let room = terminal.width.saturating_sub(label + 1).max(4);
     let columns = kept().map(|(_, cells)| cells.len()).max().unwrap_or(0);
@@ -252,14 +252,14 @@ fn heat_map(data: &HeatMap, terminal: Terminal, text: &mut String) {
             let mean = known.iter().sum::<f64>() / known.len() as f64;
             let share = if greatest > least { ((mean - least) / (greatest - least)).clamp(0.0, 1.0) } else { 0.0 };
             let level = (share * (super::palette::LEVELS - 1) as f64).round() as usize;
-            let cell: String = if terminal.colour {
+            let cell: String = if terminal.color {
                 "█".repeat(wide)
             } else if mean <= least {
                 "·".repeat(wide)
             } else {
                 std::iter::repeat_n(height(share), wide).collect()
             };
-            line.push_str(&terminal.painted(&cell, Colour::Heat(level)));
+            line.push_str(&terminal.painted(&cell, Color::Heat(level)));
         }
         let _ = writeln!(text, "{} {line}", fitted(name, label));
     }
@@ -276,7 +276,7 @@ fn heat_map(data: &HeatMap, terminal: Terminal, text: &mut String) {
 }
 
 fn gauges(data: &[Gauge], terminal: Terminal, text: &mut String) {
-    let kept = || data.iter().take(MOST_ROWS);
+    let kept = || data.iter().take(MAX_ROWS);
     let label = label_width(kept().map(|gauge| gauge.label.as_str()), terminal);
     let percent = |value: Option<f64>| value.filter(|value| value.is_finite()).map(|value| value.clamp(0.0, 100.0));
     let said =
@@ -297,7 +297,7 @@ fn gauges(data: &[Gauge], terminal: Terminal, text: &mut String) {
             })
             .collect();
         let pad = " ".repeat(value.saturating_sub(said.width()));
-        let line = terminal.painted(&line, Colour::Of(Role::Compute));
+        let line = terminal.painted(&line, Color::Of(Role::Compute));
         let _ = writeln!(text, "{} [{line}] {pad}{said}", fitted(&gauge.label, label));
     }
     more(data.len(), text);
@@ -305,7 +305,7 @@ fn gauges(data: &[Gauge], terminal: Terminal, text: &mut String) {
 }
 
 fn lines(data: &Lines, terminal: Terminal, text: &mut String) {
-    let kept = || data.lines.iter().filter(|line| !line.points.is_empty()).take(MOST_ROWS);
+    let kept = || data.lines.iter().filter(|line| !line.points.is_empty()).take(MAX_ROWS);
     let label = label_width(kept().map(|line| line.name.as_str()), terminal);
     let said = |line: &Line| {
         let values = || line.points.iter().map(|(_, y)| *y).filter(|value| value.is_finite());
@@ -338,7 +338,7 @@ fn lines(data: &Lines, terminal: Terminal, text: &mut String) {
             .map(|cell| cell.map_or(' ', |y| height(if highest > 0.0 { y / highest } else { 0.0 })))
             .collect();
         let pad = " ".repeat(value.saturating_sub(said.width()));
-        let drawn = terminal.painted(&drawn, Colour::Of(Role::Compute));
+        let drawn = terminal.painted(&drawn, Color::Of(Role::Compute));
         let _ = writeln!(text, "{} {drawn} {pad}{said}", fitted(&line.name, label));
     }
     more(data.lines.len(), text);

@@ -2,13 +2,13 @@
 
 use super::frame::{Marks, area, axes, legend};
 use super::model::{Bin, Histogram, Scale};
-use super::palette::Colour;
+use super::palette::Color;
 use super::shapes::Drawing;
 use super::ticks::{GREATEST, Logarithmic, linear, logarithmic};
 use super::unit::{Axis, Unit, shown};
 
 /// Bins in a chart; of more, neighbours are put together.
-const MOST: usize = 240;
+const MAX: usize = 240;
 const HEIGHT: f64 = 200.0;
 /// Share of the width that bins below the least power of ten have.
 const BELOW: f64 = 0.05;
@@ -18,8 +18,8 @@ pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
     let bins = fitting(data, notes);
     let height = |count: &f64| if count.is_finite() { count.clamp(0.0, GREATEST) } else { 0.0 };
     let greatest = bins.iter().map(|bin| bin.counts.iter().map(height).sum::<f64>()).fold(0.0, f64::max);
-    let entries: Vec<(String, Colour)> =
-        data.parts.iter().map(|part| (part.name.clone(), Colour::Of(part.role))).collect();
+    let entries: Vec<(String, Color)> =
+        data.parts.iter().map(|part| (part.name.clone(), Color::Of(part.role))).collect();
     let y = if entries.len() > 1 { legend(drawing, y, &entries) } else { y };
     let upward = linear(&data.y, 0.0, greatest, 4, false);
     let upward_marks: Marks =
@@ -44,7 +44,7 @@ pub fn draw(data: &Histogram, drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
                 );
                 // What is there is seen, however little it is.
                 let tall = (bottom - top).max(1.0);
-                drawing.mark((left + gap / 2.0, bottom - tall), (right - left - gap, tall), Colour::Of(part.role), tip);
+                drawing.mark((left + gap / 2.0, bottom - tall), (right - left - gap, tall), Color::Of(part.role), tip);
             }
             before += count;
         }
@@ -118,7 +118,7 @@ fn fitting(data: &Histogram, notes: &mut Vec<String>) -> Vec<Bin> {
         .cloned()
         .collect();
     bins.sort_by(|left, right| left.from.total_cmp(&right.from).then_with(|| left.to.total_cmp(&right.to)));
-    let size = bins.len().div_ceil(MOST).max(1);
+    let size = bins.len().div_ceil(MAX).max(1);
     if size == 1 {
         return bins;
     }

@@ -1,7 +1,7 @@
 //! What drawings have in common: title, legend, axes, notes.
 
 use super::model::{Chart, Plot};
-use super::palette::Colour;
+use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width, wrapped};
 use super::{bars, columns, heat_map, lines, roofline, stacked};
@@ -50,13 +50,13 @@ pub fn draw(chart: &Chart, layout: Layout) -> Drawing {
     if layout.captions {
         let lines = wrapped(&clean(&chart.title), TITLE, room);
         for line in lines.iter().take(3) {
-            drawing.sized_text((PAD, y + TITLE / 2.0), line, TITLE, Anchor::Start, Colour::Ink);
+            drawing.sized_text((PAD, y + TITLE / 2.0), line, TITLE, Anchor::Start, Color::Ink);
             y += TITLE * 1.4;
         }
         y += 6.0;
     }
     y = if chart.is_empty() {
-        drawing.text((PAD, y + LINE / 2.0), "no data", Anchor::Start, Colour::Muted);
+        drawing.text((PAD, y + LINE / 2.0), "no data", Anchor::Start, Color::Muted);
         y + LINE
     } else {
         body(&chart.plot, &mut drawing, y, &mut notes)
@@ -64,7 +64,7 @@ pub fn draw(chart: &Chart, layout: Layout) -> Drawing {
     if layout.captions && !notes.is_empty() {
         y += 6.0;
         for line in notes.iter().flat_map(|note| wrapped(note, SMALL, room)) {
-            drawing.text((PAD, y + LINE / 2.0), &line, Anchor::Start, Colour::Muted);
+            drawing.text((PAD, y + LINE / 2.0), &line, Anchor::Start, Color::Muted);
             y += LINE;
         }
     }
@@ -96,19 +96,19 @@ pub fn notes(chart: &Chart) -> Vec<String> {
 }
 
 /// Draws a legend in as many lines as it needs and gives the height below it.
-pub fn legend(drawing: &mut Drawing, y: f64, entries: &[(String, Colour)]) -> f64 {
+pub fn legend(drawing: &mut Drawing, y: f64, entries: &[(String, Color)]) -> f64 {
     const BOX: f64 = 10.0;
     let (mut x, mut y) = (PAD, y);
     let room = drawing.width - 2.0 * PAD;
-    for (name, colour) in entries {
+    for (name, color) in entries {
         let name = shortened(&clean(name), SMALL, room - BOX - 6.0);
         let needed = BOX + 6.0 + width(&name, SMALL);
         if x > PAD && x + needed > drawing.width - PAD {
             x = PAD;
             y += LINE;
         }
-        drawing.rectangle((x, y + (LINE - BOX) / 2.0), (BOX, BOX), *colour);
-        drawing.text((x + BOX + 6.0, y + LINE / 2.0), &name, Anchor::Start, Colour::Ink);
+        drawing.rectangle((x, y + (LINE - BOX) / 2.0), (BOX, BOX), *color);
+        drawing.text((x + BOX + 6.0, y + LINE / 2.0), &name, Anchor::Start, Color::Ink);
         x += needed + 16.0;
     }
     y + LINE + 6.0
@@ -164,24 +164,24 @@ pub fn area(drawing: &Drawing, y: f64, height: f64, marks: &Marks) -> Area {
 pub fn axes(drawing: &mut Drawing, area: Area, (x, x_name): (&Marks, &str), (y, y_name): (&Marks, &str)) -> f64 {
     for (share, name) in y {
         let at = area.y(*share);
-        drawing.line([(area.left, at), (area.right(), at)], 1, Colour::Grid);
+        drawing.line([(area.left, at), (area.right(), at)], 1, Color::Grid);
         if let Some(name) = name {
-            drawing.text((area.left - 6.0, at), name, Anchor::End, Colour::Muted);
+            drawing.text((area.left - 6.0, at), name, Anchor::End, Color::Muted);
         }
     }
     for (share, _) in x {
         let at = area.x(*share);
-        drawing.line([(at, area.top), (at, area.bottom())], 1, Colour::Grid);
+        drawing.line([(at, area.top), (at, area.bottom())], 1, Color::Grid);
     }
     let middle = area.top + area.height / 2.0;
     let y_name = shortened(&clean(y_name), SMALL, area.height + 24.0);
-    drawing.upward_text((PAD + LINE / 2.0 - 2.0, middle), &y_name, Colour::Muted);
+    drawing.upward_text((PAD + LINE / 2.0 - 2.0, middle), &y_name, Color::Muted);
     under(drawing, area, x, x_name)
 }
 
 /// Draws the marks and the name of an axis under an area; gives the height below them.
 pub fn under(drawing: &mut Drawing, area: Area, marks: &Marks, name: &str) -> f64 {
-    drawing.line([(area.left, area.bottom()), (area.right(), area.bottom())], 1, Colour::Muted);
+    drawing.line([(area.left, area.bottom()), (area.right(), area.bottom())], 1, Color::Muted);
     let mut taken = f64::NEG_INFINITY;
     for (share, name) in marks {
         let Some(name) = name else { continue };
@@ -192,7 +192,7 @@ pub fn under(drawing: &mut Drawing, area: Area, marks: &Marks, name: &str) -> f6
             continue;
         }
         taken = at + half + 10.0;
-        drawing.text((at, area.bottom() + 4.0 + LINE / 2.0), name, Anchor::Middle, Colour::Muted);
+        drawing.text((at, area.bottom() + 4.0 + LINE / 2.0), name, Anchor::Middle, Color::Muted);
     }
     let name = shortened(&clean(name), SMALL, drawing.width - 2.0 * PAD);
     if name.is_empty() {
@@ -200,7 +200,7 @@ pub fn under(drawing: &mut Drawing, area: Area, marks: &Marks, name: &str) -> f6
     }
     let half = width(&name, SMALL) / 2.0;
     let at = (area.left + area.width / 2.0).min(drawing.width - PAD - half).max(PAD + half);
-    drawing.text((at, area.bottom() + 4.0 + LINE * 1.5), &name, Anchor::Middle, Colour::Muted);
+    drawing.text((at, area.bottom() + 4.0 + LINE * 1.5), &name, Anchor::Middle, Color::Muted);
     area.bottom() + 4.0 + LINE * 2.0
 }
 
@@ -246,10 +246,10 @@ impl Rows {
         let top = self.area.top + self.pitch * row as f64;
         let label = self.labels.get(row).map(String::as_str).unwrap_or_default();
         if self.above {
-            drawing.text((PAD, top + LINE / 2.0), label, Anchor::Start, Colour::Ink);
+            drawing.text((PAD, top + LINE / 2.0), label, Anchor::Start, Color::Ink);
             return top + LINE + 2.0;
         }
-        drawing.text((self.area.left - 8.0, top + self.pitch / 2.0), label, Anchor::End, Colour::Ink);
+        drawing.text((self.area.left - 8.0, top + self.pitch / 2.0), label, Anchor::End, Color::Ink);
         top + (self.pitch - self.thickness) / 2.0
     }
 }

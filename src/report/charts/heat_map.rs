@@ -2,18 +2,18 @@
 
 use super::frame::{Area, LINE, Marks, PAD, group_label, grouped, under};
 use super::model::HeatMap;
-use super::palette::{Colour, LEVELS};
+use super::palette::{Color, LEVELS};
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width};
 use super::ticks::linear;
 use super::unit::shown;
 
 /// Rows in a chart; of more, neighbours are put together.
-const MOST_ROWS: usize = 48;
+const MAX_ROWS: usize = 48;
 /// Width of a column in pixels from which it is told apart.
-const LEAST_WIDTH: f64 = 7.0;
+const MIN_WIDTH: f64 = 7.0;
 /// Names of rows that have room.
-const LEAST_PITCH: f64 = 13.0;
+const MIN_PITCH: f64 = 13.0;
 
 /// The level of a cell, its upper left corner, its width and height.
 type Cell = (usize, (f64, f64), (f64, f64));
@@ -23,7 +23,7 @@ type Row = (String, Vec<Option<f64>>);
 
 /// Draws it below `y` and gives the height below it.
 pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
-    let most = ((drawing.width - 60.0) / LEAST_WIDTH).clamp(20.0, 200.0) as usize;
+    let most = ((drawing.width - 60.0) / MIN_WIDTH).clamp(20.0, 200.0) as usize;
     let rows = fitting(&data.rows, most, notes);
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0).max(1);
     let values = || rows.iter().flat_map(|(_, cells)| cells).flatten().copied();
@@ -33,7 +33,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
         })
     });
     let (least, greatest) = if least < greatest { (least, greatest) } else { (least.min(0.0), least.max(1.0)) };
-    let y = colour_bar(data, (least, greatest), drawing, y);
+    let y = color_bar(data, (least, greatest), drawing, y);
     let level = |value: f64| {
         let share = (value / 2.0 - least / 2.0) / (greatest / 2.0 - least / 2.0);
         (share.clamp(0.0, 1.0) * (LEVELS - 1) as f64).round() as usize
@@ -45,10 +45,10 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     let pitch = (260.0 / rows.len().max(1) as f64).clamp(8.0, 24.0);
     let area = Area { left, top: y, width: drawing.width - left - PAD - 4.0, height: pitch * rows.len() as f64 };
     // Names as close as they have room for.
-    let every = (LEAST_PITCH / pitch).ceil() as usize;
+    let every = (MIN_PITCH / pitch).ceil() as usize;
     for (row, label) in labels.iter().enumerate().filter(|(row, _)| row % every == 0) {
         let middle = area.top + pitch * (row as f64 + 0.5);
-        drawing.text((left - 8.0, middle), label, Anchor::End, Colour::Ink);
+        drawing.text((left - 8.0, middle), label, Anchor::End, Color::Ink);
     }
     let gap = if pitch >= 10.0 { 1.0 } else { 0.0 };
     let mut cells: Vec<Cell> = Vec::new();
@@ -71,7 +71,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     // Cells of one colour follow each other, so that they can be written as one shape.
     cells.sort_by_key(|(level, ..)| *level);
     for (level, at, extent) in cells {
-        drawing.rectangle(at, extent, Colour::Heat(level));
+        drawing.rectangle(at, extent, Color::Heat(level));
     }
     let axis = linear(&data.x, data.from, data.to, (area.width / 80.0) as usize, true);
     let marks: Marks = axis.ticks.iter().map(|(value, name)| (axis.share(*value), Some(name.clone()))).collect();
@@ -79,21 +79,21 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
 }
 
 /// The scale of the colours.
-fn colour_bar(data: &HeatMap, (least, greatest): (f64, f64), drawing: &mut Drawing, y: f64) -> f64 {
+fn color_bar(data: &HeatMap, (least, greatest): (f64, f64), drawing: &mut Drawing, y: f64) -> f64 {
     const WIDTH: f64 = 168.0;
     let middle = y + LINE / 2.0;
     let (from, to) = (shown(data.value.unit, least), shown(data.value.unit, greatest));
     let name = shortened(&clean(&data.value.name), SMALL, drawing.width / 3.0);
-    drawing.text((PAD, middle), &name, Anchor::Start, Colour::Ink);
+    drawing.text((PAD, middle), &name, Anchor::Start, Color::Ink);
     let mut x = PAD + width(&name, SMALL) + if name.is_empty() { 0.0 } else { 10.0 };
-    drawing.text((x, middle), &from, Anchor::Start, Colour::Muted);
+    drawing.text((x, middle), &from, Anchor::Start, Color::Muted);
     x += width(&from, SMALL) + 6.0;
     let right = drawing.width - PAD - width(&to, SMALL) - 6.0;
     let step = (WIDTH.min(right - x) / LEVELS as f64).max(1.0);
     for level in 0..LEVELS {
-        drawing.rectangle((x + step * level as f64, middle - 5.0), (step, 10.0), Colour::Heat(level));
+        drawing.rectangle((x + step * level as f64, middle - 5.0), (step, 10.0), Color::Heat(level));
     }
-    drawing.text((x + step * LEVELS as f64 + 6.0, middle), &to, Anchor::Start, Colour::Muted);
+    drawing.text((x + step * LEVELS as f64 + 6.0, middle), &to, Anchor::Start, Color::Muted);
     y + LINE + 8.0
 }
 
@@ -103,7 +103,7 @@ fn fitting(rows: &[Row], most: usize, notes: &mut Vec<String>) -> Vec<Row> {
         |cells: &[Option<f64>]| cells.iter().map(|cell| cell.filter(|value| value.is_finite())).collect::<Vec<_>>();
     let columns = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
     let across = columns.div_ceil(most).max(1);
-    let (down, groups) = grouped(rows, MOST_ROWS);
+    let (down, groups) = grouped(rows, MAX_ROWS);
     let mut said = Vec::new();
     if down > 1 {
         said.push(format!("{down} rows of {}", rows.len()));

@@ -2,15 +2,15 @@
 
 use super::frame::{Area, Marks, area, axes, legend};
 use super::model::{Line, Lines, Role};
-use super::palette::{Colour, SERIES_COLOURS};
+use super::palette::{Color, SERIES_COLOURS};
 use super::shapes::Drawing;
 use super::ticks::{Linear, Logarithmic, linear, logarithmic};
 use super::unit::shown;
 
 /// Points that are drawn one by one; more are drawn by what lies in a column of pixels.
-const MOST_POINTS: usize = 300;
+const MAX_POINTS: usize = 300;
 /// Points in a drawing, about.
-const MOST_IN_ALL: f64 = 9000.0;
+const MAX_IN_ALL: f64 = 9000.0;
 const HEIGHT: f64 = 220.0;
 
 /// The middle of values, of an even number the lesser one.
@@ -31,11 +31,11 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
     };
     let (left, right) = range(&mut points().map(|(x, _)| x));
     let (lowest, highest) = range(&mut points().map(|(_, y)| y));
-    let colour = |number: usize| Colour::Of(if lines.len() == 1 { Role::Compute } else { Role::Series(number) });
-    let mut entries: Vec<(String, Colour)> =
-        lines.iter().enumerate().map(|(number, line)| (line.name.clone(), colour(number))).collect();
+    let color = |number: usize| Color::Of(if lines.len() == 1 { Role::Compute } else { Role::Series(number) });
+    let mut entries: Vec<(String, Color)> =
+        lines.iter().enumerate().map(|(number, line)| (line.name.clone(), color(number))).collect();
     let middle = if pace { median(points().map(|(_, y)| y)) } else { None };
-    entries.extend(middle.map(|middle| (format!("median {}", shown(data.y.unit, middle)), Colour::Muted)));
+    entries.extend(middle.map(|middle| (format!("median {}", shown(data.y.unit, middle)), Color::Muted)));
     let y = if entries.len() > 1 { legend(drawing, y, &entries) } else { y };
     let upward = Upward::new(data, pace, (lowest, highest), middle, notes);
     let upward_marks = upward.marks();
@@ -45,25 +45,25 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
     let below = axes(drawing, area, (&marks, &across.label), (&upward_marks, upward.label()));
     let at = |(x, y): (f64, f64)| (area.x(across.share(x)), area.y(upward.share(y)));
     // A column has four points at most.
-    let column = (4.0 * area.width * lines.len() as f64 / MOST_IN_ALL).max(1.0);
+    let column = (4.0 * area.width * lines.len() as f64 / MAX_IN_ALL).max(1.0);
     for (number, line) in lines.iter().enumerate() {
         let placed: Vec<(f64, f64)> = line.points.iter().copied().map(at).collect();
         if !pace {
-            drawing.line(thinned(stairs(&placed, area.right()), area, column), 2, colour(number));
+            drawing.line(thinned(stairs(&placed, area.right()), area, column), 2, color(number));
             continue;
         }
-        let dotted = lines.len() * placed.len() <= MOST_POINTS;
-        drawing.line(thinned(placed.clone(), area, column), if dotted { 1 } else { 2 }, colour(number));
+        let dotted = lines.len() * placed.len() <= MAX_POINTS;
+        drawing.line(thinned(placed.clone(), area, column), if dotted { 1 } else { 2 }, color(number));
         if dotted {
             for (point, (x, y)) in placed.into_iter().zip(&line.points) {
                 let tip = format!("{}: {} at {}", line.name, shown(data.y.unit, *y), shown(data.x.unit, *x));
-                drawing.circle(point, 2.5, colour(number), Some(tip));
+                drawing.circle(point, 2.5, color(number), Some(tip));
             }
         }
     }
     if let Some(middle) = middle {
         let height = area.y(upward.share(middle));
-        drawing.line([(area.left, height), (area.right(), height)], 1, Colour::Muted);
+        drawing.line([(area.left, height), (area.right(), height)], 1, Color::Muted);
     }
     below
 }
@@ -144,7 +144,7 @@ fn stairs(points: &[(f64, f64)], end: f64) -> Vec<(f64, f64)> {
 
 /// Of what lies in a column of pixels the first, least, greatest and last point, which draw the same picture.
 fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
-    if points.len() <= MOST_POINTS {
+    if points.len() <= MAX_POINTS {
         return points;
     }
     let column = |x: f64| ((x - area.left) / width).floor() as i64;

@@ -32,4 +32,4 @@ pub use model::{
 };
 pub use origin::is_chart;
 pub use output::style_sheet;
-pub use unit::{Axis, Shown, Unit, shown};
+pub use unit::{Axis, DisplayUnit, Unit, shown};

@@ -263,7 +263,7 @@ pub struct Lines {
 }
 
 impl Chart {
-    fn of(title: impl Into<String>, plot: Plot) -> Self {
+    fn with_plot(title: impl Into<String>, plot: Plot) -> Self {
         Self { title: title.into(), plot, notes: Vec::new() }
     }
 
@@ -274,7 +274,7 @@ impl Chart {
         parts: Vec<Part>,
         rows: impl IntoIterator<Item = (String, Vec<f64>)>,
     ) -> Self {
-        Self::of(title, Plot::Stacked(Stacked { value, parts, rows: rows.into_iter().collect() }))
+        Self::with_plot(title, Plot::Stacked(Stacked { value, parts, rows: rows.into_iter().collect() }))
     }
 
     /// How the time of each rank or GPU went: nanoseconds of computing, exposed communication, exposed copies and idleness.
@@ -291,7 +291,7 @@ impl Chart {
 
     /// Horizontal bars in the order in which they are given.
     pub fn bars(title: impl Into<String>, value: Axis, bars: impl IntoIterator<Item = Bar>) -> Self {
-        Self::of(title, Plot::Bars(Bars { value, bars: bars.into_iter().collect(), total: None }))
+        Self::with_plot(title, Plot::Bars(Bars { value, bars: bars.into_iter().collect(), total: None }))
     }
 
     /// Time by category, each in the colour that its name tells.
@@ -317,7 +317,7 @@ impl Chart {
         bars: impl IntoIterator<Item = Bar>,
         total: Option<f64>,
     ) -> Self {
-        Self::of(title, Plot::Pareto(Bars { value, bars: bars.into_iter().collect(), total }))
+        Self::with_plot(title, Plot::Pareto(Bars { value, bars: bars.into_iter().collect(), total }))
     }
 
     /// A histogram of one kind of things.
@@ -330,7 +330,7 @@ impl Chart {
     ) -> Self {
         let bins = bins.into_iter().map(|(from, to, count)| Bin { from, to, counts: vec![count] }).collect();
         let parts = vec![Part::new(y.name.clone(), Role::Compute)];
-        Self::of(title, Plot::Histogram(Histogram { x, y, scale, parts, bins }))
+        Self::with_plot(title, Plot::Histogram(Histogram { x, y, scale, parts, bins }))
     }
 
     /// A heat map of shares (0 to 100 %) over a time from `from` to `to` in nanoseconds.
@@ -341,32 +341,32 @@ impl Chart {
     ) -> Self {
         let (x, value) = (Axis::time("time"), Axis::percent("busy"));
         let rows = rows.into_iter().collect();
-        Self::of(title, Plot::HeatMap(HeatMap { x, from, to, rows, value, range: Some((0.0, 100.0)) }))
+        Self::with_plot(title, Plot::HeatMap(HeatMap { x, from, to, rows, value, range: Some((0.0, 100.0)) }))
     }
 
     /// A heat map.
     pub fn heat_map(title: impl Into<String>, heat_map: HeatMap) -> Self {
-        Self::of(title, Plot::HeatMap(heat_map))
+        Self::with_plot(title, Plot::HeatMap(heat_map))
     }
 
     /// A roofline.
     pub fn roofline(title: impl Into<String>, points: Vec<Point>, roofs: Roofs) -> Self {
-        Self::of(title, Plot::Roofline(Roofline { points, roofs }))
+        Self::with_plot(title, Plot::Roofline(Roofline { points, roofs }))
     }
 
     /// Achieved and theoretical occupancy.
     pub fn gauges(title: impl Into<String>, gauges: impl IntoIterator<Item = Gauge>) -> Self {
-        Self::of(title, Plot::Gauges(gauges.into_iter().collect()))
+        Self::with_plot(title, Plot::Gauges(gauges.into_iter().collect()))
     }
 
     /// What is kept until the next change, such as live memory over time.
     pub fn steps(title: impl Into<String>, x: Axis, y: Axis, lines: Vec<Line>) -> Self {
-        Self::of(title, Plot::Steps(Lines { x, y, lines }))
+        Self::with_plot(title, Plot::Steps(Lines { x, y, lines }))
     }
 
     /// Durations over ordinals, with the median of each line.
     pub fn pace(title: impl Into<String>, x: Axis, y: Axis, lines: Vec<Line>) -> Self {
-        Self::of(title, Plot::Pace(Lines { x, y, lines }))
+        Self::with_plot(title, Plot::Pace(Lines { x, y, lines }))
     }
 
     /// The chart with a note under it.

@@ -6,7 +6,7 @@ use super::alternative::alternative;
 use super::frame::{Layout, draw, notes};
 use super::model::Chart;
 use super::png::png;
-use super::svg::{Ground, svg};
+use super::svg::{Background, svg};
 
 /// The rules that SVGs of [`Chart::page_svg`] need in a page: the colours on light and dark grounds, which of both layouts is shown.
 pub fn style_sheet() -> &'static str {
@@ -29,7 +29,7 @@ impl Chart {
     /// # Errors
     /// When it cannot be drawn.
     pub fn svg(&self, layout: Layout) -> Result<String> {
-        svg(&draw(self, layout), &self.title, &alternative(self), Ground::File)
+        svg(&draw(self, layout), &self.title, &alternative(self), Background::File)
     }
 
     /// The chart as an SVG element for a page with [`style_sheet`]: it fills the width it is given, and its colours are variables.
@@ -37,7 +37,7 @@ impl Chart {
     /// # Errors
     /// When it cannot be drawn.
     pub fn page_svg(&self, layout: Layout) -> Result<String> {
-        svg(&draw(self, layout), &self.title, &alternative(self), Ground::Page)
+        svg(&draw(self, layout), &self.title, &alternative(self), Background::Page)
     }
 
     /// Two SVG elements for a page, one for wide and one for narrow screens, of which [`style_sheet`] shows one. Title and notes

@@ -10,7 +10,7 @@ use super::text::{FAMILY, prepared};
 
 /// What differs between backends.
 #[derive(Clone, Copy)]
-pub struct Medium {
+pub struct Raster {
     /// Units of the backend for each pixel.
     pub scale: f64,
     /// Size that the backend wants for a font of one pixel.
@@ -23,23 +23,23 @@ pub struct Medium {
 ///
 /// # Errors
 /// When the backend fails.
-pub fn paint<B: DrawingBackend>(drawing: &Drawing, backend: &mut B, medium: Medium) -> Result<()> {
+pub fn paint<B: DrawingBackend>(drawing: &Drawing, backend: &mut B, medium: Raster) -> Result<()> {
     if !prepared() {
         return Err(anyhow!("internal: the font cannot be read"));
     }
     let place = |value: f64, limit: f64| (value.clamp(-20.0, limit + 20.0) * medium.scale).round() as i32;
     let at = |(x, y): (f64, f64)| (place(x, drawing.width), place(y, drawing.height));
     for shape in &drawing.shapes {
-        let (red, green, blue) = shape.colour.rgb();
-        let colour = RGBColor(red, green, blue);
-        let filled = ShapeStyle { color: colour.into(), filled: true, stroke_width: 1 };
+        let (red, green, blue) = shape.color.rgb();
+        let color = RGBColor(red, green, blue);
+        let filled = ShapeStyle { color: color.into(), filled: true, stroke_width: 1 };
         match &shape.form {
             Form::Rectangle { x, y, width, height } => {
                 backend.draw_rect(at((*x, *y)), at((x + width, y + height)), &filled, true)
             }
             Form::Line { points, width } => {
                 let stroke_width = (f64::from(*width) * medium.scale).round() as u32;
-                let style = ShapeStyle { color: colour.into(), filled: false, stroke_width };
+                let style = ShapeStyle { color: color.into(), filled: false, stroke_width };
                 backend.draw_path(points.iter().map(|point| at(*point)), &style)
             }
             Form::Circle { x, y, radius } => {
@@ -53,7 +53,7 @@ pub fn paint<B: DrawingBackend>(drawing: &Drawing, backend: &mut B, medium: Medi
                 };
                 let font = (FAMILY, size * medium.font_size * medium.scale).into_font();
                 let font = if *upwards { font.transform(FontTransform::Rotate270) } else { font };
-                let style = TextStyle::from(font).color(&colour).pos(Pos::new(horizontal, VPos::Center));
+                let style = TextStyle::from(font).color(&color).pos(Pos::new(horizontal, VPos::Center));
                 let shift = size * medium.text_shift;
                 let point = if *upwards { (x + shift, *y) } else { (*x, y + shift) };
                 backend.draw_text(text, &style, at(point))

@@ -4,7 +4,7 @@ use super::model::Role;
 
 /// A colour of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Colour {
+pub enum Color {
     /// What a chart shows.
     Of(Role),
     /// A weaker form of a role's colour, behind it.
@@ -16,7 +16,7 @@ pub enum Colour {
     /// Grid.
     Grid,
     /// The ground, between neighbours.
-    Ground,
+    Background,
     /// A level of a heat map, of [`LEVELS`].
     Heat(usize),
     /// Upper end of a scale of shares, in lines over bars.
@@ -58,7 +58,7 @@ const VIRIDIS: [(u8, u8, u8); 9] = [
     (253, 231, 37),
 ];
 
-impl Colour {
+impl Color {
     /// Red, green and blue on a light ground.
     pub fn rgb(self) -> (u8, u8, u8) {
         match self {
@@ -73,7 +73,7 @@ impl Colour {
             Self::Ink => (0x1F, 0x23, 0x28),
             Self::Muted => (0x59, 0x63, 0x6E),
             Self::Grid => (0xE4, 0xE7, 0xEB),
-            Self::Ground => (0xFF, 0xFF, 0xFF),
+            Self::Background => (0xFF, 0xFF, 0xFF),
             Self::Line => (0xD5, 0x5E, 0x00),
             Self::Heat(level) => viridis(level.min(LEVELS - 1) as f64 / (LEVELS - 1) as f64),
         }
@@ -93,7 +93,7 @@ impl Colour {
             Self::Ink => "ink",
             Self::Muted => "muted",
             Self::Grid => "grid",
-            Self::Ground => "ground",
+            Self::Background => "ground",
             Self::Line => "vermilion",
             Self::Heat(_) => return None,
         })
@@ -109,7 +109,7 @@ impl Colour {
     pub fn all() -> impl Iterator<Item = Self> {
         let roles = [Role::Compute, Role::Communication, Role::Copy, Role::Idle, Role::Other, Role::Neutral];
         let series = (0..SERIES_COLOURS).map(Role::Series);
-        let others = [Self::Track, Self::Ink, Self::Muted, Self::Grid, Self::Ground, Self::Line];
+        let others = [Self::Track, Self::Ink, Self::Muted, Self::Grid, Self::Background, Self::Line];
         roles.into_iter().chain(series).map(Self::Of).chain(others)
     }
 }
@@ -131,19 +131,19 @@ mod tests {
     #[test]
     fn a_value_has_one_variable() {
         let mut variables = BTreeMap::new();
-        for colour in Colour::all() {
-            let variable = colour.variable().unwrap();
-            assert_eq!(*variables.entry(colour.hex()).or_insert(variable), variable, "{colour:?}");
+        for color in Color::all() {
+            let variable = color.variable().unwrap();
+            assert_eq!(*variables.entry(color.hex()).or_insert(variable), variable, "{color:?}");
         }
         for level in 0..LEVELS {
-            assert!(!variables.contains_key(&Colour::Heat(level).hex()));
+            assert!(!variables.contains_key(&Color::Heat(level).hex()));
         }
     }
 
     #[test]
     fn heat_grows_lighter() {
         let light = |level| {
-            let (red, green, blue) = Colour::Heat(level).rgb();
+            let (red, green, blue) = Color::Heat(level).rgb();
             0.2126 * f64::from(red) + 0.7152 * f64::from(green) + 0.0722 * f64::from(blue)
         };
         assert!((1..LEVELS).all(|level| light(level) > light(level - 1)));

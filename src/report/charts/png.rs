@@ -6,8 +6,8 @@ use plotters::backend::BitMapBackend;
 use plotters::backend::DrawingBackend;
 
 use super::origin::PNG_MARK;
-use super::paint::{Medium, paint};
-use super::palette::Colour;
+use super::paint::{Raster, paint};
+use super::palette::Color;
 use super::shapes::Drawing;
 use super::text::HEIGHT_OF_EM;
 
@@ -23,11 +23,11 @@ const FINER: usize = 3;
 pub fn png(drawing: &Drawing) -> Result<Vec<u8>> {
     let (width, height) = (drawing.width.ceil() as usize * DENSITY, drawing.height.ceil() as usize * DENSITY);
     let fine = (width * FINER, height * FINER);
-    let (red, green, blue) = Colour::Ground.rgb();
+    let (red, green, blue) = Color::Background.rgb();
     let mut pixels: Vec<u8> = [red, green, blue].into_iter().cycle().take(fine.0 * fine.1 * 3).collect();
     let size = (u32::try_from(fine.0)?, u32::try_from(fine.1)?);
     let mut backend = BitMapBackend::with_buffer(&mut pixels, size);
-    let medium = Medium { scale: (DENSITY * FINER) as f64, font_size: HEIGHT_OF_EM, text_shift: 0.245 };
+    let medium = Raster { scale: (DENSITY * FINER) as f64, font_size: HEIGHT_OF_EM, text_shift: 0.245 };
     paint(drawing, &mut backend, medium)?;
     backend.present().map_err(|error| anyhow::anyhow!("a chart cannot be drawn: {error}"))?;
     drop(backend);

@@ -2,22 +2,22 @@
 
 use super::frame::{Area, LINE, Marks, PAD, area, axes};
 use super::model::{Point, Role, Roofline};
-use super::palette::Colour;
+use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::{clean, shortened, width};
 use super::ticks::{Logarithmic, logarithmic};
 use super::unit::{Unit, shown};
 
 /// Kernels with a number and a line in the key.
-const MOST_NUMBERED: usize = 20;
+const MAX_NUMBERED: usize = 20;
 /// Share of the time from which a kernel has one.
-const LEAST_SHARE: f64 = 0.0005;
+const MIN_SHARE: f64 = 0.0005;
 /// Kernels that are drawn.
-const MOST: usize = 300;
+const MAX: usize = 300;
 const HEIGHT: f64 = 320.0;
 
 /// A kernel that has a place.
-struct Placed<'a> {
+struct PlacedKernel<'a> {
     point: &'a Point,
     intensity: f64,
     gflops: f64,
@@ -25,7 +25,7 @@ struct Placed<'a> {
 }
 
 /// A rectangle that is taken: left, top, right, bottom.
-type Taken = (f64, f64, f64, f64);
+type OccupiedRect = (f64, f64, f64, f64);
 
 fn positive(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite() && *value > 0.0)
@@ -73,16 +73,17 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
     let at = |intensity: f64, gflops: f64| (area.x(across.share(intensity)), area.y(upward.share(gflops)));
     let mut taken = draw_roofs(drawing, area, (&across, &upward), bandwidth, &roofs);
     // Who has next to no time needs no number.
-    let worth =
-        |placed: &&Placed<'_>| placed.share >= LEAST_SHARE || points.first().is_some_and(|first| first.share <= 0.0);
-    let numbered = points.iter().take(MOST_NUMBERED).take_while(worth).count();
+    let worth = |placed: &&PlacedKernel<'_>| {
+        placed.share >= MIN_SHARE || points.first().is_some_and(|first| first.share <= 0.0)
+    };
+    let numbered = points.iter().take(MAX_NUMBERED).take_while(worth).count();
     for (number, placed) in points.iter().enumerate().rev() {
         let radius = 4.0 + 6.0 * placed.share.sqrt();
         let tip = said(placed);
-        let colour = if number < numbered { Colour::Of(Role::Compute) } else { Colour::Of(Role::Other) };
+        let color = if number < numbered { Color::Of(Role::Compute) } else { Color::Of(Role::Other) };
         let point = at(placed.intensity, placed.gflops);
-        drawing.circle(point, radius + 1.0, Colour::Ground, None);
-        drawing.circle(point, radius, colour, Some(tip));
+        drawing.circle(point, radius + 1.0, Color::Background, None);
+        drawing.circle(point, radius, color, Some(tip));
         taken.push((point.0 - radius, point.1 - radius, point.0 + radius, point.1 + radius));
     }
     for (number, placed) in points.iter().enumerate().take(numbered) {
@@ -96,15 +97,15 @@ pub fn draw(data: &Roofline, drawing: &mut Drawing, y: f64, notes: &mut Vec<Stri
 }
 
 /// The kernels that can be drawn, those that matter most first.
-fn placed<'a>(data: &'a Roofline, notes: &mut Vec<String>) -> Vec<Placed<'a>> {
+fn placed<'a>(data: &'a Roofline, notes: &mut Vec<String>) -> Vec<PlacedKernel<'a>> {
     let weight = |point: &Point| positive(point.weight).unwrap_or(0.0).min(1e300);
     let total: f64 = data.points.iter().map(|point| weight(point) / 1e3).sum();
-    let mut points: Vec<Placed<'_>> = data
+    let mut points: Vec<PlacedKernel<'_>> = data
         .points
         .iter()
         .filter_map(|point| {
             let share = if total > 0.0 { (weight(point) / 1e3 / total).clamp(0.0, 1.0) } else { 0.0 };
-            Some(Placed { point, intensity: positive(point.intensity)?, gflops: positive(point.gflops)?, share })
+            Some(PlacedKernel { point, intensity: positive(point.intensity)?, gflops: positive(point.gflops)?, share })
         })
         .collect();
     let without = data.points.len() - points.len();
@@ -112,14 +113,14 @@ fn placed<'a>(data: &'a Roofline, notes: &mut Vec<String>) -> Vec<Placed<'a>> {
         notes.push(format!("{without} not drawn: no FLOPs, no memory traffic, or no counters of them"));
     }
     points.sort_by(|left, right| right.share.total_cmp(&left.share));
-    if points.len() > MOST {
-        notes.push(format!("{} more kernels are not drawn", points.len() - MOST));
-        points.truncate(MOST);
+    if points.len() > MAX {
+        notes.push(format!("{} more kernels are not drawn", points.len() - MAX));
+        points.truncate(MAX);
     }
     points
 }
 
-fn said(placed: &Placed<'_>) -> String {
+fn said(placed: &PlacedKernel<'_>) -> String {
     let share = if placed.share > 0.0 { format!(", {:.1}% of the time", 100.0 * placed.share) } else { String::new() };
     format!(
         "{}: {}, {}{share}",
@@ -136,8 +137,8 @@ fn draw_roofs(
     (across, upward): (&Logarithmic, &Logarithmic),
     bandwidth: Option<f64>,
     roofs: &[(&str, f64)],
-) -> Vec<Taken> {
-    let mut taken: Vec<Taken> = Vec::new();
+) -> Vec<OccupiedRect> {
+    let mut taken: Vec<OccupiedRect> = Vec::new();
     let (left, right) = (10_f64.powf(across.from), 10_f64.powf(across.to));
     let (low, high) = (10_f64.powf(upward.from), 10_f64.powf(upward.to));
     let at = |intensity: f64, gflops: f64| (area.x(across.share(intensity)), area.y(upward.share(gflops)));
@@ -147,9 +148,9 @@ fn draw_roofs(
         let (from, to) = (left.max(low / bandwidth), right.min(top / bandwidth));
         if from < to {
             let (start, end) = (at(from, from * bandwidth), at(to, to * bandwidth));
-            drawing.line([start, end], 2, Colour::Line);
+            drawing.line([start, end], 2, Color::Line);
             if highest > 0.0 && to < right {
-                drawing.line([end, (end.0, area.bottom())], 1, Colour::Grid);
+                drawing.line([end, (end.0, area.bottom())], 1, Color::Grid);
             }
             let name = format!("memory {}", shown(Unit::GigabytesPerSecond, bandwidth));
             let wide = width(&name, SMALL);
@@ -158,7 +159,7 @@ fn draw_roofs(
             let (x, y) = (start.0 + (end.0 - start.0) * share, start.1 + (end.1 - start.1) * share);
             let begin = (x - wide - 8.0).max(area.left + 4.0);
             let y = if begin > x - wide - 8.0 { y - 2.0 * LINE } else { y - 4.0 };
-            place_text(drawing, (begin, y), &name, Colour::Line, &mut taken);
+            place_text(drawing, (begin, y), &name, Color::Line, &mut taken);
         }
     }
     let mut by_rate = roofs.to_vec();
@@ -166,7 +167,7 @@ fn draw_roofs(
     for (name, rate) in by_rate {
         let begin = bandwidth.map_or(left, |bandwidth| (rate / bandwidth).max(left)).min(right);
         let (start, end) = (at(begin, rate), at(right, rate));
-        drawing.line([start, end], 2, Colour::Muted);
+        drawing.line([start, end], 2, Color::Muted);
         let name = shortened(&clean(&format!("{name} {}", shown(Unit::Gflops, rate))), SMALL, area.width);
         let wide = width(&name, SMALL);
         let mut y = end.1 - LINE / 2.0 - 1.0;
@@ -177,24 +178,24 @@ fn draw_roofs(
         }
         if x < start.0 {
             // There the slope crosses it.
-            drawing.rectangle((x - 2.0, y - 6.5), (wide + 4.0, 13.0), Colour::Ground);
+            drawing.rectangle((x - 2.0, y - 6.5), (wide + 4.0, 13.0), Color::Background);
         }
-        place_text(drawing, (x, y), &name, Colour::Muted, &mut taken);
+        place_text(drawing, (x, y), &name, Color::Muted, &mut taken);
     }
     taken
 }
 
-fn place_text(drawing: &mut Drawing, (x, y): (f64, f64), text: &str, colour: Colour, taken: &mut Vec<Taken>) {
-    drawing.text((x, y), text, Anchor::Start, colour);
+fn place_text(drawing: &mut Drawing, (x, y): (f64, f64), text: &str, color: Color, taken: &mut Vec<OccupiedRect>) {
+    drawing.text((x, y), text, Anchor::Start, color);
     taken.push((x, y - 6.0, x + width(text, SMALL), y + 6.0));
 }
 
-fn overlap(one: Taken, other: Taken) -> bool {
+fn overlap(one: OccupiedRect, other: OccupiedRect) -> bool {
     one.0 < other.2 && other.0 < one.2 && one.1 < other.3 && other.1 < one.3
 }
 
 /// Puts a label beside a point where nothing is yet; further away with a line to it where there is no room.
-fn label(drawing: &mut Drawing, area: Area, point: (f64, f64), radius: f64, text: &str, taken: &mut Vec<Taken>) {
+fn label(drawing: &mut Drawing, area: Area, point: (f64, f64), radius: f64, text: &str, taken: &mut Vec<OccupiedRect>) {
     let (half, tall) = (width(text, SMALL) / 2.0, 6.0);
     for distance in [0.0, 10.0, 22.0, 36.0, 52.0] {
         for turn in 0..16 {
@@ -210,9 +211,9 @@ fn label(drawing: &mut Drawing, area: Area, point: (f64, f64), radius: f64, text
             if distance > 0.0 {
                 let from = (point.0 + angle.cos() * radius, point.1 + angle.sin() * radius);
                 let to = (point.0 + angle.cos() * away, point.1 + angle.sin() * away);
-                drawing.line([from, to], 1, Colour::Muted);
+                drawing.line([from, to], 1, Color::Muted);
             }
-            drawing.text((x, y), text, Anchor::Middle, Colour::Ink);
+            drawing.text((x, y), text, Anchor::Middle, Color::Ink);
             taken.push(place);
             return;
         }
@@ -220,7 +221,7 @@ fn label(drawing: &mut Drawing, area: Area, point: (f64, f64), radius: f64, text
 }
 
 /// Numbers and names of kernels, and where they are.
-fn key(drawing: &mut Drawing, y: f64, points: &[Placed<'_>]) -> f64 {
+fn key(drawing: &mut Drawing, y: f64, points: &[PlacedKernel<'_>]) -> f64 {
     let number_width = width("20", SMALL) + 8.0;
     let mut y = y;
     for (number, placed) in points.iter().enumerate() {
@@ -234,14 +235,14 @@ fn key(drawing: &mut Drawing, y: f64, points: &[Placed<'_>]) -> f64 {
         let name_room = if beside { room - width(&values, SMALL) - 12.0 } else { room };
         let name = shortened(&clean(&placed.point.name), SMALL, name_room);
         let middle = y + LINE / 2.0;
-        drawing.text((PAD + number_width - 8.0, middle), &(number + 1).to_string(), Anchor::End, Colour::Muted);
-        drawing.text((PAD + number_width, middle), &name, Anchor::Start, Colour::Ink);
+        drawing.text((PAD + number_width - 8.0, middle), &(number + 1).to_string(), Anchor::End, Color::Muted);
+        drawing.text((PAD + number_width, middle), &name, Anchor::Start, Color::Ink);
         if !beside {
             y += LINE;
             let values = shortened(&values, SMALL, room);
-            drawing.text((PAD + number_width, y + LINE / 2.0), &values, Anchor::Start, Colour::Muted);
+            drawing.text((PAD + number_width, y + LINE / 2.0), &values, Anchor::Start, Color::Muted);
         } else {
-            drawing.text((drawing.width - PAD, middle), &values, Anchor::End, Colour::Muted);
+            drawing.text((drawing.width - PAD, middle), &values, Anchor::End, Color::Muted);
         }
         y += LINE;
     }

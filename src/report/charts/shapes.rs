@@ -1,6 +1,6 @@
 //! What a drawing is made of.
 
-use super::palette::Colour;
+use super::palette::Color;
 use super::text::clean;
 
 /// Where a text stands beside its point.
@@ -67,7 +67,7 @@ pub struct Shape {
     /// Its form.
     pub form: Form,
     /// Its colour.
-    pub colour: Colour,
+    pub color: Color,
     /// What it stands for.
     pub tip: Option<String>,
 }
@@ -92,22 +92,22 @@ impl Drawing {
         Self { width, height: 0.0, shapes: Vec::new() }
     }
 
-    fn push(&mut self, form: Form, colour: Colour) {
-        self.shapes.push(Shape { form, colour, tip: None });
+    fn push(&mut self, form: Form, color: Color) {
+        self.shapes.push(Shape { form, color, tip: None });
     }
 
     /// Adds a filled rectangle, unless it has no extent.
-    pub fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), colour: Colour) -> &mut Self {
+    pub fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), color: Color) -> &mut Self {
         if [x, y, width, height].into_iter().all(f64::is_finite) && width > 0.0 && height > 0.0 {
-            self.push(Form::Rectangle { x, y, width, height }, colour);
+            self.push(Form::Rectangle { x, y, width, height }, color);
         }
         self
     }
 
     /// Adds a filled rectangle with what it stands for, which is at least half a pixel wide and high.
-    pub fn mark(&mut self, at: (f64, f64), (width, height): (f64, f64), colour: Colour, tip: String) {
+    pub fn mark(&mut self, at: (f64, f64), (width, height): (f64, f64), color: Color, tip: String) {
         let before = self.shapes.len();
-        self.rectangle(at, (width.max(0.5), height.max(0.5)), colour);
+        self.rectangle(at, (width.max(0.5), height.max(0.5)), color);
         if self.shapes.len() > before
             && let Some(shape) = self.shapes.last_mut()
         {
@@ -116,7 +116,7 @@ impl Drawing {
     }
 
     /// Adds a line. Points that are not finite or the same as the one before are left out, and lines of one point.
-    pub fn line(&mut self, points: impl IntoIterator<Item = (f64, f64)>, width: u32, colour: Colour) {
+    pub fn line(&mut self, points: impl IntoIterator<Item = (f64, f64)>, width: u32, color: Color) {
         let mut kept: Vec<(f64, f64)> = Vec::new();
         for (x, y) in points {
             let far = |last: &(f64, f64)| (last.0 - x).abs() >= 0.05 || (last.1 - y).abs() >= 0.05;
@@ -125,14 +125,14 @@ impl Drawing {
             }
         }
         if kept.len() > 1 {
-            self.push(Form::Line { points: kept, width }, colour);
+            self.push(Form::Line { points: kept, width }, color);
         }
     }
 
     /// Adds a circle with what it stands for.
-    pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, colour: Colour, tip: Option<String>) {
+    pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, color: Color, tip: Option<String>) {
         if x.is_finite() && y.is_finite() {
-            self.push(Form::Circle { x, y, radius }, colour);
+            self.push(Form::Circle { x, y, radius }, color);
             if let Some(shape) = self.shapes.last_mut() {
                 shape.tip = tip.map(|tip| clean(&tip));
             }
@@ -140,23 +140,23 @@ impl Drawing {
     }
 
     /// Adds a text, unless it is empty.
-    pub fn text(&mut self, (x, y): (f64, f64), text: &str, anchor: Anchor, colour: Colour) {
-        self.sized_text((x, y), text, SMALL, anchor, colour);
+    pub fn text(&mut self, (x, y): (f64, f64), text: &str, anchor: Anchor, color: Color) {
+        self.sized_text((x, y), text, SMALL, anchor, color);
     }
 
     /// Adds a text of a size.
-    pub fn sized_text(&mut self, (x, y): (f64, f64), text: &str, size: f64, anchor: Anchor, colour: Colour) {
+    pub fn sized_text(&mut self, (x, y): (f64, f64), text: &str, size: f64, anchor: Anchor, color: Color) {
         let text = clean(text);
         if !text.is_empty() {
-            self.push(Form::Text { x, y, text, size, anchor, upwards: false }, colour);
+            self.push(Form::Text { x, y, text, size, anchor, upwards: false }, color);
         }
     }
 
     /// Adds a text that runs upwards, centred at its point.
-    pub fn upward_text(&mut self, (x, y): (f64, f64), text: &str, colour: Colour) {
+    pub fn upward_text(&mut self, (x, y): (f64, f64), text: &str, color: Color) {
         let text = clean(text);
         if !text.is_empty() {
-            self.push(Form::Text { x, y, text, size: SMALL, anchor: Anchor::Middle, upwards: true }, colour);
+            self.push(Form::Text { x, y, text, size: SMALL, anchor: Anchor::Middle, upwards: true }, color);
         }
     }
 }

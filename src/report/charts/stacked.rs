@@ -2,16 +2,16 @@
 
 use super::frame::{Area, Marks, PAD, Rows, group_label, grouped, legend, under};
 use super::model::{Gauge, Stacked};
-use super::palette::Colour;
+use super::palette::Color;
 use super::shapes::{Anchor, Drawing, SMALL};
 use super::text::width;
 use super::ticks::{GREATEST, linear};
 use super::unit::{Axis, Unit, shown};
 
 /// Bars in a chart; of more, neighbours are put together.
-const MOST: usize = 48;
+const MAX: usize = 48;
 /// Gauges in a chart.
-const MOST_GAUGES: usize = 32;
+const MAX_GAUGES: usize = 32;
 
 /// What can be stacked of a value.
 fn length(value: f64) -> f64 {
@@ -29,12 +29,12 @@ pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     let used: Vec<bool> = (0..data.parts.len())
         .map(|part| rows.iter().any(|(_, values)| values.get(part).copied().map(length).unwrap_or(0.0) > 0.0))
         .collect();
-    let entries: Vec<(String, Colour)> = data
+    let entries: Vec<(String, Color)> = data
         .parts
         .iter()
         .zip(&used)
         .filter(|(_, used)| **used)
-        .map(|(part, _)| (part.name.clone(), Colour::Of(part.role)))
+        .map(|(part, _)| (part.name.clone(), Color::Of(part.role)))
         .collect();
     let y = if entries.is_empty() { y } else { legend(drawing, y, &entries) };
     let labels: Vec<&str> = rows.iter().map(|(label, _)| label.as_str()).collect();
@@ -44,7 +44,7 @@ pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     let marks: Marks = axis.ticks.iter().map(|(value, name)| (axis.share(*value), Some(name.clone()))).collect();
     for (share, _) in &marks {
         let at = place.area.x(*share);
-        drawing.line([(at, place.area.top), (at, place.area.bottom())], 1, Colour::Grid);
+        drawing.line([(at, place.area.top), (at, place.area.bottom())], 1, Color::Grid);
     }
     for (row, ((label, values), (total, text))) in rows.iter().zip(totals.iter().zip(&texts)).enumerate() {
         let top = place.label(drawing, row);
@@ -54,18 +54,18 @@ pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
                 let (from, to) = (place.area.x(axis.share(before)), place.area.x(axis.share(before + value)));
                 let of = if *total > 0.0 { 100.0 * value / total } else { 0.0 };
                 let tip = format!("{label}: {} {} ({of:.1}%)", part.name, shown(data.value.unit, value));
-                drawing.mark((from, top), (to - from, place.thickness), Colour::Of(part.role), tip);
+                drawing.mark((from, top), (to - from, place.thickness), Color::Of(part.role), tip);
             }
             before += value;
         }
-        drawing.text((drawing.width - PAD, top + place.thickness / 2.0), text, Anchor::End, Colour::Ink);
+        drawing.text((drawing.width - PAD, top + place.thickness / 2.0), text, Anchor::End, Color::Ink);
     }
     under(drawing, place.area, &marks, &axis.label)
 }
 
 /// The rows that are drawn: their own, or means of neighbours.
 fn fitting(data: &Stacked, notes: &mut Vec<String>) -> Vec<(String, Vec<f64>)> {
-    let (size, groups) = grouped(&data.rows, MOST);
+    let (size, groups) = grouped(&data.rows, MAX);
     if size == 1 {
         return data.rows.clone();
     }
@@ -84,12 +84,12 @@ fn fitting(data: &Stacked, notes: &mut Vec<String>) -> Vec<(String, Vec<f64>)> {
 
 /// Draws gauges below `y` and gives the height below them.
 pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<String>) -> f64 {
-    let kept: Vec<&Gauge> = data.iter().take(MOST_GAUGES).collect();
+    let kept: Vec<&Gauge> = data.iter().take(MAX_GAUGES).collect();
     if data.len() > kept.len() {
         notes.push(format!("{} more are not drawn", data.len() - kept.len()));
     }
     let entries =
-        [("achieved".to_owned(), Colour::Of(super::model::Role::Compute)), ("theoretical".to_owned(), Colour::Track)];
+        [("achieved".to_owned(), Color::Of(super::model::Role::Compute)), ("theoretical".to_owned(), Color::Track)];
     let y = legend(drawing, y, &entries);
     let percent = |value: Option<f64>| value.filter(|value| value.is_finite()).map(|value| value.clamp(0.0, 100.0));
     let said =
@@ -108,7 +108,7 @@ pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
     let axis = linear(&Axis::percent("share of the wavefront slots"), 0.0, 100.0, 4, true);
     let marks: Marks = axis.ticks.iter().map(|(value, name)| (axis.share(*value), Some(name.clone()))).collect();
     for (share, _) in &marks {
-        drawing.line([(area.x(*share), area.top), (area.x(*share), area.bottom())], 1, Colour::Grid);
+        drawing.line([(area.x(*share), area.top), (area.x(*share), area.bottom())], 1, Color::Grid);
     }
     for (row, (gauge, text)) in kept.iter().zip(&texts).enumerate() {
         let top = rows.label(drawing, row);
@@ -120,14 +120,14 @@ pub fn gauges(data: &[Gauge], drawing: &mut Drawing, y: f64, notes: &mut Vec<Str
         );
         if let Some(theoretical) = percent(gauge.theoretical_pct) {
             let extent = (area.width * theoretical / 100.0, rows.thickness);
-            drawing.mark((area.left, top), extent, Colour::Track, tip.clone());
+            drawing.mark((area.left, top), extent, Color::Track, tip.clone());
         }
         if let Some(achieved) = percent(gauge.achieved_pct) {
             let inset = rows.thickness * 0.25;
             let extent = (area.width * achieved / 100.0, rows.thickness - 2.0 * inset);
-            drawing.mark((area.left, top + inset), extent, Colour::Of(super::model::Role::Compute), tip);
+            drawing.mark((area.left, top + inset), extent, Color::Of(super::model::Role::Compute), tip);
         }
-        drawing.text((drawing.width - PAD, top + rows.thickness / 2.0), text, Anchor::End, Colour::Ink);
+        drawing.text((drawing.width - PAD, top + rows.thickness / 2.0), text, Anchor::End, Color::Ink);
     }
     under(drawing, area, &marks, &axis.label)
 }

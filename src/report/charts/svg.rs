@@ -9,8 +9,8 @@ use plotters::backend::SVGBackend;
 use roxmltree::{Document, Node};
 
 use super::origin::SVG_MARK;
-use super::paint::{Medium, paint};
-use super::palette::Colour;
+use super::paint::{Raster, paint};
+use super::palette::Color;
 use super::shapes::Drawing;
 use super::text::{SIZE_OF_EM, clean};
 
@@ -19,7 +19,7 @@ const FINER: f64 = 10.0;
 
 /// Where an SVG is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ground {
+pub enum Background {
     /// As a file of its own, on a light ground.
     File,
     /// Within a page, whose style sheet has the colours.
@@ -30,11 +30,11 @@ pub enum Ground {
 ///
 /// # Errors
 /// When it cannot be drawn.
-pub fn svg(drawing: &Drawing, title: &str, alternative: &str, ground: Ground) -> Result<String> {
+pub fn svg(drawing: &Drawing, title: &str, alternative: &str, ground: Background) -> Result<String> {
     let mut drawn = String::new();
     let size = ((drawing.width * FINER).ceil() as u32, (drawing.height * FINER).ceil() as u32);
     let mut backend = SVGBackend::with_string(&mut drawn, size);
-    paint(drawing, &mut backend, Medium { scale: FINER, font_size: SIZE_OF_EM, text_shift: 0.0 })?;
+    paint(drawing, &mut backend, Raster { scale: FINER, font_size: SIZE_OF_EM, text_shift: 0.0 })?;
     backend.present().map_err(|error| anyhow::anyhow!("a chart cannot be drawn: {error}"))?;
     drop(backend);
     let document = Document::parse(&drawn).context("internal: a chart is no XML")?;
@@ -47,12 +47,12 @@ fn rewritten(
     drawing: &Drawing,
     tips: &[Option<&str>],
     (title, alternative): (&str, &str),
-    ground: Ground,
+    ground: Background,
 ) -> Result<String> {
-    let colours = Colours::new(ground);
+    let colors = Colors::new(ground);
     let (width, height) = (drawing.width, drawing.height);
     let mut text = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\"");
-    if ground == Ground::File {
+    if ground == Background::File {
         let _ = write!(text, " width=\"{width}\" height=\"{height}\"");
     }
     let _ = write!(
@@ -61,9 +61,9 @@ fn rewritten(
         escaped(&clean(alternative)),
         escaped(&clean(title))
     );
-    if ground == Ground::File {
+    if ground == Background::File {
         text.push_str(SVG_MARK);
-        let _ = write!(text, "<rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>", Colour::Ground.hex());
+        let _ = write!(text, "<rect width=\"{width}\" height=\"{height}\" fill=\"{}\"/>", Color::Background.hex());
     }
     text.push('\n');
     let shapes: Vec<Node<'_, '_>> = document.root_element().children().filter(Node::is_element).collect();
@@ -85,19 +85,19 @@ fn rewritten(
                 let _ = writeln!(
                     text,
                     "<path d=\"{path}\" fill=\"{}\" shape-rendering=\"crispEdges\"/>",
-                    colours.of(shape, "fill")
+                    colors.attribute(shape, "fill")
                 );
                 path.clear();
             }
             continue;
         }
-        write_shape(&mut text, shape, tip, &colours)?;
+        write_shape(&mut text, shape, tip, &colors)?;
     }
     text.push_str("</svg>\n");
     Ok(text)
 }
 
-fn write_shape(text: &mut String, shape: &Node<'_, '_>, tip: Option<&str>, colours: &Colours) -> Result<()> {
+fn write_shape(text: &mut String, shape: &Node<'_, '_>, tip: Option<&str>, colors: &Colors) -> Result<()> {
     let name = shape.tag_name().name();
     let at = |attribute: &str| number(shape, attribute).map(tenth);
     match name {
@@ -109,12 +109,16 @@ fn write_shape(text: &mut String, shape: &Node<'_, '_>, tip: Option<&str>, colou
                 at("y")?,
                 at("width")?,
                 at("height")?,
-                colours.of(shape, "fill")
+                colors.attribute(shape, "fill")
             );
         }
         "circle" => {
             let (x, y, radius) = (at("cx")?, at("cy")?, at("r")?);
-            let _ = write!(text, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{}\"", colours.of(shape, "fill"));
+            let _ = write!(
+                text,
+                "<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{}\"",
+                colors.attribute(shape, "fill")
+            );
         }
         "polyline" => {
             let _ = write!(text, "<polyline points=\"");
@@ -124,7 +128,7 @@ fn write_shape(text: &mut String, shape: &Node<'_, '_>, tip: Option<&str>, colou
                 let space = if index > 0 { " " } else { "" };
                 let _ = write!(text, "{space}{},{}", tenth(x.parse()?), tenth(y.parse()?));
             }
-            let (stroke, width) = (colours.of(shape, "stroke"), at("stroke-width")?);
+            let (stroke, width) = (colors.attribute(shape, "stroke"), at("stroke-width")?);
             let _ =
                 write!(text, "\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"");
         }
@@ -139,7 +143,7 @@ fn write_shape(text: &mut String, shape: &Node<'_, '_>, tip: Option<&str>, colou
                 let _ = write!(text, " transform=\"rotate(-90 {x} {y})\"");
             }
             let said = escaped(shape.text().unwrap_or_default().trim());
-            let _ = writeln!(text, " fill=\"{}\">{said}</text>", colours.of(shape, "fill"));
+            let _ = writeln!(text, " fill=\"{}\">{said}</text>", colors.attribute(shape, "fill"));
             return Ok(());
         }
         other => anyhow::bail!("internal: a chart has a {other}"),
@@ -181,20 +185,20 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// How colours are written.
-struct Colours {
+struct Colors {
     /// Variables by hexadecimal value; none for files.
     variables: BTreeMap<String, &'static str>,
 }
 
-impl Colours {
-    fn new(ground: Ground) -> Self {
-        let named = |colour: Colour| colour.variable().map(|variable| (colour.hex(), variable));
+impl Colors {
+    fn new(ground: Background) -> Self {
+        let named = |color: Color| color.variable().map(|variable| (color.hex(), variable));
         let variables =
-            if ground == Ground::Page { Colour::all().filter_map(named).collect() } else { BTreeMap::new() };
+            if ground == Background::Page { Color::all().filter_map(named).collect() } else { BTreeMap::new() };
         Self { variables }
     }
 
-    fn of(&self, node: &Node<'_, '_>, attribute: &str) -> String {
+    fn attribute(&self, node: &Node<'_, '_>, attribute: &str) -> String {
         let hex = node.attribute(attribute).unwrap_or("none").to_ascii_lowercase();
         self.variables.get(&hex).map_or(hex.clone(), |variable| format!("var(--chart-{variable},{hex})"))
     }

@@ -130,17 +130,17 @@ proptest! {
         check(&page);
         prop_assert!(!page.contains(" width=\"") || page.find(" width=\"") > page.find("<title>"));
         chart.all_notes();
-        for colour in [false, true] {
-            let text = characters(&chart, Terminal { width: 80, colour });
+        for color in [false, true] {
+            let text = characters(&chart, Terminal { width: 80, color });
             let escapes = text.contains(char::from(27));
-            prop_assert!(!escapes || colour);
+            prop_assert!(!escapes || color);
         }
     }
 
     #[test]
     fn names_of_columns_fit(label in name(), value in value()) {
         let bars = Chart::bars("t", Axis::time("time"), [Bar::new(label, value)]);
-        let text = characters(&bars, Terminal { width: 60, colour: false });
+        let text = characters(&bars, Terminal { width: 60, color: false });
         for line in text.lines() {
             prop_assert!(unicode_width::UnicodeWidthStr::width(line) <= 62, "{line}");
         }
@@ -211,8 +211,8 @@ fn pages_have_variables_and_both_themes() {
         assert_eq!(style_sheet().matches(&format!("--chart-{variable}:")).count(), 3, "{variable}");
     }
     assert_eq!(page.matches("<svg").count(), 2);
-    for colour in super::palette::Colour::all() {
-        let rule = format!("--chart-{}: {};", colour.variable().unwrap(), colour.hex());
+    for color in super::palette::Color::all() {
+        let rule = format!("--chart-{}: {};", color.variable().unwrap(), color.hex());
         assert!(style_sheet().contains(&rule), "{rule}");
     }
 }
@@ -246,7 +246,7 @@ fn charts_in_words_have_their_numbers() {
 
 #[test]
 fn charts_of_characters() {
-    let drawn = |chart: &Chart| characters(chart, Terminal { width: 60, colour: false });
+    let drawn = |chart: &Chart| characters(chart, Terminal { width: 60, color: false });
     let rows = [("rank 0", [4e6, 2e6, 0.0, 2e6]), ("rank 1", [2e6, 0.0, 0.0, 2e6])];
     let chart = Chart::time_by_rank("t", rows.map(|(label, values)| (label.to_owned(), values)));
     insta::assert_snapshot!("stacked_bars_of_characters", drawn(&chart));

@@ -1,6 +1,6 @@
 //! Where axes have their marks, and what they are called.
 
-use super::unit::{Axis, Shown, Unit, shown};
+use super::unit::{Axis, DisplayUnit, Unit, shown};
 
 /// A linear axis from its least to its greatest mark.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ pub fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool
     let whole = |value: f64| if value.is_finite() { value.clamp(-GREATEST, GREATEST) } else { 0.0 };
     let (least, greatest) = (whole(least), whole(greatest));
     let greatest = if greatest > least { greatest } else { least + least.abs().max(1.0) };
-    let unit = Shown::of(axis.unit, greatest.abs().max(least.abs()));
+    let unit = DisplayUnit::new(axis.unit, greatest.abs().max(least.abs()));
     let step = step(axis.unit, (greatest - least) / unit.factor / wanted.max(1) as f64) * unit.factor;
     let (from, to) =
         if exact { (least, greatest) } else { ((least / step).floor() * step, (greatest / step).ceil() * step) };

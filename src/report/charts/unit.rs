@@ -58,7 +58,7 @@ impl Axis {
 
     /// The name with the unit that values up to `greatest` are shown in: `duration (ms)`.
     pub fn label(&self, greatest: f64) -> String {
-        match (self.name.is_empty(), Shown::of(self.unit, greatest).symbol) {
+        match (self.name.is_empty(), DisplayUnit::new(self.unit, greatest).symbol) {
             (_, "") => self.name.clone(),
             (true, symbol) => symbol.to_owned(),
             (false, symbol) => format!("{} ({symbol})", self.name),
@@ -83,7 +83,7 @@ const FLOPS: Steps = &[(1e6, "PFLOP/s"), (1e3, "TFLOP/s"), (1.0, "GFLOP/s"), (1e
 
 /// The unit that numbers of an axis are shown in.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shown {
+pub struct DisplayUnit {
     /// How much of the base unit it is.
     pub factor: f64,
     /// Its symbol, empty for numbers without one.
@@ -92,9 +92,9 @@ pub struct Shown {
     prefixed: bool,
 }
 
-impl Shown {
+impl DisplayUnit {
     /// The unit for values up to `greatest`.
-    pub fn of(unit: Unit, greatest: f64) -> Self {
+    pub fn new(unit: Unit, greatest: f64) -> Self {
         let steps = match unit {
             Unit::Nanoseconds => TIMES,
             Unit::Bytes => SIZES,
@@ -121,7 +121,7 @@ impl Shown {
 
 /// A value with its unit: `1.25 ms`, `37%`, `12.3 k`.
 pub fn shown(unit: Unit, value: f64) -> String {
-    let shown = Shown::of(unit, value);
+    let shown = DisplayUnit::new(unit, value);
     let number = shown.number(value);
     match shown.symbol {
         "" => number,

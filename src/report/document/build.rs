@@ -13,9 +13,9 @@ use crate::engine::{ColumnUnit, OutputColumn, Registry};
 use crate::findings::{Answers, Finding, Priority, RunViews, Spans, Unanswered, time_question};
 use crate::report::charts::{Chart, Plot};
 use crate::schema::facts::Role;
-use crate::trace::selection::in_force;
+use crate::trace::selection::effective;
 use crate::trace::views::View;
-use crate::trace::{Member, Trace};
+use crate::trace::{Trace, TraceProcess};
 
 /// What a document is made of.
 pub struct Sources<'a> {
@@ -165,7 +165,7 @@ fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
     let question = layout.question();
     let Some(answer) = sources.answers.get(&question) else { return Ok(None) };
     let declaration = &sources.registry.get(&layout.query)?.declaration;
-    let Some(mut chart) = Chart::of_answer(declaration, answer)?.filter(says_something) else { return Ok(None) };
+    let Some(mut chart) = Chart::of_answer(declaration, answer)?.filter(has_values) else { return Ok(None) };
     if let Some(title) = &layout.title {
         chart.title.clone_from(title);
     }
@@ -173,7 +173,7 @@ fn chart(layout: &ChartLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
 }
 
 /// Whether a chart shows more than its frame: of a roofline the roofs are known before anything was counted.
-fn says_something(chart: &Chart) -> bool {
+fn has_values(chart: &Chart) -> bool {
     let is_drawn = |value: Option<f64>| value.is_some_and(|value| value > 0.0);
     match &chart.plot {
         Plot::Roofline(roofline) => {
@@ -193,7 +193,7 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
     let frame = answer.frame.select(names.iter().map(String::as_str));
     let frame = frame.with_context(|| format!("{} has not all columns of its table", layout.query))?;
     let is_known = |name: &String| frame.column(name).is_ok_and(|column| column.null_count() < column.len());
-    if !layout.tells.is_empty() && !layout.tells.iter().any(is_known) {
+    if !layout.requires_any.is_empty() && !layout.requires_any.iter().any(is_known) {
         return Ok(None);
     }
     let names: Vec<String> = names.iter().filter(|name| is_known(name)).cloned().collect();
@@ -222,8 +222,8 @@ fn table(layout: &TableLayout, sources: &Sources<'_>, ids: &mut Ids) -> Result<O
 fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
     let named =
         |column: &&OutputColumn| by.contains(&column.name) || matches!(column.unit, ColumnUnit::Id | ColumnUnit::Name);
-    let of = |tells: &dyn Fn(&&OutputColumn) -> bool| -> Vec<String> {
-        columns.iter().filter(tells).map(|column| column.name.clone()).collect()
+    let of = |filter: &dyn Fn(&&OutputColumn) -> bool| -> Vec<String> {
+        columns.iter().filter(filter).map(|column| column.name.clone()).collect()
     };
     let key = of(&named);
     if key.is_empty() { of(&|column| column.unit == ColumnUnit::Text) } else { key }
@@ -231,7 +231,7 @@ fn key(columns: &[OutputColumn], by: &[String]) -> Vec<String> {
 
 /// The ranks of a trace. A thread trace, which is of a dispatch and not of a run, makes none where there are others.
 pub fn ranks(trace: &Trace) -> BTreeSet<i64> {
-    let is_run = |member: &&Member| member.process.role != Role::ThreadTrace;
+    let is_run = |member: &&TraceProcess| member.process.role != Role::ThreadTrace;
     let of_runs: BTreeSet<i64> = trace.members().iter().filter(is_run).map(|member| member.process.rank).collect();
     match of_runs.is_empty() {
         true => trace.members().iter().map(|member| member.process.rank).collect(),
@@ -240,7 +240,7 @@ pub fn ranks(trace: &Trace) -> BTreeSet<i64> {
 }
 
 fn provenance(trace: &Trace) -> Provenance {
-    let input = |member: &Member| {
+    let input = |member: &TraceProcess| {
         let (process, facts) = (&member.process, &member.process.facts);
         let gpus: BTreeSet<&String> =
             facts.agents.iter().filter(|agent| agent.is_gpu()).map(|agent| &agent.name).collect();
@@ -260,7 +260,7 @@ fn provenance(trace: &Trace) -> Provenance {
         inputs: trace.members().iter().map(input).collect(),
         processes: trace.members().len(),
         ranks: ranks(trace).into_iter().collect(),
-        filters: in_force(trace.choice())
+        filters: effective(trace.choice())
             .into_iter()
             .map(|(filter, value)| (filter.flag().to_owned(), value))
             .collect(),

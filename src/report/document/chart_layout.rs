@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::findings::Question;
+use crate::findings::QueryRequest;
 
 /// A chart of a section: an answer, drawn as its query says.
 #[derive(Clone, Debug, Deserialize)]
@@ -26,7 +26,7 @@ pub struct ChartLayout {
 
 impl ChartLayout {
     /// What the chart asks.
-    pub fn question(&self) -> Question {
-        Question { by: self.by.clone(), parameters: self.parameters.clone(), ..Question::of(&self.query) }
+    pub fn question(&self) -> QueryRequest {
+        QueryRequest { by: self.by.clone(), parameters: self.parameters.clone(), ..QueryRequest::new(&self.query) }
     }
 }

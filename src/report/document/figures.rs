@@ -3,7 +3,7 @@
 use super::model::{Figure, Provenance, Status};
 use crate::engine::ColumnUnit;
 use crate::export::cell::Cell;
-use crate::findings::{Answers, Finding, Priority, Question, Rows, RunViews, Spans, time_question};
+use crate::findings::{Answers, Finding, Priority, QueryRequest, Rows, RunViews, Spans, time_question};
 use crate::trace::views::View;
 
 /// The figures of an analysis, of what its findings are about; those that nothing was recorded of are left out.
@@ -85,7 +85,7 @@ pub fn figures(
         let doc = "steady iterations that the figures are about, of all processes";
         figures.push(integer("iterations", "Iterations", doc, Some(iterations.chosen), ColumnUnit::Count));
     }
-    let kernels = Question::of("kernel_summary").of_view(view);
+    let kernels = QueryRequest::new("kernel_summary").of_view(view);
     let kernels = Rows::over(answers.get(&kernels));
     if !kernels.is_empty() {
         let calls = kernels.sum(kernels.places(), "calls");

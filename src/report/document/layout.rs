@@ -6,7 +6,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::chart_layout::ChartLayout;
-use crate::findings::Question;
+use crate::findings::QueryRequest;
 
 const BUILTIN: &str = include_str!("../../../share/report/sections.toml");
 
@@ -59,7 +59,7 @@ pub struct TableLayout {
     pub title: Option<String>,
     /// Columns of which one must have a value, else the table would say nothing.
     #[serde(default)]
-    pub tells: Vec<String>,
+    pub requires_any: Vec<String>,
     /// Ranks that it needs.
     #[serde(default)]
     pub least_ranks: usize,
@@ -88,7 +88,7 @@ impl Layout {
     }
 
     /// The questions that its tables and charts ask of so many ranks.
-    pub fn questions(&self, ranks: usize) -> BTreeSet<Question> {
+    pub fn questions(&self, ranks: usize) -> BTreeSet<QueryRequest> {
         let tables = self.sections.iter().flat_map(|section| &section.tables);
         let charts = self.sections.iter().flat_map(|section| &section.charts);
         let of_tables = tables.filter(|table| table.least_ranks <= ranks).map(TableLayout::question);
@@ -185,8 +185,8 @@ pub fn numbered(query: &str, times: usize) -> String {
 
 impl TableLayout {
     /// What the table asks.
-    pub fn question(&self) -> Question {
-        Question { by: self.by.clone(), parameters: self.parameters.clone(), ..Question::of(&self.query) }
+    pub fn question(&self) -> QueryRequest {
+        QueryRequest { by: self.by.clone(), parameters: self.parameters.clone(), ..QueryRequest::new(&self.query) }
     }
 }
 
@@ -224,7 +224,7 @@ mod tests {
             }
             for table in &section.tables {
                 let query = registry.get(&table.query).unwrap();
-                for column in &table.tells {
+                for column in &table.requires_any {
                     assert!(table.columns.iter().flatten().any(|shown| shown == column), "{column} is not shown");
                 }
                 let mut options = table.question().options(NameForm::Full);

@@ -6,7 +6,7 @@ use polars::prelude::DataFrame;
 
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
-use crate::findings::{Finding, Question, RunViews, bytes, duration};
+use crate::findings::{Finding, QueryRequest, RunViews, bytes, duration};
 use crate::report::charts::Chart;
 
 /// A whole document.
@@ -148,7 +148,7 @@ pub struct Table {
     /// One or two sentences.
     pub about: String,
     /// What was asked; `None` where it is no answer to a query.
-    pub question: Option<Question>,
+    pub question: Option<QueryRequest>,
     /// What the columns are, in order.
     pub columns: Vec<OutputColumn>,
     /// The rows that are shown.
@@ -175,7 +175,7 @@ impl Table {
 
     fn row_key(&self, row: usize) -> String {
         let part = |name: &String| {
-            let value = Cell::of(self.frame.column(name).ok()?, row).plain();
+            let value = Cell::new(self.frame.column(name).ok()?, row).plain();
             let value = value.replace('\\', "\\\\").replace('/', "\\/").replace('#', "\\#");
             Some(format!("{name}={value}"))
         };
@@ -189,7 +189,7 @@ pub struct Drawn {
     /// Stable id, unique among the charts: the name of the query, with a number where another chart shows it too.
     pub id: String,
     /// What was asked.
-    pub question: Question,
+    pub question: QueryRequest,
     /// What is drawn.
     pub chart: Chart,
 }

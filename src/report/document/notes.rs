@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::model::Note;
 use crate::schema::anomaly::Severity;
 use crate::trace::Trace;
-use crate::trace::selection::{Filter, beyond, in_force, lost_ranks, partly_unmatched, untouched};
+use crate::trace::selection::{Filter, beyond, effective, lost_ranks, partly_unmatched, untouched};
 
 /// Notes of a kind that are written out before the rest is counted.
 const NOTES_OF_A_KIND: usize = 3;
@@ -16,7 +16,7 @@ pub fn head_notes<'a>(trace: &Trace, unmatched: &[String], figures: impl Iterato
     let note = |is_warning: bool, text: String| Note { is_warning, text };
     let mut notes = Vec::new();
     let filters: Vec<String> =
-        in_force(trace.choice()).into_iter().map(|(filter, value)| format!("`{} {value}`", filter.flag())).collect();
+        effective(trace.choice()).into_iter().map(|(filter, value)| format!("`{} {value}`", filter.flag())).collect();
     if !filters.is_empty() {
         let mut text = format!("Numbers are of what these filters choose: {}.", filters.join(" "));
         let beyond: Vec<&str> = beyond(trace.choice(), figures).into_iter().map(Filter::flag).collect();

@@ -33,7 +33,7 @@ pub fn place(path: &Path) -> io::Result<Place> {
         return Ok(Place::Foreign(None));
     }
     let known = known_files(path);
-    let mut found = Found { names: BTreeSet::new(), foreign: None };
+    let mut found = FolderContent { names: BTreeSet::new(), foreign: None };
     found.search(path, "", &known)?;
     Ok(match found.foreign {
         Some(name) => Place::Foreign(Some(name)),
@@ -54,12 +54,12 @@ fn known_files(folder: &Path) -> BTreeSet<String> {
 }
 
 /// What a folder holds.
-struct Found {
+struct FolderContent {
     names: BTreeSet<String>,
     foreign: Option<String>,
 }
 
-impl Found {
+impl FolderContent {
     fn search(&mut self, folder: &Path, prefix: &str, known: &BTreeSet<String>) -> io::Result<()> {
         let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
         entries.sort_by_key(fs::DirEntry::file_name);

@@ -51,7 +51,7 @@ struct Entry {
 
 impl AppendixView {
     /// The appendix of a document with these sections and findings.
-    pub fn of(document: &Document, sections: &[SectionView], findings: &[FindingView]) -> Self {
+    pub fn new(document: &Document, sections: &[SectionView], findings: &[FindingView]) -> Self {
         let provenance = &document.provenance;
         let inputs = provenance.inputs.iter().map(|input| InputView {
             rank: input.rank,

@@ -42,7 +42,7 @@ pub struct NoteView {
 
 impl NoteView {
     /// A note.
-    pub fn of(note: &Note) -> Self {
+    pub fn new(note: &Note) -> Self {
         Self { is_warning: note.is_warning, text: text(&note.text) }
     }
 }
@@ -81,7 +81,7 @@ impl FindingView {
     }
 
     /// A finding in its place, counted from 1.
-    pub fn of(number: usize, finding: &Finding) -> Self {
+    pub fn new(number: usize, finding: &Finding) -> Self {
         let id = anchor("finding", &finding.id);
         let evidence = finding.evidence.iter().enumerate();
         let evidence =

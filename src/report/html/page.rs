@@ -17,7 +17,7 @@ use crate::export::cell::Cell;
 use crate::findings::shortened;
 use crate::report::document::{Document, Figure, Status};
 use crate::report::json;
-use crate::text::visible::is_hidden;
+use crate::text::hidden::is_hidden;
 
 /// Longer texts than any sentence or name are shortened in the document that a page holds.
 const LONGEST_TEXT: usize = 4000;
@@ -79,9 +79,9 @@ pub fn write(document: &Document, out: &mut dyn Write) -> Result<()> {
 }
 
 fn page(document: &Document) -> Result<Page> {
-    let sections = document.sections.iter().map(SectionView::of).collect::<Result<Vec<SectionView>>>()?;
+    let sections = document.sections.iter().map(SectionView::new).collect::<Result<Vec<SectionView>>>()?;
     let findings = document.findings.iter().enumerate();
-    let findings: Vec<FindingView> = findings.map(|(place, finding)| FindingView::of(place + 1, finding)).collect();
+    let findings: Vec<FindingView> = findings.map(|(place, finding)| FindingView::new(place + 1, finding)).collect();
     let (facts, cards): (Vec<&Figure>, Vec<&Figure>) =
         document.figures.iter().partition(|figure| figure.unit == ColumnUnit::Count);
     let gpus: BTreeSet<&str> =
@@ -95,14 +95,14 @@ fn page(document: &Document) -> Result<Page> {
             .iter()
             .map(|view| ViewLine { id: view.id, label: view.label, text: view.line() })
             .collect(),
-        notes: document.notes.iter().map(NoteView::of).collect(),
+        notes: document.notes.iter().map(NoteView::new).collect(),
         badges: badges(&document.findings),
         // The badges tell how many findings there are.
         facts: facts.into_iter().filter(|figure| !figure.id.ends_with("_findings")).map(figure).collect(),
         cards: cards.into_iter().map(figure).collect(),
         parts: parts(document),
         gpus: gpus.into_iter().collect::<Vec<&str>>().join(", "),
-        appendix: AppendixView::of(document, &sections, &findings),
+        appendix: AppendixView::new(document, &sections, &findings),
         findings,
         sections,
         shell: Shell::new("Filter all tables and findings"),

@@ -40,7 +40,7 @@ impl SectionView {
     ///
     /// # Errors
     /// When a chart cannot be drawn.
-    pub fn of(section: &Section) -> Result<Self> {
+    pub fn new(section: &Section) -> Result<Self> {
         let block = |block: &Block| {
             Ok(match block {
                 Block::Chart(drawn) => BlockView::Chart(chart(drawn)?),

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::table_view::grouped;
 use crate::report::charts::style_sheet;
-use crate::text::visible::visible;
+use crate::text::hidden::escape_hidden;
 
 const TEMPLATES: [(&str, &str); 9] = [
     ("frame.html", include_str!("../../../templates/report/frame.html")),
@@ -90,7 +90,7 @@ fn environment() -> Result<Environment<'static>> {
     environment.set_syntax(syntax.context("internal: the syntax of templates is wrong")?);
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
-        Some(text) => escape_formatter(out, state, &Value::from(visible(text).as_ref())),
+        Some(text) => escape_formatter(out, state, &Value::from(escape_hidden(text).as_ref())),
         None => escape_formatter(out, state, value),
     });
     environment.add_filter("plural", |count: u64, word: String| match count {

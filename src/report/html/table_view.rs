@@ -9,7 +9,7 @@ use super::words::words;
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
 use crate::export::unit::{Display, TimeUnit, displays, is_number};
-use crate::findings::{Evidence, Question, shortened};
+use crate::findings::{Evidence, QueryRequest, shortened};
 use crate::report::document::Table;
 
 /// Names with more characters are cut in their middle.
@@ -74,8 +74,8 @@ impl TableView {
         Self {
             about: pieces_of(&table.about),
             others: table.total_rows.saturating_sub(table.frame.height()),
-            ..Self::of(anchor("table", &table.id), &table.title, &table.frame, &table.columns, keys)
-                .asked(table.question.as_ref().map(Question::command_line).unwrap_or_default())
+            ..Self::from_frame(anchor("table", &table.id), &table.title, &table.frame, &table.columns, keys)
+                .commanded(table.question.as_ref().map(QueryRequest::command_line).unwrap_or_default())
         }
     }
 
@@ -83,8 +83,8 @@ impl TableView {
     pub fn of_evidence(evidence: &Evidence, id: String) -> Self {
         Self {
             others: evidence.rows.saturating_sub(evidence.frame.height()),
-            ..Self::of(id, &evidence.title, &evidence.frame, &evidence.columns, Vec::new())
-                .asked(evidence.question.command_line())
+            ..Self::from_frame(id, &evidence.title, &evidence.frame, &evidence.columns, Vec::new())
+                .commanded(evidence.question.command_line())
         }
     }
 
@@ -110,7 +110,7 @@ impl TableView {
         (&self.title, &self.id)
     }
 
-    fn of(id: String, title: &str, frame: &DataFrame, columns: &[OutputColumn], keys: Vec<String>) -> Self {
+    fn from_frame(id: String, title: &str, frame: &DataFrame, columns: &[OutputColumn], keys: Vec<String>) -> Self {
         let display = displays(frame, columns, TimeUnit::Auto);
         let declared = || frame.columns().iter().zip(columns).zip(&display);
         let header = declared().map(|((column, declared), display)| header(column, declared, display)).collect();
@@ -134,7 +134,7 @@ impl TableView {
         }
     }
 
-    fn asked(self, command: String) -> Self {
+    fn commanded(self, command: String) -> Self {
         Self { command, ..self }
     }
 }
@@ -163,7 +163,7 @@ fn header(column: &Column, declared: &OutputColumn, display: &Display) -> Column
 }
 
 fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<CellView> {
-    let values: Vec<Cell> = (0..column.len()).map(|row| Cell::of(column, row)).collect();
+    let values: Vec<Cell> = (0..column.len()).map(|row| Cell::new(column, row)).collect();
     let share = |cell: &Cell| match cell {
         Cell::Float(pct) if declared.unit == ColumnUnit::Percent && (0.0..=100.0).contains(pct) => Some(*pct),
         _ => None,

@@ -2,7 +2,7 @@ use polars::prelude::{Column, DataFrame};
 
 use super::write;
 use crate::engine::{ColumnUnit, OutputColumn};
-use crate::findings::{Question, RunViews};
+use crate::findings::{QueryRequest, RunViews};
 use crate::report::charts::Chart;
 use crate::report::document::{Block, Document, Drawn, Input, Provenance, Section, Table};
 
@@ -35,7 +35,7 @@ fn table(id: String) -> Block {
 }
 
 fn chart(id: String, chart: Chart) -> Block {
-    Block::Chart(Box::new(Drawn { id, question: Question::of("time_breakdown"), chart }))
+    Block::Chart(Box::new(Drawn { id, question: QueryRequest::new("time_breakdown"), chart }))
 }
 
 #[test]

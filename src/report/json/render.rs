@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::engine::{ColumnUnit, OutputColumn};
 use crate::export::cell::Cell;
-use crate::findings::{Evidence, Finding, Question, RunView};
+use crate::findings::{Evidence, Finding, QueryRequest, RunView};
 use crate::report::document::{Block, Document, Figure, Note, Section, Status, Table};
 use crate::trace::views::View;
 
@@ -168,7 +168,7 @@ fn table(table: &Table) -> Value {
     })
 }
 
-fn question(question: &Question) -> Value {
+fn question(question: &QueryRequest) -> Value {
     json!({
         "query": question.query,
         "by": question.by,
@@ -183,7 +183,7 @@ fn columns(columns: &[OutputColumn]) -> Vec<Value> {
 }
 
 fn record(frame: &DataFrame, row: usize) -> Map<String, Value> {
-    frame.columns().iter().map(|column| (column.name().to_string(), cell(&Cell::of(column, row)))).collect()
+    frame.columns().iter().map(|column| (column.name().to_string(), cell(&Cell::new(column, row)))).collect()
 }
 
 fn cell(cell: &Cell) -> Value {

@@ -1,12 +1,12 @@
 //! Texts that cannot break Markdown.
 
 use crate::findings::pieces;
-use crate::text::visible::visible;
+use crate::text::hidden::escape_hidden;
 
 /// A text as Markdown shows it, in one line: what would be markup is escaped.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in visible(text).chars() {
+    for character in escape_hidden(text).chars() {
         match character {
             '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '<' | '>' | '#' | '|' | '~' | '&' | '!' => {
                 escaped.push('\\');
@@ -25,7 +25,7 @@ pub fn prose(text: &str) -> String {
 
 /// A text as code in a line: in more backticks than it has in a row.
 pub fn code(text: &str) -> String {
-    let text = visible(text);
+    let text = escape_hidden(text);
     let ticks = "`".repeat(longest_run(&text) + 1);
     if text.starts_with('`') || text.ends_with('`') {
         format!("{ticks} {text} {ticks}")

@@ -9,7 +9,7 @@ use crate::export::markdown;
 use crate::export::unit::{TimeUnit, displays};
 use crate::findings::{Finding, counted, duration};
 use crate::report::document::{Block, Document, Note, Section, Status, Table};
-use crate::text::visible::visible;
+use crate::text::hidden::escape_hidden;
 
 /// Longest name in a table; the JSON document has all of it.
 const LONGEST_NAME: Option<usize> = Some(300);
@@ -84,7 +84,7 @@ fn write_finding(number: usize, finding: &Finding, unit: TimeUnit, out: &mut dyn
         }
     }
     for command in &finding.commands {
-        writeln!(out, "\n{}:\n\n{}", escaped(&command.description), fenced(&visible(&command.line()), "sh"))?;
+        writeln!(out, "\n{}:\n\n{}", escaped(&command.description), fenced(&escape_hidden(&command.line()), "sh"))?;
     }
     Ok(())
 }

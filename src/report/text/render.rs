@@ -11,7 +11,7 @@ use crate::export::terminal;
 use crate::export::unit::{TimeUnit, displays};
 use crate::findings::{Evidence, Finding, Priority, counted, duration};
 use crate::report::document::{Block, Document, Figure, Note, Section, Status, Table};
-use crate::text::visible::visible;
+use crate::text::hidden::escape_hidden;
 
 /// Width of the bar behind a share.
 const BAR: usize = 30;
@@ -121,7 +121,7 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
         out,
         "{paint}{number}. [{priority}] {}{paint:#}  ({}, confidence {confidence:.0}%)",
         finding.category,
-        visible(&finding.id)
+        escape_hidden(&finding.id)
     )?;
     paragraph(&finding.title, "   ", style, out)?;
     if let Some(saving) = &finding.saving {
@@ -136,7 +136,7 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     }
     paragraph(&finding.explanation, "   ", style, out)?;
     for advice in &finding.advice {
-        let mut lines = wrapped(&visible(advice), style.width.saturating_sub(5)).into_iter();
+        let mut lines = wrapped(&escape_hidden(advice), style.width.saturating_sub(5)).into_iter();
         writeln!(out, "   - {}", lines.next().unwrap_or_default())?;
         for line in lines {
             writeln!(out, "     {line}")?;
@@ -148,7 +148,7 @@ fn write_finding(number: usize, finding: &Finding, style: TextStyle, out: &mut d
     for command in &finding.commands {
         paragraph(&format!("{}:", command.description), "   ", style, out)?;
         // A command is one line, to be copied.
-        writeln!(out, "     $ {}", visible(&command.line()))?;
+        writeln!(out, "     $ {}", escape_hidden(&command.line()))?;
     }
     Ok(())
 }
@@ -215,7 +215,7 @@ fn write_provenance(document: &Document, style: TextStyle, out: &mut dyn Write) 
     writeln!(out, "wavesieve {}, tier {}", provenance.version, document.tier)?;
     for input in &provenance.inputs {
         let text = format!("rank {}: {} ({})", input.rank, input.path, input.described());
-        writeln!(out, "{}", visible(&text))?;
+        writeln!(out, "{}", escape_hidden(&text))?;
     }
     for (option, value) in &provenance.filters {
         paragraph(&format!("filter: {option} {value}"), "", style, out)?;
@@ -233,7 +233,7 @@ fn write_provenance(document: &Document, style: TextStyle, out: &mut dyn Write) 
 }
 
 fn paragraph(text: &str, indent: &str, style: TextStyle, out: &mut dyn Write) -> Result<()> {
-    for line in wrapped(&visible(text), style.width.saturating_sub(indent.len())) {
+    for line in wrapped(&escape_hidden(text), style.width.saturating_sub(indent.len())) {
         writeln!(out, "{indent}{line}")?;
     }
     Ok(())

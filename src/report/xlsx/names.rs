@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Characters of the longest name.
-const MOST_CHARACTERS: usize = 31;
+const MAX_CHARACTERS: usize = 31;
 
 /// The names that are taken, as spreadsheets compare them.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl SheetNames {
 
 /// The name without what names of sheets cannot have, cut so that the ending fits.
 fn fitting(name: &str, ending: &str) -> String {
-    let most = MOST_CHARACTERS.saturating_sub(ending.chars().count());
+    let most = MAX_CHARACTERS.saturating_sub(ending.chars().count());
     let allowed = name.chars().map(|character| if "[]:*?/\\'".contains(character) { '_' } else { character });
     let mut fitting: String = allowed.take(most).collect();
     fitting.push_str(ending);

@@ -16,7 +16,7 @@ use crate::report::full_tables::FullTable;
 
 const TEXTS: &str = include_str!("../../../share/report/workbook.toml");
 /// Findings that are repeated on the first sheet.
-const MOST_FINDINGS: usize = 5;
+const MAX_FINDINGS: usize = 5;
 /// Widths of the columns, in characters.
 const WIDTHS: [f64; 5] = [32.0, 16.0, 16.0, 48.0, 80.0];
 
@@ -61,7 +61,7 @@ pub fn write_overview(
     if !document.findings.is_empty() {
         writer.part("First findings", &["finding", "could save at most", "unit", "in words"])?;
     }
-    for finding in document.findings.iter().take(MOST_FINDINGS) {
+    for finding in document.findings.iter().take(MAX_FINDINGS) {
         writer.figure(&headline(finding), unit)?;
     }
     writer.part("Run", &["what", "value"])?;

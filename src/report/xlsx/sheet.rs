@@ -12,11 +12,11 @@ use crate::export::unit::{Display, TimeUnit, displays_alike};
 use crate::report::full_tables::FullTable;
 
 /// Rows of a sheet that hold rows of a table: all but that of the headings.
-pub const MOST_ROWS: usize = 1_048_575;
+pub const MAX_ROWS: usize = 1_048_575;
 /// Whole numbers with more digits lose some in a spreadsheet.
-const MOST_EXACT: u64 = 999_999_999_999_999;
+const MAX_EXACT: u64 = 999_999_999_999_999;
 /// Three digits behind the point show nothing of less than this.
-const LEAST_SHOWN: f64 = 0.001;
+const MIN_SHOWN: f64 = 0.001;
 /// Rows that the width of a column is taken from.
 const MEASURED_ROWS: usize = 200;
 /// Widths of columns, in characters.
@@ -45,7 +45,7 @@ struct ColumnStyle {
 /// # Errors
 /// When the sheet cannot take it.
 pub fn write_table(table: &FullTable, unit: TimeUnit, most_rows: usize, sheet: &mut Worksheet) -> Result<()> {
-    let (frame, columns) = told(table);
+    let (frame, columns) = visible_columns(table);
     let frame = frame.head(Some(most_rows));
     let styles = styles(table, &frame, &columns, unit);
     let last_row = u32::try_from(frame.height()).context("internal: a table is longer than a sheet")?;
@@ -87,7 +87,7 @@ fn remark(rows: usize, total_rows: usize, most_rows: usize) -> Option<String> {
 }
 
 /// The columns that say something; all of a table whose columns are fixed.
-fn told(table: &FullTable) -> (DataFrame, Vec<OutputColumn>) {
+fn visible_columns(table: &FullTable) -> (DataFrame, Vec<OutputColumn>) {
     let says = |column: &&OutputColumn| {
         table.is_exact || table.frame.column(&column.name).is_ok_and(|values| values.null_count() < values.len())
     };
@@ -108,16 +108,16 @@ fn style(table: &FullTable, values: &Column, declared: &OutputColumn, display: &
     let decimals = if *values.dtype() == DataType::Int64 && display.divisor() == 1.0 { 0 } else { display.decimals() };
     let is_text = matches!(values.dtype(), DataType::String | DataType::Boolean);
     let is_long = display.divisor() == 1.0
-        && values.i64().is_ok_and(|values| values.iter().flatten().any(|value| value.unsigned_abs() > MOST_EXACT));
+        && values.i64().is_ok_and(|values| values.iter().flatten().any(|value| value.unsigned_abs() > MAX_EXACT));
     let format = if is_text {
         if declared.unit == ColumnUnit::Text { appearance::wrapped() } else { Format::new() }
     } else {
-        let is_small = |value: f64| value != 0.0 && value.abs() < LEAST_SHOWN;
+        let is_small = |value: f64| value != 0.0 && value.abs() < MIN_SHOWN;
         let has_small = values.f64().is_ok_and(|values| values.iter().flatten().any(is_small));
         Format::new().set_num_format(appearance::number_format(declared.unit, decimals, has_small))
     };
     let texts = (0..values.len().min(MEASURED_ROWS)).map(|row| {
-        let text = display.text(&Cell::of(values, row));
+        let text = display.text(&Cell::new(values, row));
         let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         if is_text { longest } else { longest + longest / 3 }
     });
@@ -173,7 +173,7 @@ fn write_column(column: &Column, style: &ColumnStyle, place: u16, sheet: &mut Wo
         }
         _ => {
             for (row, place_of_value) in rows.zip(0..column.len()) {
-                match Cell::of(column, place_of_value) {
+                match Cell::new(column, place_of_value) {
                     Cell::Null => {}
                     Cell::Bool(value) => {
                         sheet.write_boolean(row, place, value)?;

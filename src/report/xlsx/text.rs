@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// UTF-16 units of the longest text of a cell.
-pub const MOST_UNITS: usize = 32_767;
+pub const MAX_UNITS: usize = 32_767;
 /// What a text ends with that was longer.
 const CUT: &str = "… (cut: longer than a cell)";
 
@@ -11,10 +11,10 @@ const CUT: &str = "… (cut: longer than a cell)";
 pub fn cell_text(text: &str) -> Cow<'_, str> {
     let is_plain = |character: char| visible(character) == character;
     let text = if text.chars().all(is_plain) { Cow::Borrowed(text) } else { text.chars().map(visible).collect() };
-    if text.len() <= MOST_UNITS || text.encode_utf16().count() <= MOST_UNITS {
+    if text.len() <= MAX_UNITS || text.encode_utf16().count() <= MAX_UNITS {
         return text;
     }
-    let mut left = MOST_UNITS - CUT.encode_utf16().count();
+    let mut left = MAX_UNITS - CUT.encode_utf16().count();
     let fits = |character: &char| {
         let units = character.len_utf16();
         let fits = units <= left;
@@ -38,7 +38,7 @@ fn visible(character: char) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_UNITS, cell_text};
+    use super::{MAX_UNITS, cell_text};
 
     #[test]
     fn what_xml_forbids_is_shown() {
@@ -48,13 +48,13 @@ mod tests {
 
     #[test]
     fn long_texts_end_with_a_mark() {
-        let fitting = "x".repeat(MOST_UNITS);
+        let fitting = "x".repeat(MAX_UNITS);
         assert_eq!(cell_text(&fitting), fitting);
-        for long in ["x".repeat(MOST_UNITS + 1), "𝄞".repeat(MOST_UNITS), "é𝄞".repeat(MOST_UNITS)] {
+        for long in ["x".repeat(MAX_UNITS + 1), "𝄞".repeat(MAX_UNITS), "é𝄞".repeat(MAX_UNITS)] {
             let cut = cell_text(&long);
             assert!(cut.ends_with("(cut: longer than a cell)"));
             let units = cut.encode_utf16().count();
-            assert!((MOST_UNITS - 1..=MOST_UNITS).contains(&units), "{units}");
+            assert!((MAX_UNITS - 1..=MAX_UNITS).contains(&units), "{units}");
         }
     }
 }

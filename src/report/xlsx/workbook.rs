@@ -9,7 +9,7 @@ use super::appearance;
 use super::names::SheetNames;
 use super::overview::write_overview;
 use super::provenance::provenance_table;
-use super::sheet::{MOST_ROWS, write_table};
+use super::sheet::{MAX_ROWS, write_table};
 use crate::export::unit::TimeUnit;
 use crate::report::analysis::Analysis;
 use crate::report::compat::tracelens::{self, TraceLensOptions};
@@ -78,7 +78,7 @@ fn add(workbook: &mut Workbook, name: &str, table: &FullTable, unit: TimeUnit) -
     } else if table.is_exact {
         sheet.set_tab_color(appearance::FOREIGN_TAB);
     }
-    write_table(table, unit, MOST_ROWS, sheet).with_context(|| format!("cannot fill the sheet {name}"))
+    write_table(table, unit, MAX_ROWS, sheet).with_context(|| format!("cannot fill the sheet {name}"))
 }
 
 /// The same at any time, so that the same input gives the same bytes.

@@ -51,13 +51,13 @@ pub struct Recommendation {
     pub all_commands: Vec<Command>,
     /// What a trace tells of the same.
     #[serde(skip)]
-    pub beside_trace: BesideTrace,
+    pub trace_evidence: TraceEvidence,
 }
 
 /// What a trace tells of the subject of an advice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct BesideTrace {
+pub struct TraceEvidence {
     /// Kinds of records of which all tell it; where there are none, no trace does.
     pub records: Vec<String>,
     /// Kinds of which one contradicts it.
@@ -112,7 +112,7 @@ struct AdviceForm {
     #[serde(default)]
     when: When,
     #[serde(default)]
-    trace: BesideTrace,
+    trace: TraceEvidence,
     #[serde(default)]
     last: bool,
     issue: String,
@@ -229,7 +229,7 @@ pub fn recommendations(facts: &Facts, counters: &[String], target: &Target) -> V
             confidence: advice.confidence,
             commands: all.clone(),
             all_commands: all,
-            beside_trace: advice.trace.clone(),
+            trace_evidence: advice.trace.clone(),
         });
     }
     fitting.sort_by_key(|advice| advice.priority);

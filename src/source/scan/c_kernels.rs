@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use super::c_scan::{Part, template_end};
-use super::found::{Found, KernelSite, Mention};
+use super::file_matches::{FileMatches, KernelSite, Mention};
 use super::tokens::{Kind, Stream};
 
 /// So many tokens may stand between `__global__` and the name, and in the arguments of a launch.
-const MOST_TOKENS: usize = 400;
+const MAX_TOKENS: usize = 400;
 /// Names that a variable was given are looked for so far back.
-const MOST_BACK: usize = 1500;
+const MAX_BACK: usize = 1500;
 /// So many of them count.
-const MOST_NAMES: usize = 16;
+const MAX_NAMES: usize = 16;
 const NO_NAMES: [&str; 22] = [
     "if", "for", "while", "switch", "else", "return", "do", "void", "auto", "int", "float", "double", "char", "bool",
     "const", "static", "inline", "extern", "template", "decltype", "operator", "sizeof",
@@ -33,12 +33,12 @@ fn is_attribute(word: &[u8]) -> bool {
 
 /// The kernel after a word that begins one. Its name stands before the parentheses of its parameters; attributes and
 /// macros for them, before or after `void`, have parentheses as well, but a name after them.
-pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut Found) {
+pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut FileMatches) {
     let stream = part.stream;
     let mut name: Option<(Range<usize>, usize)> = None;
     let mut at = begin + 1;
     let mut ends_with = None;
-    let limit = begin + MOST_TOKENS;
+    let limit = begin + MAX_TOKENS;
     while at < limit {
         match stream.bytes(at) {
             b"" | b"}" | b")" | b"," | b"=" => break,
@@ -105,7 +105,7 @@ pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut Fou
     let line = stream.line(at);
     let mention = if end == b"{" { Mention::Definition } else { Mention::Declaration };
     found.hit(pattern, line, false);
-    found.kernels.push(KernelSite { name, line, pattern, mention, in_loop: false, stands_for: Vec::new() });
+    found.kernels.push(KernelSite { name, line, pattern, mention, in_loop: false, substitutes: Vec::new() });
 }
 
 /// Whether `<<<` begins at a token, and no more brackets of its kind touch it.
@@ -120,7 +120,7 @@ pub fn opens_launch(stream: Stream<'_>, at: usize) -> bool {
 }
 
 /// A launch `name<<<...>>>(...)` whose `<<<` begins at a token.
-pub fn angle_launch(part: &Part<'_>, open: usize, pattern: usize, found: &mut Found) {
+pub fn angle_launch(part: &Part<'_>, open: usize, pattern: usize, found: &mut FileMatches) {
     let stream = part.stream;
     if !is_followed_by_arguments(part, open) {
         return;
@@ -154,15 +154,15 @@ pub fn angle_launch(part: &Part<'_>, open: usize, pattern: usize, found: &mut Fo
     let (line, in_loop) = (stream.line(name_end), part.structure.is_in_loop(name_end));
     found.hit(pattern, line, in_loop);
     if let Some(name) = name.filter(|name| !is_pasted && !part.parameters.contains(name.as_bytes())) {
-        let stands_for = given_to(part, open, &name);
-        found.kernels.push(KernelSite { name, line, pattern, mention: Mention::Launch, in_loop, stands_for });
+        let substitutes = given_to(part, open, &name);
+        found.kernels.push(KernelSite { name, line, pattern, mention: Mention::Launch, in_loop, substitutes });
     }
 }
 
 fn is_followed_by_arguments(part: &Part<'_>, open: usize) -> bool {
     let stream = part.stream;
     let mut at = open + 3;
-    let limit = open + MOST_TOKENS;
+    let limit = open + MAX_TOKENS;
     while at < limit {
         match stream.bytes(at) {
             b"" | b";" | b"}" => return false,
@@ -189,7 +189,7 @@ fn is_followed_by_arguments(part: &Part<'_>, open: usize) -> bool {
 fn template_begin(part: &Part<'_>, end: usize) -> Option<usize> {
     let stream = part.stream;
     let (mut depth, mut at) = (0_usize, end);
-    for _ in 0..MOST_TOKENS {
+    for _ in 0..MAX_TOKENS {
         match stream.bytes(at) {
             b">" => depth += 1,
             // Two that touch are a shift, where something stands on both sides.
@@ -264,7 +264,7 @@ pub fn named(part: &Part<'_>, argument: Range<usize>) -> Option<String> {
 pub fn given_to(part: &Part<'_>, place: usize, name: &str) -> Vec<String> {
     let stream = part.stream;
     let mut names = Vec::new();
-    for at in place.saturating_sub(MOST_BACK)..place {
+    for at in place.saturating_sub(MAX_BACK)..place {
         if !(stream.is_mark(at + 1, "=") && stream.is_word(at, name)) {
             continue;
         }
@@ -277,7 +277,7 @@ pub fn given_to(part: &Part<'_>, place: usize, name: &str) -> Vec<String> {
         {
             names.push(kernel);
         }
-        if names.len() >= MOST_NAMES {
+        if names.len() >= MAX_NAMES {
             break;
         }
     }

@@ -6,7 +6,7 @@ use super::c_conditions::live;
 use super::c_kernels;
 use super::c_lexer::lex;
 use super::c_structure::Structure;
-use super::found::{Found, KernelSite, Mention};
+use super::file_matches::{FileMatches, KernelSite, Mention};
 use super::patterns::{Form, KernelName, Pattern, Patterns};
 use super::text::Text;
 use super::tokens::{Kind, Stream};
@@ -31,7 +31,7 @@ const BEFORE_CALLS: [&str; 16] = [
     "typeof",
 ];
 /// So many tokens may stand between the brackets of template arguments.
-const MOST_TEMPLATE_TOKENS: usize = 200;
+const MAX_TEMPLATE_TOKENS: usize = 200;
 
 /// Words that other files of the tree define to begin kernels.
 pub type KernelMacros = BTreeSet<Vec<u8>>;
@@ -47,11 +47,11 @@ pub struct Part<'a> {
 }
 
 /// Finds the patterns in a file. In OpenCL C, `kernel` is a keyword.
-pub fn scan(file: &[u8], is_opencl: bool, macros: &KernelMacros, patterns: &Patterns) -> Found {
+pub fn scan(file: &[u8], is_opencl: bool, macros: &KernelMacros, patterns: &Patterns) -> FileMatches {
     let text = Text::new(file).joined();
     let lexed = lex(&text);
     let live = live(&text.bytes, &lexed);
-    let mut found = Found::default();
+    let mut found = FileMatches::default();
     let stream = Stream { text: &text.bytes, tokens: &live.code };
     let structure = Structure::new(stream, &live.choices);
     let code = Part { stream, structure, parameters: BTreeSet::new() };
@@ -85,7 +85,7 @@ fn directive_in_loop(code: &Part<'_>, line: u32) -> bool {
     code.structure.is_in_loop(next)
 }
 
-fn definition(line: Stream<'_>, is_opencl: bool, macros: &KernelMacros, patterns: &Patterns, found: &mut Found) {
+fn definition(line: Stream<'_>, is_opencl: bool, macros: &KernelMacros, patterns: &Patterns, found: &mut FileMatches) {
     let mut from = 2;
     let mut parameters = BTreeSet::new();
     if line.is_mark(2, "(") && line.touches_next(1) {
@@ -122,7 +122,7 @@ pub fn kernel_macros(file: &[u8]) -> KernelMacros {
     macros
 }
 
-fn part(part: &Part<'_>, is_opencl: bool, macros: &KernelMacros, patterns: &Patterns, found: &mut Found) {
+fn part(part: &Part<'_>, is_opencl: bool, macros: &KernelMacros, patterns: &Patterns, found: &mut FileMatches) {
     let stream = part.stream;
     let form = |form| patterns.of_form(form).next();
     let definitions = (form(Form::KernelDefinition), form(Form::OpenclKernelDefinition));
@@ -149,7 +149,7 @@ fn part(part: &Part<'_>, is_opencl: bool, macros: &KernelMacros, patterns: &Patt
     }
 }
 
-fn call(part: &Part<'_>, at: usize, word: &[u8], patterns: &Patterns, found: &mut Found) {
+fn call(part: &Part<'_>, at: usize, word: &[u8], patterns: &Patterns, found: &mut FileMatches) {
     let stream = part.stream;
     let opens = stream.is_mark(at + 1, "(") || stream.is_mark(at + 1, "<");
     let before = at.checked_sub(1);
@@ -187,8 +187,8 @@ fn call(part: &Part<'_>, at: usize, word: &[u8], patterns: &Patterns, found: &mu
         found.hit(pattern, line, in_loop);
         let name = what.kernel.and_then(|place| kernel_argument(part, arguments.clone(), place));
         if let Some(name) = name.filter(|name| !part.parameters.contains(name.as_bytes())) {
-            let stands_for = c_kernels::given_to(part, at, &name);
-            found.kernels.push(KernelSite { name, line, pattern, mention: Mention::Launch, in_loop, stands_for });
+            let substitutes = c_kernels::given_to(part, at, &name);
+            found.kernels.push(KernelSite { name, line, pattern, mention: Mention::Launch, in_loop, substitutes });
         }
     }
 }
@@ -211,7 +211,7 @@ fn is_declared(stream: Stream<'_>, at: usize) -> bool {
 pub fn template_end(part: &Part<'_>, open: usize) -> Option<usize> {
     let stream = part.stream;
     let (mut depth, mut at) = (0_usize, open);
-    for _ in 0..MOST_TEMPLATE_TOKENS {
+    for _ in 0..MAX_TEMPLATE_TOKENS {
         match stream.bytes(at) {
             b"<" => depth += 1,
             b">" => {

@@ -6,7 +6,7 @@ use super::tokens::Stream;
 /// Statements without braces are followed so deep into each other.
 const DEEPEST: usize = 100;
 /// So many open brackets are given up for one that closes another.
-const MOST_GIVEN_UP: usize = 16;
+const MAX_GIVEN_UP: usize = 16;
 const NONE: u32 = u32::MAX;
 
 /// Where brackets close, and which tokens are in loops.
@@ -90,7 +90,7 @@ fn brackets(stream: Stream<'_>, choices: &[(usize, Choice)]) -> Structure {
             _ => continue,
         };
         let mut fitting = top;
-        for _ in 0..MOST_GIVEN_UP {
+        for _ in 0..MAX_GIVEN_UP {
             let Some(open) = all.get(fitting as usize) else { break };
             if open.bracket == opening {
                 top = open.below;

@@ -95,7 +95,7 @@ pub fn commands(form: &CommandForm, counters: &[String], target: &Target) -> Vec
 pub fn passes(counters: &[String], architecture: &str) -> Vec<Vec<String>> {
     let facts = CounterBlocks::builtin();
     let definitions = Definitions::builtin();
-    let Ok(blocks) = facts.of(architecture, &BTreeMap::new()) else { return Vec::new() };
+    let Ok(blocks) = facts.for_architecture(architecture, &BTreeMap::new()) else { return Vec::new() };
     let mut resolver = Resolver::new(&definitions, facts, &blocks, Normalization::Wave);
     // What the architecture does not have is left out.
     for counter in counters {

@@ -37,12 +37,12 @@ pub enum Language {
 
 /// Whether a scan takes a file of this name for source code.
 pub fn is_source(path: &Path) -> bool {
-    Language::of(path).is_some()
+    Language::from_path(path).is_some()
 }
 
 impl Language {
     /// By the extension of a path; `None` where it is no source.
-    pub fn of(path: &Path) -> Option<Self> {
+    pub fn from_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match extension.as_str() {
             "hip" | "cu" | "cuh" => Self::Gpu,
@@ -105,7 +105,7 @@ pub fn list(named: &Path, limits: Limits) -> io::Result<Listing> {
     let root = named.canonicalize()?;
     let mut listing = Listing::default();
     if root.is_file() {
-        let (Some(language), Some(name)) = (Language::of(named), named.file_name()) else { return Ok(listing) };
+        let (Some(language), Some(name)) = (Language::from_path(named), named.file_name()) else { return Ok(listing) };
         let (bytes, below) = (root.metadata()?.len(), PathBuf::from(name));
         if bytes > limits.file_bytes {
             listing.large.push(below);
@@ -126,7 +126,7 @@ pub fn list(named: &Path, limits: Limits) -> io::Result<Listing> {
                     } else if kind.is_dir() && !is_skipped(&path) {
                         waiting.push(path);
                     } else if kind.is_file()
-                        && let Some(language) = Language::of(&path)
+                        && let Some(language) = Language::from_path(&path)
                     {
                         found.push((path, language));
                     }

@@ -7,8 +7,8 @@ mod c_lexer;
 mod c_scan;
 mod c_structure;
 mod commands;
+mod file_matches;
 mod files;
-mod found;
 mod model;
 mod patterns;
 #[cfg(any(test, feature = "properties"))]
@@ -21,7 +21,7 @@ mod text;
 mod tokens;
 mod tree;
 
-pub use advice::{BesideTrace, Priority, Recommendation};
+pub use advice::{Priority, Recommendation, TraceEvidence};
 pub use commands::{Argument, Command, Target};
 pub use files::{Limits, is_source, shown};
 pub use patterns::Severity;

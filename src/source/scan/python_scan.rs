@@ -1,6 +1,6 @@
 //! A file of Python or Cython.
 
-use super::found::{Found, KernelSite, Mention};
+use super::file_matches::{FileMatches, KernelSite, Mention};
 use super::patterns::{Form, Patterns};
 use super::python_lexer::{Lexed, Line, lex};
 use super::python_structure::{Chain, Structure, colon};
@@ -8,7 +8,7 @@ use super::text::Text;
 use super::tokens::{Kind, Stream};
 
 /// So many decorators may stand before a function.
-const MOST_DECORATORS: usize = 64;
+const MAX_DECORATORS: usize = 64;
 
 struct Scan<'a> {
     stream: Stream<'a>,
@@ -20,13 +20,13 @@ struct Scan<'a> {
 }
 
 /// Finds the patterns in a file.
-pub fn scan(file: &[u8], patterns: &Patterns) -> Found {
+pub fn scan(file: &[u8], patterns: &Patterns) -> FileMatches {
     let text = Text::new(file);
     let lexed = lex(&text);
     let stream = Stream { text: &text.bytes, tokens: &lexed.tokens };
     let structure = Structure::new(stream, &lexed);
     let scan = Scan { stream, lexed: &lexed, structure, closes: closes(stream), patterns };
-    let mut found = Found::default();
+    let mut found = FileMatches::default();
     for (number, line) in lexed.lines.iter().enumerate() {
         if matches!(stream.word(line.tokens.start), Some(b"import" | b"from")) {
             continue;
@@ -67,7 +67,7 @@ impl Scan<'_> {
     }
 
     /// A decorator that makes a kernel of the function after it. What returns a value is called by kernels and is none.
-    fn decorator(&self, number: usize, line: &Line, found: &mut Found) {
+    fn decorator(&self, number: usize, line: &Line, found: &mut FileMatches) {
         let Some(chain) = self.structure.chain(self.stream, line.tokens.start + 1) else { return };
         let is_kernel =
             |at: &usize| self.patterns.get(*at).is_some_and(|pattern| pattern.form == Some(Form::PythonKernel));
@@ -75,7 +75,7 @@ impl Scan<'_> {
         let below = self.lexed.lines.get(number..).unwrap_or_default();
         let mut function = below
             .iter()
-            .take(MOST_DECORATORS)
+            .take(MAX_DECORATORS)
             .enumerate()
             .skip_while(|(_, line)| self.stream.is_mark(line.tokens.start, "@"));
         let Some((ahead, definition)) =
@@ -90,7 +90,7 @@ impl Scan<'_> {
         let (name, line) = (String::from_utf8_lossy(name).into_owned(), self.stream.line(definition.tokens.start));
         found.hit(pattern, line, false);
         let mention = Mention::Definition;
-        found.kernels.push(KernelSite { name, line, pattern, mention, in_loop: false, stands_for: Vec::new() });
+        found.kernels.push(KernelSite { name, line, pattern, mention, in_loop: false, substitutes: Vec::new() });
     }
 
     fn is_device_function(&self, line: &Line) -> bool {
@@ -131,7 +131,7 @@ impl Scan<'_> {
         begin + 1 < line.tokens.end && !self.stream.is_mark(begin + 1, ";") && !self.stream.is_word(begin + 1, "None")
     }
 
-    fn chain(&self, at: usize, chain: &Chain, found: &mut Found) {
+    fn chain(&self, at: usize, chain: &Chain, found: &mut FileMatches) {
         let (line, in_loop) = (self.stream.line(chain.last), self.structure.is_in_loop(at));
         let is_definition = at
             .checked_sub(1)
@@ -149,7 +149,7 @@ impl Scan<'_> {
             let call = self.close(open).filter(|close| self.stream.is_mark(close + 1, "("));
             if let (Some(_), Some(pattern)) = (call, self.patterns.of_form(Form::SubscriptLaunch).next()) {
                 let (name, mention) = (chain.name.clone(), Mention::MaybeLaunch);
-                found.kernels.push(KernelSite { name, line, pattern, mention, in_loop, stands_for: Vec::new() });
+                found.kernels.push(KernelSite { name, line, pattern, mention, in_loop, substitutes: Vec::new() });
             }
             return;
         }

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::advice::{Facts, Recommendation, counters, recommendations, risks};
 use super::commands::Target;
+use super::file_matches::{FileMatches, Mention};
 use super::files::Language;
-use super::found::{Found, Mention};
 use super::model::programming_model;
 use super::patterns::{Form, Pattern, Patterns, Severity};
 
@@ -94,7 +94,7 @@ pub struct FileFound {
     /// What it is written in.
     pub language: Language,
     /// What is found.
-    pub found: Found,
+    pub found: FileMatches,
 }
 
 #[derive(Default)]
@@ -185,7 +185,7 @@ pub fn summarize(
     }
 }
 
-fn sites(files: &[FileFound]) -> impl Iterator<Item = (&FileFound, &super::found::KernelSite)> {
+fn sites(files: &[FileFound]) -> impl Iterator<Item = (&FileFound, &super::file_matches::KernelSite)> {
     files.iter().flat_map(|file| file.found.kernels.iter().map(move |site| (file, site)))
 }
 
@@ -255,10 +255,10 @@ fn kernels(files: &[FileFound], defined: &BTreeSet<&str>, patterns: &Patterns) -
             continue;
         }
         // A variable that is launched stands for the kernels that it was given.
-        let known: Vec<&String> = site.stands_for.iter().filter(|name| defined.contains(name.as_str())).collect();
-        let names: Vec<&String> = match (known.is_empty(), is_defined, site.stands_for.is_empty()) {
+        let known: Vec<&String> = site.substitutes.iter().filter(|name| defined.contains(name.as_str())).collect();
+        let names: Vec<&String> = match (known.is_empty(), is_defined, site.substitutes.is_empty()) {
             (false, ..) => known,
-            (true, false, false) => site.stands_for.iter().collect(),
+            (true, false, false) => site.substitutes.iter().collect(),
             _ => vec![&site.name],
         };
         for name in names {

@@ -2,15 +2,15 @@ use std::collections::BTreeMap;
 
 use super::c_scan::KernelMacros;
 use super::commands::Target;
+use super::file_matches::Mention;
 use super::files::{Language, Limits, list};
-use super::found::Mention;
 use super::patterns::Patterns;
 use super::tree::{scan, scan_bytes};
 
 /// `pattern:line`, with `*` in a loop.
 fn hits(language: Language, text: &str) -> Vec<String> {
     let found = scan_bytes(text.as_bytes(), language, &KernelMacros::new(), Patterns::builtin());
-    let shown = |hit: &super::found::Hit| {
+    let shown = |hit: &super::file_matches::Hit| {
         let id = &Patterns::builtin().get(hit.pattern).unwrap().id;
         format!("{id}:{}{}", hit.line, if hit.in_loop { "*" } else { "" })
     };
@@ -28,7 +28,7 @@ fn python(text: &str) -> Vec<String> {
 /// Names of kernels with what is said of them.
 fn kernels(text: &str) -> Vec<String> {
     let found = scan_bytes(text.as_bytes(), Language::C, &KernelMacros::new(), Patterns::builtin());
-    let mention = |site: &super::found::KernelSite| match site.mention {
+    let mention = |site: &super::file_matches::KernelSite| match site.mention {
         Mention::Definition => "def",
         Mention::Declaration => "decl",
         Mention::Launch => "launch",

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 
 use super::c_scan::{self, KernelMacros};
 use super::commands::Target;
+use super::file_matches::FileMatches;
 use super::files::{Language, Limits, SourceFile, list, shown};
-use super::found::Found;
 use super::patterns::Patterns;
 use super::python_scan;
 use super::summary::{FileFound, SourceScan, summarize};
@@ -92,7 +92,7 @@ fn read(file: &SourceFile, limits: Limits) -> io::Result<Vec<u8>> {
 }
 
 /// Finds the patterns in the bytes of a file.
-pub fn scan_bytes(bytes: &[u8], language: Language, macros: &KernelMacros, patterns: &Patterns) -> Found {
+pub fn scan_bytes(bytes: &[u8], language: Language, macros: &KernelMacros, patterns: &Patterns) -> FileMatches {
     match language {
         Language::Python => python_scan::scan(bytes, patterns),
         _ => c_scan::scan(bytes, language == Language::OpenCl, macros, patterns),

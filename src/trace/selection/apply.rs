@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::choice::{Choice, Filter};
+use super::filters::{Filter, Filters};
 use super::resolve::Resolved;
 use crate::columns::requests::{ProcessTables, Request};
 use crate::derive;
@@ -41,7 +41,7 @@ fn has_extent(table: &Table) -> bool {
 }
 
 /// Whether a filter chooses among the rows of a table by the table's own columns.
-pub(super) fn acts_on(choice: &Choice, filter: Filter, table: &Table) -> bool {
+pub(super) fn acts_on(choice: &Filters, filter: Filter, table: &Table) -> bool {
     let has = |name: &str| table.column(name).is_some();
     choice.has(filter)
         && match filter {
@@ -62,7 +62,7 @@ pub(super) fn acts_on(choice: &Choice, filter: Filter, table: &Table) -> bool {
 }
 
 /// Whether a filter chooses among the rows of a table, by its own columns or through the rows that own them.
-pub fn is_touched(choice: &Choice, filter: Filter, table: &Table) -> bool {
+pub fn is_touched(choice: &Filters, filter: Filter, table: &Table) -> bool {
     acts_on(choice, filter, table)
         || owners(table.name)
             .iter()
@@ -71,7 +71,7 @@ pub fn is_touched(choice: &Choice, filter: Filter, table: &Table) -> bool {
 }
 
 /// The columns of a table that the filters look at.
-fn filter_columns(choice: &Choice, table: &'static Table) -> BTreeSet<&'static str> {
+fn filter_columns(choice: &Filters, table: &'static Table) -> BTreeSet<&'static str> {
     let mut names: Vec<&str> = Vec::new();
     for filter in choice.row_filters().filter(|filter| acts_on(choice, *filter, table)) {
         match filter {
@@ -92,7 +92,7 @@ fn filter_columns(choice: &Choice, table: &'static Table) -> BTreeSet<&'static s
 }
 
 /// Adds to a request the columns that the filters look at, and the tables that own filtered rows.
-pub fn extend_request(choice: &Choice, request: &Request) -> Request {
+pub fn extend_request(choice: &Filters, request: &Request) -> Request {
     let mut extended = request.clone();
     for name in request.keys() {
         let Some(table) = schema::table(name) else { continue };
@@ -118,7 +118,7 @@ pub fn extend_request(choice: &Choice, request: &Request) -> Request {
 /// # Errors
 /// When a column has a type that its filter does not expect.
 pub fn apply(
-    choice: &Choice,
+    choice: &Filters,
     resolved: &Resolved,
     process: &Process,
     request: &Request,
@@ -166,7 +166,7 @@ fn of_rows(frame: LazyFrame, owning: LazyFrame, keys: &[(&str, &str)]) -> LazyFr
 }
 
 /// The rows of a table that the filters on its own columns keep, cut at the window where the mode says so.
-fn choose(choice: &Choice, resolved: &Resolved, process: &Process, table: &Table, frame: LazyFrame) -> LazyFrame {
+fn choose(choice: &Filters, resolved: &Resolved, process: &Process, table: &Table, frame: LazyFrame) -> LazyFrame {
     let acting: Vec<Filter> = choice.row_filters().filter(|filter| acts_on(choice, *filter, table)).collect();
     let mut frame = frame;
     for filter in acting {
@@ -204,7 +204,7 @@ fn keep(frame: LazyFrame, condition: Option<Expr>) -> LazyFrame {
     }
 }
 
-fn gpu_condition(choice: &Choice, table: &Table) -> Option<Expr> {
+fn gpu_condition(choice: &Filters, table: &Table) -> Option<Expr> {
     let gpus = choice.gpus.as_ref()?;
     let own = gpus.condition("gpu");
     Some(if table.column("peer_gpu").is_some() {
@@ -229,7 +229,7 @@ fn one_of(column: &str, words: &[String]) -> Option<Expr> {
 
 /// Whether an event touches the window, or lies inside it. The window is half open, `[from, to)`; an event of zero
 /// length belongs to it at both of its sides, so that a window over the whole span keeps every event.
-fn in_window(choice: &Choice, resolved: &Resolved, table: &Table) -> Expr {
+fn in_window(choice: &Filters, resolved: &Resolved, table: &Table) -> Expr {
     use super::window_mode::WindowMode;
     if table.name == "processes" {
         return lit(true);
@@ -262,7 +262,7 @@ fn in_window(choice: &Choice, resolved: &Resolved, table: &Table) -> Expr {
 }
 
 /// Cuts time accounting at the window always, and events where the mode says so.
-fn cut(choice: &Choice, resolved: &Resolved, table: &Table, frame: LazyFrame) -> LazyFrame {
+fn cut(choice: &Filters, resolved: &Resolved, table: &Table, frame: LazyFrame) -> LazyFrame {
     let (from, to) = resolved.window;
     let later = |column: &str| match from {
         Some(from) => when(col(column).lt(lit(from))).then(lit(from)).otherwise(col(column)),
@@ -325,7 +325,7 @@ fn cut_processes(resolved: &Resolved, frame: LazyFrame) -> LazyFrame {
 /// The regions cut at the window of a choice that clips, to take self times from.
 pub fn clipped_regions(resolved: &Resolved, frame: LazyFrame) -> LazyFrame {
     let choice =
-        Choice { window: ":".parse().ok(), window_mode: super::window_mode::WindowMode::Clip, ..Choice::default() };
+        Filters { window: ":".parse().ok(), window_mode: super::window_mode::WindowMode::Clip, ..Filters::default() };
     match schema::table("regions") {
         Some(table) => {
             // Calls that are cut to the same times are told apart by their order: the outer ones come first.
@@ -353,7 +353,7 @@ mod tests {
         let valid: Vec<bool> = times.iter().map(|(start, end)| start <= end).collect();
         let durations: Vec<i64> = times.iter().map(|(start, end)| end - start).collect();
         let frame = df!("start_ns" => starts, "end_ns" => ends, "duration_ns" => durations, "valid" => valid).unwrap();
-        let choice = Choice { window: ":".parse().ok(), window_mode: mode, ..Choice::default() };
+        let choice = Filters { window: ":".parse().ok(), window_mode: mode, ..Filters::default() };
         let resolved = resolved(window.0, window.1);
         let table = schema::table(table).unwrap();
         let kept = frame.lazy().filter(in_window(&choice, &resolved, table));

@@ -4,10 +4,10 @@
 mod apply;
 mod bound;
 #[cfg(feature = "tables")]
-mod choice;
-#[cfg(feature = "tables")]
 mod condition;
 mod duration;
+#[cfg(feature = "tables")]
+mod filters;
 mod iteration_set;
 #[cfg(feature = "tables")]
 mod notes;
@@ -27,13 +27,13 @@ mod window_mode;
 #[cfg(feature = "tables")]
 pub use apply::{apply, clipped_regions, extend_request, is_touched};
 #[cfg(feature = "tables")]
-pub use choice::{Choice, Filter};
-#[cfg(feature = "tables")]
 pub use condition::Condition;
 pub use duration::parse_duration_ns;
+#[cfg(feature = "tables")]
+pub use filters::{Filter, Filters};
 pub use iteration_set::IterationSet;
 #[cfg(feature = "tables")]
-pub use notes::{beyond, emptying, explained, in_force, lost_ranks, untouched};
+pub use notes::{beyond, effective, emptying, explained, lost_ranks, untouched};
 pub use number_set::NumberSet;
 #[cfg(feature = "tables")]
 pub use partly::partly_unmatched;

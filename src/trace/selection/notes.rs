@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 
 use super::apply::{acts_on, is_touched};
-use super::choice::{Choice, Filter};
+use super::filters::{Filter, Filters};
 use super::unmatched::unmatched;
 use crate::derive;
 use crate::derive::Rows;
@@ -22,7 +22,7 @@ fn describes(table: &Table) -> bool {
 }
 
 /// The filters that are set, with what was chosen, as they can be written on the command line.
-pub fn in_force(choice: &Choice) -> Vec<(Filter, String)> {
+pub fn effective(choice: &Filters) -> Vec<(Filter, String)> {
     let all = [Filter::Rank].into_iter().chain(Filter::OF_ROWS);
     all.filter_map(|filter| Some((filter, choice.written(filter)?))).collect()
 }
@@ -33,7 +33,7 @@ pub fn in_force(choice: &Choice) -> Vec<(Filter, String)> {
 /// # Errors
 /// When a table cannot be read.
 pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<String>> {
-    let flags: Vec<&str> = in_force(trace.choice()).into_iter().map(|(filter, _)| filter.flag()).collect();
+    let flags: Vec<&str> = effective(trace.choice()).into_iter().map(|(filter, _)| filter.flag()).collect();
     if flags.is_empty() {
         return Ok(Vec::new());
     }
@@ -72,14 +72,14 @@ pub fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Fi
 }
 
 /// The filters that leave a table of events as it is.
-pub fn beyond<'a>(choice: &Choice, tables: impl Iterator<Item = &'a str>) -> Vec<Filter> {
+pub fn beyond<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) -> Vec<Filter> {
     let events: Vec<&'static Table> = tables.filter_map(table).filter(|table| !describes(table)).collect();
     let leaves = |filter: &Filter| events.iter().any(|table| !is_touched(choice, *filter, table));
     choice.row_filters().filter(leaves).collect()
 }
 
 /// Which filters do not choose among the tables that are read.
-pub fn untouched<'a>(choice: &Choice, tables: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub fn untouched<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) -> Vec<String> {
     let names: BTreeSet<&str> = tables.collect();
     let read: Vec<&'static Table> = names.into_iter().filter_map(table).collect();
     let events = || read.iter().filter(|table| !describes(table));

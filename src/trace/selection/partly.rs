@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::choice::Filter;
+use super::filters::Filter;
 use super::number_set::NumberSet;
 use super::unmatched::list;
 use crate::trace::Trace;

@@ -6,12 +6,12 @@ use anyhow::Result;
 use polars::prelude::*;
 
 use super::bound::MarkerName;
-use super::choice::Choice;
+use super::filters::Filters;
 use super::iteration_set::IterationSet;
 use super::window::WindowSpan;
 use crate::columns::reading::ScanHint;
 use crate::derive::OnDemandTables;
-use crate::trace::whole_tables::WholeTables;
+use crate::trace::unfiltered_tables::UnfilteredTables;
 
 /// A choice in one process.
 #[derive(Clone, Debug, Default)]
@@ -30,12 +30,12 @@ pub struct Resolved {
 
 impl Resolved {
     /// What a reader may leave out.
-    pub fn hint(&self, choice: &Choice) -> ScanHint {
+    pub fn hint(&self, choice: &Filters) -> ScanHint {
         let (from, to) = if self.nothing { (Some(i64::MAX), None) } else { self.window };
         ScanHint {
             earliest_end_ns: from,
             latest_start_ns: to,
-            least_duration_ns: choice.min_duration_ns,
+            min_duration_ns: choice.min_duration_ns,
             kernel_ids: self.kernel_ids.clone(),
             regions: None,
         }
@@ -46,7 +46,7 @@ impl Resolved {
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn resolve(choice: &Choice, whole: &WholeTables<'_>) -> Result<Resolved> {
+pub fn resolve(choice: &Filters, whole: &UnfilteredTables<'_>) -> Result<Resolved> {
     let mut resolved = Resolved::default();
     if let Some(window) = &choice.window {
         let span = if window.is_relative() { span(whole)? } else { None };
@@ -89,7 +89,7 @@ pub fn resolve(choice: &Choice, whole: &WholeTables<'_>) -> Result<Resolved> {
 }
 
 /// First start and last end of the valid GPU activity of a process; of its API calls where the GPU did nothing.
-fn span(whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
+fn span(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     const TIMES: &[&str] = &["start_ns", "end_ns", "valid"];
     for group in [["kernels", "memory_copies"].as_slice(), &["counter_dispatches"], &["regions"]] {
         let request: Vec<_> = group.iter().map(|name| (*name, TIMES)).collect();
@@ -118,7 +118,7 @@ fn span(whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
 pub const PARTS: (&str, &[&str]) = ("run_parts", &["kind", "start_ns", "end_ns", "iterations"]);
 
 /// The part of a run that repeats evenly, or works densely where nothing repeats.
-fn steady_part(whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
+fn steady_part(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     let mut tables = whole.read(&[PARTS])?;
     steady_part_of(&tables.remove(PARTS.0).unwrap_or_default().collect()?)
 }
@@ -136,7 +136,7 @@ pub fn steady_part_of(parts: &DataFrame) -> Result<Option<WindowSpan>> {
 }
 
 /// From the start of the first to the end of the last of the chosen iterations.
-fn extent_of(chosen: &IterationSet, whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
+fn extent_of(chosen: &IterationSet, whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     let mut tables = whole.read(&[("iterations", &["iteration", "phase", "start_ns", "end_ns"])])?;
     let iterations = tables.remove("iterations").unwrap_or_default().collect()?;
     let integers = |name: &str| iterations.column(name)?.i64();
@@ -153,7 +153,7 @@ fn extent_of(chosen: &IterationSet, whole: &WholeTables<'_>) -> Result<Option<Wi
 }
 
 /// Start and end of the range or mark with that text, in the order of start, then end.
-fn marker_extent(name: &MarkerName, whole: &WholeTables<'_>) -> Result<Option<WindowSpan>> {
+fn marker_extent(name: &MarkerName, whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     let tables =
         whole.read(&[("regions", &["message", "start_ns", "end_ns", "valid"]), ("marks", &["message", "time_ns"])])?;
     let mut extents: Vec<(i64, i64)> = Vec::new();
@@ -189,7 +189,7 @@ pub struct Kernel {
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn kernels(whole: &WholeTables<'_>) -> Result<Vec<Kernel>> {
+pub fn kernels(whole: &UnfilteredTables<'_>) -> Result<Vec<Kernel>> {
     let tables = whole.read(&[
         ("kernel_symbols", &["kernel_id", "kernel_name", "short_name", "category"]),
         ("kernels", &["kernel_id"]),
@@ -229,16 +229,16 @@ pub fn kernels(whole: &WholeTables<'_>) -> Result<Vec<Kernel>> {
     Ok(kernels)
 }
 
-fn is_chosen(choice: &Choice, kernel: &Kernel) -> bool {
+fn is_chosen(choice: &Filters, kernel: &Kernel) -> bool {
     matches_name(choice, kernel) && matches_category(choice, kernel)
 }
 
 /// Whether the name of a kernel, in full or short, is asked for.
-pub fn matches_name(choice: &Choice, kernel: &Kernel) -> bool {
+pub fn matches_name(choice: &Filters, kernel: &Kernel) -> bool {
     choice.kernel.as_ref().is_none_or(|pattern| pattern.is_match(&kernel.name) || pattern.is_match(&kernel.short_name))
 }
 
 /// Whether the category of a kernel is asked for.
-pub fn matches_category(choice: &Choice, kernel: &Kernel) -> bool {
+pub fn matches_category(choice: &Filters, kernel: &Kernel) -> bool {
     choice.categories.is_empty() || choice.categories.contains(&kernel.category)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::Result;
 use polars::prelude::*;
 
-use super::choice::{Choice, Filter};
+use super::filters::{Filter, Filters};
 use super::resolve::{Kernel, kernels, matches_category, matches_name};
 use crate::text::similar::{closest, closest_by_word};
 use crate::trace::Trace;
@@ -58,7 +58,7 @@ fn or_closest(sentence: String, closest: Option<String>) -> String {
     }
 }
 
-fn window(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
+fn window(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let Some(window) = &choice.window else { return Ok(None) };
     if !trace.resolved().iter().all(|resolved| resolved.nothing) {
         let outside = format!("no event lies in the window {window}");
@@ -92,7 +92,7 @@ fn window(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
     Ok(Some(or_closest(sentence, if counted.is_empty() { closest(name, other) } else { None })))
 }
 
-fn iterations(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
+fn iterations(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let Some(written) = choice.written(Filter::Iterations) else { return Ok(None) };
     let known = trace.unfiltered("iterations", &["iteration"])?.select([col("iteration").unique()]).collect()?;
     let known: BTreeSet<i64> = known.column("iteration")?.i64()?.iter().flatten().collect();
@@ -120,7 +120,7 @@ fn span(trace: &Trace) -> Result<Option<(i64, i64)>> {
     Ok(span)
 }
 
-fn gpu(trace: &Trace, choice: &Choice) -> Option<String> {
+fn gpu(trace: &Trace, choice: &Filters) -> Option<String> {
     let gpus = choice.gpus.as_ref()?;
     let known: BTreeSet<i64> =
         trace.members().iter().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.gpu)).collect();
@@ -136,7 +136,7 @@ fn all_kernels(trace: &Trace) -> Result<Vec<Kernel>> {
     Ok(all)
 }
 
-fn kernel(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
+fn kernel(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let Some(pattern) = &choice.kernel else { return Ok(None) };
     let kernels = all_kernels(trace)?;
     if kernels.is_empty() || kernels.iter().any(|kernel| matches_name(choice, kernel)) {
@@ -147,7 +147,7 @@ fn kernel(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
     Ok(Some(or_closest(format!("no kernel that ran matches --kernel {pattern}"), closest)))
 }
 
-fn category(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
+fn category(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let kernels = all_kernels(trace)?;
     if kernels.is_empty() || kernels.iter().any(|kernel| matches_category(choice, kernel)) {
         return Ok(None);
@@ -166,7 +166,7 @@ fn category(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
 
 fn number(
     trace: &Trace,
-    choice: &Choice,
+    choice: &Filters,
     filter: Filter,
     table: &'static str,
     column: &'static str,
@@ -188,7 +188,7 @@ fn distinct_words(trace: &Trace, table: &'static str, column: &'static str) -> R
     Ok(words.str()?.iter().flatten().map(str::to_owned).collect())
 }
 
-fn domain(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
+fn domain(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let mut known = distinct_words(trace, "regions", "domain")?;
     known.extend(distinct_words(trace, "marks", "domain")?);
     if known.is_empty() || choice.domains.iter().any(|domain| known.contains(domain)) {
@@ -200,7 +200,7 @@ fn domain(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
     Ok(Some(or_closest(sentence, closest)))
 }
 
-fn min_duration(trace: &Trace, choice: &Choice) -> Result<Option<String>> {
+fn min_duration(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let Some(least) = choice.min_duration_ns else { return Ok(None) };
     let mut longest: Option<i64> = None;
     for table in ["kernels", "memory_copies", "memory_allocations", "regions", "counter_dispatches"] {

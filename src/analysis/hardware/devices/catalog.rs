@@ -95,7 +95,7 @@ pub struct Catalog {
 
 /// How a product was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum MatchedBy {
     /// By its PCI device id.
     PciId(i64),
     /// By its name.
@@ -107,10 +107,10 @@ impl Catalog {
     pub fn builtin() -> &'static Self {
         static FILE: OnceLock<File> = OnceLock::new();
         static BUILTIN: OnceLock<Catalog> = OnceLock::new();
-        BUILTIN.get_or_init(|| Self::of(FILE.get_or_init(|| toml::from_str(GPUS).unwrap_or_default())))
+        BUILTIN.get_or_init(|| Self::new(FILE.get_or_init(|| toml::from_str(GPUS).unwrap_or_default())))
     }
 
-    fn of(file: &'static File) -> Self {
+    fn new(file: &'static File) -> Self {
         let listed = |name: &'static str, figures| Listed { name, figures: flat(figures, &file.source) };
         let architectures =
             file.architecture.iter().map(|known| (listed(&known.name, &known.figures), known.whole_xccs.as_slice()));
@@ -142,11 +142,11 @@ impl Catalog {
     }
 
     /// The product that an agent is: by PCI device id, else by name if that fits only one. None of another architecture.
-    pub fn product(&self, agent: &AgentFacts) -> Option<(&Listed, Found)> {
+    pub fn product(&self, agent: &AgentFacts) -> Option<(&Listed, MatchedBy)> {
         let fits = |product: &Product| target(&agent.name).is_empty() || product.architecture == target(&agent.name);
         let by_id = agent.pci_device_id.and_then(|id| {
             let found = self.products.iter().find(|(_, product)| product.pci_ids.contains(&id) && fits(product));
-            found.map(|(listed, _)| (listed, Found::PciId(id)))
+            found.map(|(listed, _)| (listed, MatchedBy::PciId(id)))
         });
         by_id.or_else(|| {
             let name = agent.product_name.as_deref()?.to_ascii_uppercase();
@@ -154,7 +154,7 @@ impl Catalog {
             let mut named =
                 self.products.iter().filter(|(_, product)| words.contains(&product.name.as_str()) && fits(product));
             let (listed, _) = named.next()?;
-            named.next().is_none().then_some((listed, Found::Name))
+            named.next().is_none().then_some((listed, MatchedBy::Name))
         })
     }
 }
@@ -255,15 +255,15 @@ mod tests {
             };
             catalog.product(&agent).map(|(listed, found)| (listed.name, found))
         };
-        assert_eq!(find("gfx942", None, Some(0x74a1)), Some(("MI300X", Found::PciId(0x74a1))));
-        assert_eq!(find("gfx942:sramecc+:xnack-", None, Some(0x74a1)), Some(("MI300X", Found::PciId(0x74a1))));
-        assert_eq!(find("gfx942", Some("AMD Instinct MI300X"), None), Some(("MI300X", Found::Name)));
-        assert_eq!(find("gfx942", Some("MI300X_A1"), Some(1)), Some(("MI300X", Found::Name)));
+        assert_eq!(find("gfx942", None, Some(0x74a1)), Some(("MI300X", MatchedBy::PciId(0x74a1))));
+        assert_eq!(find("gfx942:sramecc+:xnack-", None, Some(0x74a1)), Some(("MI300X", MatchedBy::PciId(0x74a1))));
+        assert_eq!(find("gfx942", Some("AMD Instinct MI300X"), None), Some(("MI300X", MatchedBy::Name)));
+        assert_eq!(find("gfx942", Some("MI300X_A1"), Some(1)), Some(("MI300X", MatchedBy::Name)));
         // What the driver says of both; the id tells them apart.
         assert_eq!(find("gfx90a", Some("AMD Instinct MI250X/MI250"), None), None);
         assert_eq!(
             find("gfx90a", Some("AMD Instinct MI250X/MI250"), Some(0x740c)),
-            Some(("MI250", Found::PciId(0x740c)))
+            Some(("MI250", MatchedBy::PciId(0x740c)))
         );
         assert_eq!(find("gfx90a", None, Some(0x74a1)), None, "of another architecture");
         assert_eq!(find("gfx1250", Some("AMD Radeon Graphics"), Some(30145)), None);

@@ -1,6 +1,6 @@
 //! Chooses each figure of a GPU: recorded, else of its product, else of its architecture.
 
-use crate::analysis::hardware::devices::catalog::{Catalog, Figure, Found, Listed};
+use crate::analysis::hardware::devices::catalog::{Catalog, Figure, Listed, MatchedBy};
 use crate::analysis::hardware::devices::constants::{Constant, Constants};
 use crate::schema::facts::AgentFacts;
 
@@ -27,7 +27,7 @@ pub enum Share {
 }
 
 impl Share {
-    fn of(agent: &AgentFacts, product: Option<&Listed>, whole: Option<&[i64]>) -> Self {
+    fn new(agent: &AgentFacts, product: Option<&Listed>, whole: Option<&[i64]>) -> Self {
         if whole == Some(&[1]) {
             return Self::Whole;
         }
@@ -104,7 +104,7 @@ pub struct Resolver<'a> {
     /// How much of a GPU it is.
     pub share: Share,
     architecture: Option<&'static Listed>,
-    product: Option<(&'static Listed, Found)>,
+    product: Option<(&'static Listed, MatchedBy)>,
     constants: Constants,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Resolver<'a> {
         let catalog = Catalog::builtin();
         let architecture = catalog.architecture(&agent.name);
         let product = catalog.product(agent);
-        let share = Share::of(agent, product.map(|(listed, _)| listed), architecture.map(|(_, whole)| whole));
+        let share = Share::new(agent, product.map(|(listed, _)| listed), architecture.map(|(_, whole)| whole));
         let architecture = architecture.map(|(listed, _)| listed);
         Self { agent, share, architecture, product, constants: Constants::new() }
     }
@@ -134,8 +134,8 @@ impl<'a> Resolver<'a> {
     pub fn product(&self, name: &str) -> Option<Draft> {
         let (listed, found) = self.product?;
         let source = match found {
-            Found::PciId(id) => format!("pci id {id:#06x}"),
-            Found::Name => format!("product {}", listed.name),
+            MatchedBy::PciId(id) => format!("pci id {id:#06x}"),
+            MatchedBy::Name => format!("product {}", listed.name),
         };
         Some(draft(listed.get(name)?, source))
     }
@@ -222,7 +222,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// As [`Resolver::choose`], but leaves out what is unknown.
-    pub fn choose_known<const N: usize>(&mut self, name: &str, unit: &'static str, candidates: [Option<Draft>; N]) {
+    pub fn choose_listed<const N: usize>(&mut self, name: &str, unit: &'static str, candidates: [Option<Draft>; N]) {
         if candidates.iter().any(Option::is_some) {
             self.choose(name, unit, candidates);
         }

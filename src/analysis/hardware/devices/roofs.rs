@@ -22,7 +22,7 @@ pub fn choose(resolver: &mut Resolver<'_>) {
     for precision in resolver.product_group("achievable_tflops") {
         let measured = resolver.product_whole(&format!("achievable_tflops.{precision}"));
         let (name, unit) = named("achievable", &precision);
-        resolver.choose_known(&name, unit, [measured.map(|draft| draft.scaled(1000.0))]);
+        resolver.choose_listed(&name, unit, [measured.map(|draft| draft.scaled(1000.0))]);
     }
     let l2 = resolver.computed(
         &["sclk_mhz", "l2_channels"],

@@ -133,7 +133,7 @@ impl Comparison {
 
 impl Function {
     /// Its value; `None` where there is none.
-    pub fn of(self, arguments: &[f64]) -> Option<f64> {
+    pub fn apply(self, arguments: &[f64]) -> Option<f64> {
         let (first, second) = (arguments.first().copied()?, arguments.get(1).copied());
         match self {
             Self::Min => Some(first.min(second?)),
@@ -245,7 +245,7 @@ impl Expression {
             }
             Self::Call(function, arguments) => {
                 let arguments: Option<Vec<f64>> = arguments.iter().map(Self::value).collect();
-                function.of(&arguments?)
+                function.apply(&arguments?)
             }
             Self::Choice(choice) => {
                 let holds = choice.comparison.holds(choice.left.value()?, choice.right.value()?);

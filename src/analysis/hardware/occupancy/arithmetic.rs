@@ -93,7 +93,7 @@ pub struct Occupancy {
 
 /// Workgroups that each resource leaves room for.
 #[derive(Clone, Copy)]
-struct Room {
+struct WorkgroupLimits {
     slots: i64,
     vgpr: i64,
     sgpr: i64,
@@ -101,7 +101,7 @@ struct Room {
     barriers: i64,
 }
 
-impl Room {
+impl WorkgroupLimits {
     fn least(self) -> i64 {
         self.slots.min(self.vgpr).min(self.sgpr).min(self.lds).min(self.barriers)
     }
@@ -112,7 +112,7 @@ impl Occupancy {
     ///
     /// # Errors
     /// With the reason, where a figure is missing or cannot be.
-    pub fn of(limits: &Limits, used: &Resources) -> Result<Self, &'static str> {
+    pub fn compute(limits: &Limits, used: &Resources) -> Result<Self, &'static str> {
         if used.work_items <= 0 {
             return Err("the workgroup size is not recorded");
         }
@@ -136,7 +136,7 @@ impl Occupancy {
             limits.sgpr().map_or(max_waves, |file| max_waves.min(file.file / aligned_up(sgpr.max(1), file.granule)))
         };
         let vgpr_waves = |registers: i64| max_waves.min(file.file / aligned_up(registers.max(1), file.granule));
-        let room = |registers: i64, sgpr: i64, lds_bytes: i64| Room {
+        let room = |registers: i64, sgpr: i64, lds_bytes: i64| WorkgroupLimits {
             slots: simds * max_waves / waves,
             vgpr: simds * vgpr_waves(registers) / waves,
             sgpr: simds * sgpr_waves(sgpr) / waves,
@@ -178,7 +178,7 @@ impl Occupancy {
             }
             Limit::None | Limit::WorkgroupSize | Limit::Barriers => (0, None),
         };
-        let next = then.map(Room::least).filter(|then| *then > workgroups && less > 0);
+        let next = then.map(WorkgroupLimits::least).filter(|then| *then > workgroups && less > 0);
         let waves_per_simd = per_simd(workgroups);
         Ok(Self {
             waves_per_workgroup: waves,

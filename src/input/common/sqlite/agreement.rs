@@ -206,10 +206,10 @@ proptest! {
         prop_assert!(pages.is_none() || recipe.table.is_of_pages());
         if let Some(pages) = pages {
             prop_assert_eq!(rows(&pages), rows(&sqlite));
-            sqlite.misfits.sort_by_key(|misfit| (misfit.column, misfit.found, misfit.first_id));
-            let mut misfits = pages.misfits.clone();
-            misfits.sort_by_key(|misfit| (misfit.column, misfit.found, misfit.first_id));
-            prop_assert_eq!(misfits, sqlite.misfits);
+            sqlite.type_mismatches.sort_by_key(|type_mismatch| (type_mismatch.column, type_mismatch.found, type_mismatch.first_id));
+            let mut type_mismatches = pages.type_mismatches.clone();
+            type_mismatches.sort_by_key(|type_mismatch| (type_mismatch.column, type_mismatch.found, type_mismatch.first_id));
+            prop_assert_eq!(type_mismatches, sqlite.type_mismatches);
             prop_assert_eq!(pages.damage, None);
         }
         for reader in [Reader::Sqlite, Reader::Auto] {
@@ -218,9 +218,9 @@ proptest! {
     }
 
     #[test]
-    fn rows_are_chosen_as_sqlite_does(recipe in recipe(), number in -3_i64..4, says_something in any::<bool>()) {
+    fn rows_are_chosen_as_sqlite_does(recipe in recipe(), number in -3_i64..4, has_content in any::<bool>()) {
         let (_directory, path, shape) = made(&recipe);
-        let condition = if says_something {
+        let condition = if has_content {
             Condition::all().and(RowTest::SaysSomething(vec!["c", "d"]))
         } else {
             Condition::all().and(RowTest::AtMost("a", number)).and(RowTest::NoneOf("d", vec![number, 2]))

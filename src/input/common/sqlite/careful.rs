@@ -4,9 +4,9 @@ use polars::prelude::*;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::column::{Columns, Kind, Misfit, Values, Wanted};
+use super::column::{Columns, Kind, TypeMismatch, Values, Wanted};
 use super::json_text::text_of_blob;
-use super::pages::{Odd, Value, integer_of, real_of, text_of};
+use super::pages::{UnexpectedType, Value, integer_of, real_of, text_of};
 
 /// Runs a query whose first column is the row id and whose other columns are `wanted`, in this order.
 ///
@@ -22,7 +22,7 @@ pub fn read(connection: &Connection, sql: &str, wanted: &[Wanted]) -> Columns {
     ids.truncate(height);
     columns.values.push(("id", Values::Integer(Int64Chunked::from_vec("id".into(), ids))));
     for cells in cells {
-        columns.misfits.extend(cells.misfits.iter().flatten().cloned());
+        columns.type_mismatches.extend(cells.type_mismatches.iter().flatten().cloned());
         columns.values.push((cells.wanted.name, cells.into_values(height)));
     }
     columns
@@ -46,12 +46,12 @@ struct Cells {
     integers: Vec<Option<i64>>,
     reals: Vec<Option<f64>>,
     texts: Vec<Option<String>>,
-    misfits: [Option<Misfit>; 3],
+    type_mismatches: [Option<TypeMismatch>; 3],
 }
 
 impl Cells {
     fn new(wanted: Wanted) -> Self {
-        Self { wanted, integers: Vec::new(), reals: Vec::new(), texts: Vec::new(), misfits: [None, None, None] }
+        Self { wanted, integers: Vec::new(), reals: Vec::new(), texts: Vec::new(), type_mismatches: [None, None, None] }
     }
 
     fn len(&self) -> usize {
@@ -88,14 +88,14 @@ impl Cells {
             }
         };
         let Some(odd) = odd else { return };
-        let [reals, texts, blobs] = &mut self.misfits;
+        let [reals, texts, blobs] = &mut self.type_mismatches;
         let place = match odd {
-            Odd::Real => reals,
-            Odd::Text => texts,
-            Odd::Blob => blobs,
+            UnexpectedType::Real => reals,
+            UnexpectedType::Text => texts,
+            UnexpectedType::Blob => blobs,
         };
-        let found = self.wanted.kind.odd_name(odd);
-        place.get_or_insert(Misfit { column: self.wanted.name, found, count: 0, first_id: id }).count += 1;
+        let found = self.wanted.kind.quoted_name(odd);
+        place.get_or_insert(TypeMismatch { column: self.wanted.name, found, count: 0, first_id: id }).count += 1;
     }
 
     fn into_values(self, height: usize) -> Values {
@@ -133,8 +133,12 @@ mod tests {
         assert_eq!(reals, [Some(1.0), Some(2.5), None, Some(3.0), Some(0.0)]);
         let texts = columns.texts("c");
         assert_eq!(texts.get(1), Some("7"));
-        let of_a: Vec<(&str, i64, i64)> =
-            columns.misfits.iter().filter(|m| m.column == "a").map(|m| (m.found, m.count, m.first_id)).collect();
+        let of_a: Vec<(&str, i64, i64)> = columns
+            .type_mismatches
+            .iter()
+            .filter(|m| m.column == "a")
+            .map(|m| (m.found, m.count, m.first_id))
+            .collect();
         assert_eq!(of_a, [("REAL", 2, 2), ("TEXT", 2, 3)]);
         assert_eq!(columns.damage, None);
     }

@@ -4,7 +4,7 @@ use polars::prelude::{
     BooleanChunked, ChunkFilter, ChunkFullNull, Float64Chunked, Int64Chunked, PolarsResult, StringChunked,
 };
 
-use super::pages::Odd;
+use super::pages::UnexpectedType;
 
 /// What texts are called that are not UTF-8.
 pub const INVALID_UTF8: &str = "invalid UTF-8";
@@ -22,13 +22,13 @@ pub enum Kind {
 
 impl Kind {
     /// What a value is called that is of another kind.
-    pub fn odd_name(self, odd: Odd) -> &'static str {
+    pub fn quoted_name(self, odd: UnexpectedType) -> &'static str {
         match (odd, self) {
-            (Odd::Real, _) => "REAL",
-            (Odd::Text, Self::Text) => INVALID_UTF8,
-            (Odd::Text, _) => "TEXT",
-            (Odd::Blob, Self::Text) => "damaged LZ4",
-            (Odd::Blob, _) => "BLOB",
+            (UnexpectedType::Real, _) => "REAL",
+            (UnexpectedType::Text, Self::Text) => INVALID_UTF8,
+            (UnexpectedType::Text, _) => "TEXT",
+            (UnexpectedType::Blob, Self::Text) => "damaged LZ4",
+            (UnexpectedType::Blob, _) => "BLOB",
         }
     }
 }
@@ -70,7 +70,7 @@ pub enum Values {
 
 /// Values that were not of the declared kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct TypeMismatch {
     /// Name of the column.
     pub column: &'static str,
     /// What was found, such as `REAL`.
@@ -91,7 +91,7 @@ pub struct Columns {
     /// Values by name; a column the table lacks is absent.
     pub values: Vec<(&'static str, Values)>,
     /// Values of another kind than declared.
-    pub misfits: Vec<Misfit>,
+    pub type_mismatches: Vec<TypeMismatch>,
     /// Why reading stopped early, if it did.
     pub damage: Option<String>,
 }

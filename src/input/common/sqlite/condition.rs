@@ -5,7 +5,7 @@ use super::pages::RowTest;
 use crate::columns::reading::ScanHint;
 
 /// Ids that SQL lists; of more of them, which make a statement too long for SQLite, it knows the least and the greatest.
-const MOST_LISTED: usize = 20_000;
+const MAX_LISTED: usize = 20_000;
 
 /// Conditions on the rows of a table that all hold; none for all rows.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ impl Condition {
         let tests = [
             hint.latest_start_ns.map(|latest| RowTest::AtMost("start", latest)),
             hint.earliest_end_ns.map(|earliest| RowTest::AtLeast("end", earliest)),
-            hint.least_duration_ns.map(|least| RowTest::LastsAtLeast("start", "end", least)),
+            hint.min_duration_ns.map(|least| RowTest::LastsAtLeast("start", "end", least)),
         ];
         tests.into_iter().flatten().fold(self, Self::and)
     }
@@ -82,7 +82,7 @@ fn sql_of(test: &RowTest<&'static str>) -> String {
         RowTest::LastsAtLeast(start, end, least) => {
             format!(include_str!("sql/lasts.sql"), start = quoted(start), end = quoted(end), least = least)
         }
-        RowTest::OneOf(column, ids) if ids.len() > MOST_LISTED => {
+        RowTest::OneOf(column, ids) if ids.len() > MAX_LISTED => {
             let bounds = [
                 ids.first().map(|least| RowTest::AtLeast(*column, *least)),
                 ids.last().map(|most| RowTest::AtMost(*column, *most)),
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn long_lists_are_bounds() {
-        let test = RowTest::OneOf("a", (5..5 + MOST_LISTED as i64 + 1).collect());
+        let test = RowTest::OneOf("a", (5..5 + MAX_LISTED as i64 + 1).collect());
         let connection = Connection::open_in_memory().unwrap();
         let chosen = |number: i64| -> bool {
             let sql = format!("SELECT EXISTS (SELECT 1 FROM (SELECT ?1 AS a) WHERE {})", sql_of(&test));

@@ -29,7 +29,7 @@ impl DatabaseFile {
     ///
     /// # Errors
     /// When the copy cannot be written.
-    pub fn of(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path) -> Result<Self> {
         let in_place = |log| Self { path: path.to_owned(), damage: None, log, _copy: None };
         let Some(ending) = pending_log(path) else { return Ok(in_place(None)) };
         let (folder, copy) = copied(path)?;

@@ -3,8 +3,8 @@
 use polars::prelude::{PlSmallStr, StringChunked, StringChunkedBuilder};
 use polars_arrow::bitmap::{Bitmap, MutableBitmap};
 
-use super::column::{Misfit, Wanted};
-use super::pages::{Cells, Chunk, Lost, Misfits, Odd, Texts};
+use super::column::{TypeMismatch, Wanted};
+use super::pages::{Cells, Chunk, Texts, TypeMismatches, UnexpectedType, UnreadablePage};
 
 /// What remains of a chunk without the room it filled.
 pub struct Part {
@@ -13,19 +13,19 @@ pub struct Part {
     valid: Vec<Vec<bool>>,
     texts: Vec<Texts>,
     /// Values of other types, by column.
-    pub misfits: Vec<Misfits>,
+    pub type_mismatches: Vec<TypeMismatches>,
     /// Pages that could not be read, or not to their end.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<UnreadablePage>,
 }
 
 impl Part {
     /// Lets go of the room.
-    pub fn of(chunk: Chunk<'_>) -> Self {
+    pub fn new(chunk: Chunk<'_>) -> Self {
         let mut part = Self {
             rows: chunk.rows,
             valid: Vec::with_capacity(chunk.columns.len()),
             texts: Vec::with_capacity(chunk.columns.len()),
-            misfits: chunk.columns.iter().map(|cells| *cells.misfits()).collect(),
+            type_mismatches: chunk.columns.iter().map(|cells| *cells.type_mismatches()).collect(),
             lost: chunk.lost,
         };
         for cells in chunk.columns {
@@ -88,16 +88,19 @@ pub fn texts(name: PlSmallStr, parts: &[Part], column: usize, height: usize) -> 
 }
 
 /// Values of another kind than expected in a column.
-pub fn named(wanted: &Wanted, misfits: &Misfits) -> impl Iterator<Item = Misfit> {
+pub fn named(wanted: &Wanted, type_mismatches: &TypeMismatches) -> impl Iterator<Item = TypeMismatch> {
     let (column, kind) = (wanted.name, wanted.kind);
-    [Odd::Real, Odd::Text, Odd::Blob].into_iter().zip(misfits.found).filter_map(move |(odd, found)| {
-        let (count, first_id) = found?;
-        Some(Misfit { column, found: kind.odd_name(odd), count, first_id })
-    })
+    [UnexpectedType::Real, UnexpectedType::Text, UnexpectedType::Blob]
+        .into_iter()
+        .zip(type_mismatches.found)
+        .filter_map(move |(odd, found)| {
+            let (count, first_id) = found?;
+            Some(TypeMismatch { column, found: kind.quoted_name(odd), count, first_id })
+        })
 }
 
 /// What is lost in words, which are the same whichever rows of the table were asked for.
-pub fn damage(lost: &[Lost]) -> Option<String> {
+pub fn damage(lost: &[UnreadablePage]) -> Option<String> {
     let first = lost.first()?;
     let (count, page, fault) = (lost.len(), first.page, first.fault);
     Some(match count {

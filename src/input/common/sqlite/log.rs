@@ -29,7 +29,7 @@ pub struct Log {
 pub fn pending_log(path: &Path) -> Option<&'static str> {
     let path = target(path);
     LOGS.iter().copied().find(|ending| {
-        let Ok(mut log) = File::open(beside(&path, ending)) else { return false };
+        let Ok(mut log) = File::open(sibling(&path, ending)) else { return false };
         let mut first = [0_u8];
         let filled = io::Read::read(&mut log, &mut first).is_ok_and(|read| read == 1);
         filled && (*ending == "-wal" || first != [0])
@@ -41,7 +41,7 @@ fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn sibling(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
@@ -58,7 +58,7 @@ pub fn copied(path: &Path) -> Result<(TemporaryFolder, PathBuf)> {
         let directory = TemporaryFolder::new()?;
         let copy = directory.path().join("copy.db");
         for ending in std::iter::once(&"").chain(LOGS) {
-            copy_file(&beside(&source, ending), &beside(&copy, ending)).with_context(|| no_room(path))?;
+            copy_file(&sibling(&source, ending), &sibling(&copy, ending)).with_context(|| no_room(path))?;
         }
         if stamps(&source) == before {
             return Ok((directory, copy));
@@ -79,7 +79,7 @@ fn no_room(path: &Path) -> String {
 /// Size and time of the last change of the database and its logs.
 fn stamps(path: &Path) -> Vec<Option<(u64, Option<SystemTime>)>> {
     let stamp = |ending: &&str| {
-        let metadata = fs::metadata(beside(path, ending)).ok()?;
+        let metadata = fs::metadata(sibling(path, ending)).ok()?;
         Some((metadata.len(), metadata.modified().ok()))
     };
     std::iter::once(&"").chain(LOGS).map(stamp).collect()
@@ -102,7 +102,7 @@ pub fn settle(copy: &Path) -> Result<()> {
     let connection = Connection::open(copy)?;
     connection.execute_batch(include_str!("sql/settle.sql"))?;
     connection.close().map_err(|(_, error)| error)?;
-    if LOGS.iter().any(|ending| beside(copy, ending).exists()) {
+    if LOGS.iter().any(|ending| sibling(copy, ending).exists()) {
         bail!("the log is still there");
     }
     Ok(())
@@ -117,12 +117,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.db");
         assert_eq!(pending_log(&path), None);
-        fs::write(beside(&path, "-wal"), "").unwrap();
-        fs::write(beside(&path, "-journal"), [0_u8; 512]).unwrap();
+        fs::write(sibling(&path, "-wal"), "").unwrap();
+        fs::write(sibling(&path, "-journal"), [0_u8; 512]).unwrap();
         assert_eq!(pending_log(&path), None);
-        fs::write(beside(&path, "-journal"), [0xd9_u8; 512]).unwrap();
+        fs::write(sibling(&path, "-journal"), [0xd9_u8; 512]).unwrap();
         assert_eq!(pending_log(&path), Some("-journal"));
-        fs::write(beside(&path, "-wal"), [0_u8; 32]).unwrap();
+        fs::write(sibling(&path, "-wal"), [0_u8; 32]).unwrap();
         assert_eq!(pending_log(&path), Some("-wal"));
     }
 }

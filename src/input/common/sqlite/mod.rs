@@ -36,7 +36,7 @@ mod table;
 mod uri;
 
 #[cfg(feature = "tables")]
-pub use column::{Columns, Kind, Misfit, Values, Wanted, integer, real, text};
+pub use column::{Columns, Kind, TypeMismatch, Values, Wanted, integer, real, text};
 #[cfg(feature = "tables")]
 pub use condition::{Condition, listed};
 #[cfg(feature = "tables")]
@@ -49,7 +49,7 @@ pub use opening::OpeningDatabase;
 #[cfg(feature = "tables")]
 pub use pages::RowTest;
 #[cfg(feature = "tables")]
-pub use report::{damage, misfits};
+pub use report::{damage, type_mismatches};
 #[cfg(feature = "tables")]
 pub use store::{Reader, Store};
 #[cfg(feature = "tables")]

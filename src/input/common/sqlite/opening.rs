@@ -107,7 +107,7 @@ impl OpeningDatabase {
         let present: Vec<Wanted> = wanted.iter().copied().filter(|wanted| table.has(wanted.name)).collect();
         let selection = Selection { table, key: "id", condition: &Condition::all() };
         let columns = self.store.pages()?.read(selection, &present, 1).ok()?;
-        (columns.damage.is_none() && columns.misfits.is_empty()).then_some(columns)
+        (columns.damage.is_none() && columns.type_mismatches.is_empty()).then_some(columns)
     }
 
     /// Whether pages tell that a table has no rows.

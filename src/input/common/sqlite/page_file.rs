@@ -15,8 +15,8 @@ use super::database::TableShape;
 use super::gather::{Part, close_gaps, damage, named, texts, validity};
 use super::json_text::text_of_blob;
 use super::pages::{
-    Cells, Chunk, Decoder, Leaf, Lost, Misfits, Numbers, Pages, Plan, RowTest, SchemaEntry, Stored, Texts,
-    declared_entries, measure, named_entries, walk,
+    Cells, Chunk, Decoder, Leaf, Numbers, Pages, Plan, RowTest, SchemaEntry, Stored, Texts, TypeMismatches,
+    UnreadablePage, declared_entries, measure, named_entries, walk,
 };
 use super::table::Selection;
 
@@ -38,7 +38,7 @@ pub struct PageFile {
 #[derive(Debug)]
 struct Scan {
     leaves: Vec<Leaf>,
-    lost: Vec<Lost>,
+    lost: Vec<UnreadablePage>,
 }
 
 /// Smaller files stay in the memory of the program: there may be thousands of them, and each call to the system costs more
@@ -55,7 +55,7 @@ impl PageFile {
         // program changes meanwhile make answers wrong but nothing else. A file that is cut meanwhile ends the program,
         // as it does when SQLite maps it.
         let map = unsafe { Mmap::map(file) }.context("cannot map it")?;
-        let pages = Pages::of(&map)?;
+        let pages = Pages::new(&map)?;
         let Some(entries) = named_entries(pages) else { bail!("the list of its tables is damaged") };
         let roots = entries.into_iter().filter_map(|entry| Some((entry.table_root()?, entry.name)));
         let roots = roots.map(|(root, name)| (name, root)).collect();
@@ -64,7 +64,7 @@ impl PageFile {
 
     /// The list of tables; `None` if any of it is damaged or odd, or a root is not on a page of its own.
     pub fn schema(&self) -> Option<Vec<SchemaEntry>> {
-        let pages = Pages::of(&self.map).ok()?;
+        let pages = Pages::new(&self.map).ok()?;
         let entries = declared_entries(pages)?;
         let mut roots: Vec<i64> = entries.iter().map(|entry| entry.root).filter(|root| *root != 0).collect();
         roots.sort_unstable();
@@ -78,7 +78,7 @@ impl PageFile {
     /// # Errors
     /// When only SQLite can.
     pub fn read(&self, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
-        let pages = Pages::of(&self.map)?;
+        let pages = Pages::new(&self.map)?;
         let stored = stored(selection)?;
         let columns: Vec<Stored> = wanted
             .iter()
@@ -97,7 +97,7 @@ impl PageFile {
             columns = found.damage.is_none().then_some(Columns { left_out: None, ..found });
         }
         let columns = columns.map_or_else(|| Self::columns(pages, &plan, wanted, &whole, threads), Ok)?;
-        self.let_go();
+        self.advise_dont_need();
         Ok(columns)
     }
 
@@ -110,7 +110,7 @@ impl PageFile {
         let chunks = scan.chunks(&mut ids, &mut integers, &mut reals, wanted);
         let decode =
             |(leaves, mut chunk): (&[Leaf], Chunk<'_>)| match Decoder::new(pages, plan).decode(leaves, &mut chunk) {
-                Ok(()) => Ok(Part::of(chunk)),
+                Ok(()) => Ok(Part::new(chunk)),
                 Err(reason) => bail!(reason),
             };
         let parts: Vec<Part> = if threads > 1 && chunks.len() > 1 {
@@ -127,9 +127,9 @@ impl PageFile {
         columns.values.push(("id", Values::Integer(Int64Chunked::from_vec("id".into(), ids))));
         let (mut integers, mut reals) = (integers.into_iter(), reals.into_iter());
         for (index, wanted) in wanted.iter().enumerate() {
-            let mut misfits = Misfits::default();
-            parts.iter().filter_map(|part| part.misfits.get(index)).for_each(|part| misfits.add(part));
-            columns.misfits.extend(named(wanted, &misfits));
+            let mut type_mismatches = TypeMismatches::default();
+            parts.iter().filter_map(|part| part.type_mismatches.get(index)).for_each(|part| type_mismatches.add(part));
+            columns.type_mismatches.extend(named(wanted, &type_mismatches));
             let valid = || validity(&parts, index, kept);
             let name: PlSmallStr = wanted.name.into();
             let values = match wanted.kind {
@@ -147,14 +147,15 @@ impl PageFile {
             };
             columns.values.push((wanted.name, values));
         }
-        let lost: Vec<Lost> = scan.lost.iter().copied().chain(parts.into_iter().flat_map(|part| part.lost)).collect();
+        let lost: Vec<UnreadablePage> =
+            scan.lost.iter().copied().chain(parts.into_iter().flat_map(|part| part.lost)).collect();
         columns.damage = damage(&lost);
         Ok(columns)
     }
 
     /// Counts the pages that were looked at no longer as memory of the program: other tables lie on others. They stay in
     /// the memory of the system for as long as it has room.
-    fn let_go(&self) {
+    fn advise_dont_need(&self) {
         if self.map.len() < KEPT_BYTES {
             return;
         }
@@ -166,7 +167,7 @@ impl PageFile {
     /// Whether a table has rows; `None` where the pages do not tell, or where some are damaged.
     pub fn has_rows(&self, selection: Selection<'_>) -> Option<bool> {
         stored(selection).ok()?;
-        let pages = Pages::of(&self.map).ok()?;
+        let pages = Pages::new(&self.map).ok()?;
         let root = *self.roots.get(&selection.table.name)?;
         let known = self.scans.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
         if let Some(known) = known {
@@ -185,16 +186,16 @@ impl PageFile {
     /// # Errors
     /// When only SQLite can tell.
     pub fn count(&self, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
-        let pages = Pages::of(&self.map)?;
+        let pages = Pages::new(&self.map)?;
         let stored = stored(selection)?;
         let plan = plan(selection, stored, &[])?;
         let scan = self.scan(pages, selection, threads)?;
         if selection.condition.tests().is_some_and(<[_]>::is_empty) && scan.lost.is_empty() {
-            self.let_go();
+            self.advise_dont_need();
             return Ok((scan.rows() as u64, None));
         }
         let (rows, lost) = Self::decoded(pages, &plan, &scan)?;
-        self.let_go();
+        self.advise_dont_need();
         Ok((rows as u64, damage(&lost)))
     }
 
@@ -204,7 +205,7 @@ impl PageFile {
     /// # Errors
     /// When only SQLite can tell.
     pub fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Result<Option<String>> {
-        let pages = Pages::of(&self.map)?;
+        let pages = Pages::new(&self.map)?;
         let selection = Selection { table, key: ROW_ID, condition: &Condition::all() };
         let plan = plan(selection, stored(selection)?, &[])?;
         let plan = if closely { plan.with_whole_records() } else { plan };
@@ -213,12 +214,12 @@ impl PageFile {
             return Ok(None);
         }
         let (_, lost) = Self::decoded(pages, &plan, &scan)?;
-        self.let_go();
+        self.advise_dont_need();
         Ok(damage(&lost))
     }
 
     /// Number of rows on some leaves, and what cannot be read.
-    fn decoded(pages: Pages<'_>, plan: &Plan, scan: &Scan) -> Result<(usize, Vec<Lost>)> {
+    fn decoded(pages: Pages<'_>, plan: &Plan, scan: &Scan) -> Result<(usize, Vec<UnreadablePage>)> {
         let decode = |leaves: &[Leaf]| {
             let mut chunk = Chunk { rows: 0, ids: &mut [], columns: Vec::new(), lost: Vec::new() };
             match Decoder::new(pages, plan).decode(leaves, &mut chunk) {
@@ -226,7 +227,7 @@ impl PageFile {
                 Err(reason) => bail!(reason),
             }
         };
-        let counted: Vec<(usize, Vec<Lost>)> = if scan.leaves.len() > LEAVES_PER_CHUNK {
+        let counted: Vec<(usize, Vec<UnreadablePage>)> = if scan.leaves.len() > LEAVES_PER_CHUNK {
             scan.leaves.par_chunks(LEAVES_PER_CHUNK).map(decode).collect::<Result<_>>()?
         } else {
             vec![decode(&scan.leaves)?]
@@ -247,7 +248,7 @@ impl PageFile {
         let (mut leaves, mut lost) = (tree.leaves, tree.lost);
         if threads > 1 && leaves.len() > LEAVES_PER_CHUNK {
             let found = leaves.par_chunks_mut(LEAVES_PER_CHUNK).map(|leaves| measure(pages, leaves));
-            lost.extend(found.collect::<Vec<Vec<Lost>>>().into_iter().flatten());
+            lost.extend(found.collect::<Vec<Vec<UnreadablePage>>>().into_iter().flatten());
         } else {
             lost.extend(measure(pages, &mut leaves));
         }

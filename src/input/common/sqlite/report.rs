@@ -6,21 +6,24 @@ use crate::trace::source::ReadContext;
 
 /// Values of other types than declared, in columns of the source's table `source` read for the canonical table
 /// `table_name`.
-pub fn misfits(table_name: &str, source: &str, columns: &Columns) -> impl Iterator<Item = Anomaly> {
-    columns.misfits.iter().map(move |misfit| {
-        let (check_id, detail) = if misfit.found == INVALID_UTF8 {
+pub fn type_mismatches(table_name: &str, source: &str, columns: &Columns) -> impl Iterator<Item = Anomaly> {
+    columns.type_mismatches.iter().map(move |type_mismatch| {
+        let (check_id, detail) = if type_mismatch.found == INVALID_UTF8 {
             let detail = "holds bytes that are not UTF-8; they appear as U+FFFD";
-            ("invalid_utf8", format!("column {} of {source} {detail}", misfit.column))
+            ("invalid_utf8", format!("column {} of {source} {detail}", type_mismatch.column))
         } else {
             let detail = "integers above 2^63 keep their bits, texts that are no numbers are null";
-            ("unexpected_type", format!("column {} of {source} holds {} values; {detail}", misfit.column, misfit.found))
+            (
+                "unexpected_type",
+                format!("column {} of {source} holds {} values; {detail}", type_mismatch.column, type_mismatch.found),
+            )
         };
         Anomaly {
             check_id,
             severity: Severity::Info,
             table_name: table_name.to_owned(),
-            count: misfit.count,
-            first_key: Some(misfit.first_id.to_string()),
+            count: type_mismatch.count,
+            first_key: Some(type_mismatch.first_id.to_string()),
             detail,
         }
     })

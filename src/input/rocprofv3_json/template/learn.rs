@@ -7,7 +7,7 @@ use super::skip::{blanks, skip_number, skip_text, skip_value};
 /// Objects in objects beyond this are left to the general parser.
 const DEEPEST: usize = 16;
 /// Longer records are not worth a template.
-const MOST_LEAVES: usize = 256;
+const MAX_LEAVES: usize = 256;
 
 /// What stands between two literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Leaf {
 
 /// What records of a section have in common: texts that stay, and between them values that vary.
 #[derive(Clone, Debug)]
-pub struct Learnt {
+pub struct LearnedShape {
     /// The text before every value that varies, and at last that behind the last of them.
     pub literals: Vec<Vec<u8>>,
     /// Members in the order of the text; those that vary belong to the literals in this order.
@@ -57,13 +57,13 @@ struct Learner<'a> {
     at: usize,
     literal_from: usize,
     path: Vec<&'a str>,
-    learnt: Learnt,
+    learnt: LearnedShape,
 }
 
 /// Learns from the record at the start of a text; gives its length too. `None` for a record that is no object, or has
 /// something that only the general parser judges.
-pub fn learn(bytes: &[u8]) -> Option<(Learnt, usize)> {
-    let learnt = Learnt { literals: Vec::new(), leaves: Vec::new() };
+pub fn learn(bytes: &[u8]) -> Option<(LearnedShape, usize)> {
+    let learnt = LearnedShape { literals: Vec::new(), leaves: Vec::new() };
     let mut learner = Learner { bytes, at: 0, literal_from: 0, path: Vec::new(), learnt };
     learner.object()?;
     let length = learner.at;
@@ -129,7 +129,7 @@ impl<'a> Learner<'a> {
             _ if skip_integer(rest) == Some(skip_number(rest)?) => Kind::Integer,
             _ => Kind::Real,
         };
-        if self.learnt.leaves.len() >= MOST_LEAVES || self.path.len() > DEEPEST {
+        if self.learnt.leaves.len() >= MAX_LEAVES || self.path.len() > DEEPEST {
             return None;
         }
         self.learnt.leaves.push(Leaf { path: self.path.join("."), kind });
@@ -161,7 +161,7 @@ enum Place {
     Unclear,
 }
 
-impl Learnt {
+impl LearnedShape {
     fn find(&self, path: &str) -> Option<(usize, Kind)> {
         self.leaves.iter().position(|leaf| leaf.path == path).and_then(|at| Some((at, self.leaves.get(at)?.kind)))
     }

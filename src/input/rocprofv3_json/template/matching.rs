@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::learn::{Kind, Learnt, learn};
+use super::learn::{Kind, LearnedShape, learn};
 use super::numbers::{integer, skip_integer};
 use super::shape::Shape;
 use super::skip::{count_elements, skip_number, skip_text, skip_value};
@@ -70,13 +70,13 @@ impl Template {
         if (shape.general)(bytes, &mut values)? != length {
             return None;
         }
-        let mut template = Self::of(&learnt, shape)?;
+        let mut template = Self::from_learnt(&learnt, shape)?;
         // The template has to agree with the general parser on what it was learnt from.
         let mut own = vec![None; shape.wanted.len()];
         (template.read(bytes, &mut own)? == length && own == values).then_some(template)
     }
 
-    fn of(learnt: &Learnt, shape: &Shape<'_>) -> Option<Self> {
+    fn from_learnt(learnt: &LearnedShape, shape: &Shape<'_>) -> Option<Self> {
         let places = learnt.places(shape)?;
         let mut read: Vec<usize> = places.iter().flatten().copied().collect();
         read.sort_unstable();

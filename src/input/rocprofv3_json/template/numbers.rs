@@ -7,7 +7,7 @@ const ABOVE_NINE: u64 = 0x7676_7676_7676_7676;
 const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 const TEN_TO_8: u64 = 100_000_000;
 /// Digits that always fit into 64 bits.
-const MOST_DIGITS: usize = 19;
+const MAX_DIGITS: usize = 19;
 
 /// How many of the first bytes of a word are digits.
 fn leading_digits(word: u64) -> usize {
@@ -61,13 +61,13 @@ fn unusual(bytes: &[u8], word: u64, digits: usize) -> Option<(i64, usize)> {
         return (digits == 1).then_some((0, 1));
     }
     let (mut value, mut length) = (value_of(word, 8), 8);
-    while length < MOST_DIGITS {
+    while length < MAX_DIGITS {
         let word = word_at(bytes, length)?;
         let digits = leading_digits(word);
         if digits == 0 {
             break;
         }
-        let digits = digits.min(MOST_DIGITS.saturating_sub(length));
+        let digits = digits.min(MAX_DIGITS.saturating_sub(length));
         let power = POWERS.get(digits).copied().unwrap_or(TEN_TO_8);
         value = value.wrapping_mul(power).wrapping_add(value_of(word, digits));
         length += digits;
@@ -86,7 +86,7 @@ fn negative(bytes: &[u8]) -> Option<(i64, usize)> {
         return None;
     }
     let (value, length) = integer(digits)?;
-    (value != 0 && length < MOST_DIGITS).then(|| (value.wrapping_neg(), length + 1))
+    (value != 0 && length < MAX_DIGITS).then(|| (value.wrapping_neg(), length + 1))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What reading by templates promises of any bytes.
 
-use super::super::records::{Activity, Dispatch, Surveyed};
 use super::{IntColumn, PADDING, Runner, Shape, Stop, Wanted};
+use crate::input::rocprofv3_json::parsing::records::{Activity, Dispatch, Surveyed};
 
 const DISPATCH: [Wanted; 8] = [
     wanted(&["dispatch_info.dispatch_id"]),

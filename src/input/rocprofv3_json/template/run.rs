@@ -6,7 +6,7 @@ use super::shape::Shape;
 use super::skip::blanks;
 
 /// Layouts of records that are kept for a section.
-const MOST_TEMPLATES: usize = 4;
+const MAX_TEMPLATES: usize = 4;
 /// How far the start of a record is looked for.
 const FARTHEST_GUESS: usize = 1 << 16;
 
@@ -69,7 +69,7 @@ impl<'a> Runner<'a> {
             }
             return Some(length);
         }
-        if self.templates.len() < MOST_TEMPLATES
+        if self.templates.len() < MAX_TEMPLATES
             && let Some(template) = Template::learn(bytes, &self.shape)
         {
             self.templates.insert(0, template);

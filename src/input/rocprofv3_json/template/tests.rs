@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::super::records::{Activity, Dispatch, Surveyed};
 use super::*;
+use crate::input::rocprofv3_json::parsing::records::{Activity, Dispatch, Surveyed};
 
 const DISPATCH: [Wanted; 9] = [
     wanted(&["dispatch_info.dispatch_id"]),

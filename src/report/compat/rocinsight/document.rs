@@ -9,7 +9,7 @@ use super::recommendations::recommendations;
 use super::source::{is_of_source, source_recommendations, source_tier};
 use super::thread_trace::{has_thread_trace, thread_trace};
 use super::version::SchemaVersion;
-use crate::findings::{Answers, Finding, Limit, Question, Rows, Verdict};
+use crate::findings::{Answers, Finding, Limit, QueryRequest, Rows, Verdict};
 use crate::report::analysis::Analysis;
 use crate::schema::facts::Role;
 use crate::trace::Trace;
@@ -34,7 +34,7 @@ pub fn value(
         None => SchemaVersion::V020,
     };
     let version = version.unwrap_or(full);
-    let times = Times::of(answers);
+    let times = Times::new(answers);
     // A thread trace has no times.
     let timed = trace.filter(|trace| has_run(trace));
     // What only the source suggests has its place in what is told of the source.
@@ -83,7 +83,7 @@ fn profiling(answers: &Answers, trace: Option<&Trace>, times: &Times, version: S
     let Some(trace) = trace else {
         return json!({ "total_duration_ns": 0, "profiling_mode": "source_only", "analysis_tier": 0, "gpus": [] });
     };
-    let has_counters = answers.get(&Question::of("counter_summary")).is_some();
+    let has_counters = answers.get(&QueryRequest::new("counter_summary")).is_some();
     let (mode, tier) = if version >= SchemaVersion::V040 && has_thread_trace(answers) {
         ("thread_trace", 3)
     } else if has_counters {
@@ -129,13 +129,13 @@ fn summary(analysis: &Analysis, times: &Times, trace: Option<&Trace>) -> Value {
 fn key_findings(answers: &Answers, times: &Times, has_run: bool) -> Vec<String> {
     let mut findings = Vec::new();
     if has_run {
-        let kernels = Question::of("kernel_summary");
+        let kernels = QueryRequest::new("kernel_summary");
         let top = Rows::over(answers.get(&kernels)).text(0, "kernel_name").unwrap_or("N/A").to_owned();
         findings.push(format!("kernels run {:.1}% of the time", times.pct(times.compute_ns)));
         findings.push(format!("copies that nothing hides take {:.1}% of it", times.pct(times.exposed_copies_ns)));
         findings.push(format!("kernel with the most time: {top}"));
     }
-    let has_counters = answers.get(&Question::of("counter_summary")).is_some();
+    let has_counters = answers.get(&QueryRequest::new("counter_summary")).is_some();
     let counters =
         if has_counters { "hardware counters were collected" } else { "no hardware counters were collected" };
     findings.push(counters.to_owned());
@@ -151,7 +151,7 @@ fn has_run(trace: &Trace) -> bool {
 }
 
 fn warnings(analysis: &Analysis) -> Vec<Value> {
-    let health = Question::of("trace_health");
+    let health = QueryRequest::new("trace_health");
     let rows = Rows::over(analysis.answers.get(&health));
     let warning = |row: usize| {
         let severity = match rows.text(row, "severity")? {

@@ -5,31 +5,31 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::names::names;
-use crate::findings::{Answers, Question, Rows};
+use crate::findings::{Answers, QueryRequest, Rows};
 
 /// Upper edges of the bins of short kernels in microseconds, with their labels.
 const SHORT_BINS: [(&str, &str); 3] = [("1", "0-1μs"), ("5", "1-5μs"), ("10", "5-10μs")];
 /// Kernels that take less count as short.
 const SHORT_US: i64 = 10;
 /// Short kernels that are named.
-const MOST_OFFENDERS: usize = 10;
+const MAX_OFFENDERS: usize = 10;
 
-fn time() -> Question {
-    Question::of("time_breakdown").by(&["process", "gpu"])
+fn time() -> QueryRequest {
+    QueryRequest::new("time_breakdown").by(&["process", "gpu"])
 }
 
-fn short(threshold_us: &str) -> Question {
-    Question::of("short_kernels").with("threshold_us", threshold_us)
+fn short(threshold_us: &str) -> QueryRequest {
+    QueryRequest::new("short_kernels").with("threshold_us", threshold_us)
 }
 
-fn kernels() -> Question {
-    Question::of("kernel_summary")
+fn kernels() -> QueryRequest {
+    QueryRequest::new("kernel_summary")
 }
 
 /// What is asked for a document, beside what an analysis asks.
-pub fn questions() -> Vec<Question> {
+pub fn questions() -> Vec<QueryRequest> {
     let named = ["kernel_summary", "copy_summary", "counter_summary", "kernel_by_category", "att_hotspots"];
-    let mut questions: Vec<Question> = named.into_iter().map(Question::of).collect();
+    let mut questions: Vec<QueryRequest> = named.into_iter().map(QueryRequest::new).collect();
     questions.push(time());
     questions.extend(SHORT_BINS.map(|(threshold, _)| short(threshold)));
     questions
@@ -54,8 +54,8 @@ pub struct Times {
 
 impl Times {
     /// Of an analysis.
-    pub fn of(answers: &Answers) -> Self {
-        let (time, copies) = (time(), Question::of("copy_summary"));
+    pub fn new(answers: &Answers) -> Self {
+        let (time, copies) = (time(), QueryRequest::new("copy_summary"));
         let (time, copies) = (Rows::over(answers.get(&time)), Rows::over(answers.get(&copies)));
         let sum = |column: &str| time.sum(time.places(), column);
         Self {
@@ -136,7 +136,7 @@ pub fn hotspots(answers: &Answers, most: usize) -> Vec<Value> {
 
 /// Copies by direction.
 pub fn copies(answers: &Answers) -> Value {
-    let question = Question::of("copy_summary");
+    let question = QueryRequest::new("copy_summary");
     let rows = Rows::over(answers.get(&question));
     let mut by_direction: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for row in rows.places() {
@@ -164,7 +164,7 @@ pub fn copies(answers: &Answers) -> Value {
 
 /// Counters, and what follows from the common ones. Wavefronts are those that were launched per dispatch, and no occupancy.
 pub fn counters(answers: &Answers) -> Value {
-    let question = Question::of("counter_summary");
+    let question = QueryRequest::new("counter_summary");
     let rows = Rows::over(answers.get(&question));
     if rows.is_empty() {
         return json!({ "has_counters": false, "metrics": null, "counters": null });
@@ -201,7 +201,7 @@ pub fn counters(answers: &Answers) -> Value {
 
 /// Kernel time by its categories; ours that it has no name for are one.
 pub fn categories(answers: &Answers, times: &Times) -> Vec<Value> {
-    let question = Question::of("kernel_by_category");
+    let question = QueryRequest::new("kernel_by_category");
     let rows = Rows::over(answers.get(&question));
     let mut sums: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
     for row in rows.places() {
@@ -263,6 +263,6 @@ pub fn short_kernels(answers: &Answers) -> Value {
         "wasted_ns": wasted_ns,
         "wasted_pct_of_kernel_time": share(wasted_ns, total_ns),
         "histogram": histogram,
-        "top_offenders": rows.places().take(MOST_OFFENDERS).map(offender).collect::<Vec<Value>>(),
+        "top_offenders": rows.places().take(MAX_OFFENDERS).map(offender).collect::<Vec<Value>>(),
     })
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::findings::{Answers, Question, Rows};
+use crate::findings::{Answers, QueryRequest, Rows};
 
 /// Instructions that are shown of a kernel.
-const MOST_INSTRUCTIONS: usize = 10;
+const MAX_INSTRUCTIONS: usize = 10;
 /// Share of stalled cycles, and executions, from which a kernel counts as stalling much.
 const HIGH_STALL: (f64, i64) = (0.6, 6400);
 /// Beginnings of instructions by category; others count as vector memory, as in the original.
@@ -20,13 +20,13 @@ const CATEGORIES: [(&[&str], &str); 4] = [
 
 /// Whether there is a thread trace.
 pub fn has_thread_trace(answers: &Answers) -> bool {
-    answers.get(&Question::of("att_hotspots")).is_some()
+    answers.get(&QueryRequest::new("att_hotspots")).is_some()
 }
 
 /// The kernels of thread traces by their stalled cycles; null where there are none. Stalls are sums over all executions already;
 /// the field that is called weighted multiplies them by the executions once more, as in the original.
 pub fn thread_trace(answers: &Answers) -> Value {
-    let question = Question::of("att_hotspots");
+    let question = QueryRequest::new("att_hotspots");
     let rows = Rows::over(answers.get(&question));
     let mut by_kernel: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for row in rows.places() {
@@ -52,7 +52,7 @@ pub fn thread_trace(answers: &Answers) -> Value {
 
 /// What a kernel stalls for, by its instruction with the most stalled cycles; `None` where it has no thread trace.
 pub fn stall_category(answers: &Answers, kernel: Option<&str>) -> Option<String> {
-    let question = Question::of("att_hotspots");
+    let question = QueryRequest::new("att_hotspots");
     let rows = Rows::over(answers.get(&question));
     let own = rows.matching(|rows, row| rows.text(row, "kernel_name") == kernel);
     let top = rows.sorted_down(own, "stall_cycles").first().copied()?;
@@ -102,7 +102,7 @@ fn kernel_of(rows: &Rows<'_>, name: &str, capture: &str, places: &[usize]) -> (i
         "avg_stall_ratio": four(mean),
         "stall_category": category,
         "total_weighted_stall": total,
-        "top_stalling_instructions": order.iter().take(MOST_INSTRUCTIONS).map(instruction).collect::<Vec<Value>>(),
+        "top_stalling_instructions": order.iter().take(MAX_INSTRUCTIONS).map(instruction).collect::<Vec<Value>>(),
     });
     (total, is_high, kernel)
 }

@@ -1,7 +1,7 @@
 //! Which sheets there are, and what they ask.
 
 use crate::engine::NameForm;
-use crate::findings::Question;
+use crate::findings::QueryRequest;
 
 /// Which sheets are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl TraceLensOptions {
     }
 
     /// What the sheet of a query asks.
-    pub(super) fn question(&self, query: &str) -> Question {
-        let question = Question::of(query);
+    pub(super) fn question(&self, query: &str) -> QueryRequest {
+        let question = QueryRequest::new(query);
         let threshold_us = self.short_threshold_ns as f64 / 1e3;
         match query {
             "gpu_timeline" => question,
@@ -55,7 +55,7 @@ impl TraceLensOptions {
 }
 
 /// The questions that the sheets ask.
-pub fn questions(options: &TraceLensOptions) -> Vec<Question> {
+pub fn questions(options: &TraceLensOptions) -> Vec<QueryRequest> {
     let mut queries = vec!["gpu_timeline"];
     if options.kernel_summary {
         queries.push("kernel_summary");

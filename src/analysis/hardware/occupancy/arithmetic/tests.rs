@@ -14,15 +14,15 @@ fn used(vgpr: i64, work_items: i64) -> Resources {
     Resources { vgpr, accum_vgpr: 0, sgpr: 16, lds_bytes: 0, work_items, wave_size: 64 }
 }
 
-fn of(target: &str, used: Resources) -> Occupancy {
+fn occupancy(target: &str, used: Resources) -> Occupancy {
     let limits = limits(target).unwrap();
     let wave_size = limits.wave_size(None);
-    Occupancy::of(&limits, &Resources { wave_size, ..used }).unwrap()
+    Occupancy::compute(&limits, &Resources { wave_size, ..used }).unwrap()
 }
 
 /// Wavefronts per SIMD unit, what limits them, and what the next step gives and takes.
 fn outcome(target: &str, used: Resources) -> (f64, &'static str, Option<(f64, i64)>) {
-    let found = of(target, used);
+    let found = occupancy(target, used);
     (found.waves_per_simd, found.limited_by.word(), found.next.map(|next| (next.waves_per_simd, next.less)))
 }
 
@@ -34,7 +34,7 @@ fn registers_of_mi200_and_mi300() {
         for (registers, waves) in
             [(1, 8), (64, 8), (65, 7), (72, 7), (73, 6), (96, 5), (128, 4), (129, 3), (168, 3), (256, 2), (512, 1)]
         {
-            let found = of(target, used(registers, 256));
+            let found = occupancy(target, used(registers, 256));
             assert_eq!((found.vgpr_waves, found.waves_per_simd), (waves, waves as f64), "{target} {registers}");
             assert_eq!(found.pct, 12.5 * waves as f64);
         }
@@ -49,20 +49,20 @@ fn registers_of_mi200_and_mi300() {
 #[test]
 fn accumulation_registers_share_the_file_from_mi200_on() {
     // As rocprofiler-sdk records them: they begin at 4, and with 4 of them 8 are allocated.
-    assert_eq!(of("gfx90a", Resources { accum_vgpr: 4, ..used(4, 256) }).allocated_vgpr, 8);
+    assert_eq!(occupancy("gfx90a", Resources { accum_vgpr: 4, ..used(4, 256) }).allocated_vgpr, 8);
     // 100 begin others at 100, and with 28 of those it is 128; 99 too, as others begin at multiples of 4.
     for vgpr in [99, 100] {
-        let found = of("gfx942", Resources { accum_vgpr: 28, ..used(vgpr, 256) });
+        let found = occupancy("gfx942", Resources { accum_vgpr: 28, ..used(vgpr, 256) });
         assert_eq!((found.allocated_vgpr, found.vgpr_waves), (128, 4));
     }
     // MI100 has a file for each: 128 of both are 2 wavefronts of 256 / 128, and 24 are 10 of 256 / 24.
-    let found = of("gfx908", Resources { accum_vgpr: 128, ..used(128, 256) });
+    let found = occupancy("gfx908", Resources { accum_vgpr: 128, ..used(128, 256) });
     assert_eq!((found.allocated_vgpr, found.vgpr_waves, found.waves_per_simd), (128, 2, 2.0));
-    assert_eq!(of("gfx908", Resources { accum_vgpr: 24, ..used(24, 64) }).waves_per_simd, 10.0);
+    assert_eq!(occupancy("gfx908", Resources { accum_vgpr: 24, ..used(24, 64) }).waves_per_simd, 10.0);
     // 25 take 28: 256 / 28 = 9.
     assert_eq!(outcome("gfx908", used(25, 64)), (9.0, "vgpr", Some((10.0, 1))));
     // RDNA has none.
-    assert_eq!(of("gfx1100", Resources { accum_vgpr: 64, ..used(24, 32) }).allocated_vgpr, 24);
+    assert_eq!(occupancy("gfx1100", Resources { accum_vgpr: 64, ..used(24, 32) }).allocated_vgpr, 24);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn scalar_registers() {
     for (target, sgpr, waves) in
         [("gfx942", 96, 8), ("gfx942", 97, 7), ("gfx942", 112, 7), ("gfx908", 80, 10), ("gfx908", 96, 8)]
     {
-        let found = of(target, Resources { sgpr, ..used(8, 64) });
+        let found = occupancy(target, Resources { sgpr, ..used(8, 64) });
         assert_eq!((found.sgpr_waves, found.waves_per_simd), (waves, waves as f64), "{target} {sgpr}");
     }
     assert_eq!(outcome("gfx942", Resources { sgpr: 112, ..used(8, 256) }), (7.0, "sgpr", Some((8.0, 16))));
@@ -86,7 +86,7 @@ fn lds() {
     assert_eq!(outcome("gfx942", half), (2.0, "lds", Some((3.0, 32768 - 21504))));
     // One wavefront that takes it all is one of 32.
     let all = Resources { lds_bytes: 65536, ..used(4, 64) };
-    assert_eq!((outcome("gfx90a", all).0, of("gfx90a", all).pct), (0.25, 3.125));
+    assert_eq!((outcome("gfx90a", all).0, occupancy("gfx90a", all).pct), (0.25, 3.125));
     // One byte too many for five workgroups: 13107 take 13312 of the 13107 that a fifth is; 12800 fit.
     let odd = Resources { lds_bytes: 13107, ..used(4, 256) };
     assert_eq!(outcome("gfx942", odd), (4.0, "lds", Some((5.0, 307))));
@@ -124,23 +124,23 @@ fn workgroups_are_resident_as_a_whole() {
 #[test]
 fn rdna() {
     // RDNA 1: 1024 in granules of 8: 51 take 56, 18 wavefronts. RDNA 2: granules of 16: 128 are 8 of 16.
-    assert_eq!(of("gfx1010", used(51, 32)).vgpr_waves, 18);
-    assert_eq!(of("gfx1010", used(8, 32)).waves_per_simd, 20.0);
-    assert_eq!(of("gfx1030", used(128, 256)).waves_per_simd, 8.0);
+    assert_eq!(occupancy("gfx1010", used(51, 32)).vgpr_waves, 18);
+    assert_eq!(occupancy("gfx1010", used(8, 32)).waves_per_simd, 20.0);
+    assert_eq!(occupancy("gfx1030", used(128, 256)).waves_per_simd, 8.0);
     // RDNA 3: 1536 in granules of 24: 128 take 144, which leaves room for 10, not 12; 96 for 16.
     assert_eq!(outcome("gfx1100", used(128, 256)), (10.0, "vgpr", Some((12.0, 8))));
     assert_eq!(outcome("gfx1100", used(96, 256)), (16.0, "none", None));
     // Wavefronts of 64: 768 in granules of 12: 128 take 132, which leaves room for 5.
     let wide = limits("gfx1100").unwrap();
-    assert_eq!(Occupancy::of(&wide, &used(128, 256)).unwrap().vgpr_waves, 5);
+    assert_eq!(Occupancy::compute(&wide, &used(128, 256)).unwrap().vgpr_waves, 5);
     // gfx1250: 1024 in granules of 16: 272 leave room for 3.
-    assert_eq!(of("gfx1250", used(272, 32)).vgpr_waves, 3);
+    assert_eq!(occupancy("gfx1250", used(272, 32)).vgpr_waves, 3);
 }
 
 #[test]
 fn what_cannot_be_has_a_reason() {
     let mi300 = limits("gfx942").unwrap();
-    let reason = |used: Resources| Occupancy::of(&mi300, &used).unwrap_err();
+    let reason = |used: Resources| Occupancy::compute(&mi300, &used).unwrap_err();
     assert_eq!(reason(used(0, 64)), "registers are not recorded");
     assert_eq!(reason(used(600, 64)), "more registers than there are");
     assert_eq!(reason(used(8, 0)), "the workgroup size is not recorded");
@@ -181,7 +181,7 @@ proptest! {
     #[test]
     fn as_many_as_fit((target, used) in any_use()) {
         let limits = limits(target).unwrap();
-        if let Ok(found) = Occupancy::of(&limits, &used) {
+        if let Ok(found) = Occupancy::compute(&limits, &used) {
             let workgroups = by_trying(&limits, &used, found.waves_per_workgroup);
             let waves = (workgroups * found.waves_per_workgroup) as f64 / limits.simds() as f64;
             prop_assert_eq!(found.waves_per_simd, waves);
@@ -203,13 +203,13 @@ proptest! {
             2 => greedy.sgpr += more,
             _ => greedy.lds_bytes += 100 * more,
         }
-        if let (Ok(found), Ok(worse)) = (Occupancy::of(&limits, &used), Occupancy::of(&limits, &greedy)) {
+        if let (Ok(found), Ok(worse)) = (Occupancy::compute(&limits, &used), Occupancy::compute(&limits, &greedy)) {
             prop_assert!(worse.waves_per_simd <= found.waves_per_simd);
             prop_assert!(worse.vgpr_waves <= found.vgpr_waves && worse.sgpr_waves <= found.sgpr_waves);
             prop_assert!(worse.lds_waves <= found.lds_waves && worse.workgroup_waves == found.workgroup_waves);
         }
-        if Occupancy::of(&limits, &used).is_err() {
-            prop_assert!(Occupancy::of(&limits, &greedy).is_err());
+        if Occupancy::compute(&limits, &used).is_err() {
+            prop_assert!(Occupancy::compute(&limits, &greedy).is_err());
         }
     }
 
@@ -217,7 +217,7 @@ proptest! {
     fn the_next_step_is_the_least((target, used) in any_use()) {
         let limits = limits(target).unwrap();
         let plain = Resources { accum_vgpr: 0, ..used };
-        let Ok(found) = Occupancy::of(&limits, &plain) else { return Ok(()) };
+        let Ok(found) = Occupancy::compute(&limits, &plain) else { return Ok(()) };
         let less = |by: i64| {
             let mut less = plain;
             match found.limited_by {
@@ -226,7 +226,7 @@ proptest! {
                 Limit::Lds => less.lds_bytes -= by,
                 _ => {}
             }
-            Occupancy::of(&limits, &less).unwrap().waves_per_simd
+            Occupancy::compute(&limits, &less).unwrap().waves_per_simd
         };
         if let Some(next) = found.next {
             prop_assert!(next.waves_per_simd > found.waves_per_simd);

@@ -6,7 +6,7 @@ use super::format::Pages;
 use super::tree::{Leaf, header_at};
 
 /// Zeros that a record may end in on a page of its own: those of a number. More are those of a page that was never written.
-const MOST_ZEROS: usize = 8;
+const MAX_ZEROS: usize = 8;
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +57,7 @@ pub fn assemble(pages: Pages<'_>, cell: &Cell, wanted: usize, record: &mut Vec<u
         let page = pages.page(next).ok_or(Fault::BrokenOverflow)?;
         let content = page.get(4..).ok_or(Fault::BrokenOverflow)?;
         let missing = cell.total - record.len();
-        if missing > MOST_ZEROS && page.iter().all(|byte| *byte == 0) {
+        if missing > MAX_ZEROS && page.iter().all(|byte| *byte == 0) {
             return Err(Fault::BrokenOverflow);
         }
         record.extend_from_slice(content.get(..missing.min(content.len())).unwrap_or_default());

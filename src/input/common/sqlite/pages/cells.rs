@@ -1,21 +1,21 @@
 //! Where the values of a column go.
 
-use super::value::{Odd, Value, integer_of, real_of};
+use super::value::{UnexpectedType, Value, integer_of, real_of};
 
 /// Values of a column that were of another type than expected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Misfits {
+pub struct TypeMismatches {
     /// Number and first row id of reals, texts and blobs.
     pub found: [Option<(i64, i64)>; 3],
 }
 
-impl Misfits {
-    fn count(&mut self, odd: Odd, id: i64) {
+impl TypeMismatches {
+    fn count(&mut self, odd: UnexpectedType, id: i64) {
         let [reals, texts, blobs] = &mut self.found;
         let place = match odd {
-            Odd::Real => reals,
-            Odd::Text => texts,
-            Odd::Blob => blobs,
+            UnexpectedType::Real => reals,
+            UnexpectedType::Text => texts,
+            UnexpectedType::Blob => blobs,
         };
         place.get_or_insert((0, id)).0 += 1;
     }
@@ -37,13 +37,13 @@ pub struct Numbers<'a, T> {
     /// Whether each row has a value; empty as long as all have one.
     pub valid: Vec<bool>,
     /// Values of other types.
-    pub misfits: Misfits,
+    pub type_mismatches: TypeMismatches,
 }
 
 impl<'a, T: Copy + Default> Numbers<'a, T> {
     /// Nothing yet.
     pub fn new(values: &'a mut [T]) -> Self {
-        Self { values, valid: Vec::new(), misfits: Misfits::default() }
+        Self { values, valid: Vec::new(), type_mismatches: TypeMismatches::default() }
     }
 
     #[inline]
@@ -64,13 +64,13 @@ impl<'a, T: Copy + Default> Numbers<'a, T> {
         self.valid.push(false);
     }
 
-    fn put_odd(&mut self, row: usize, id: i64, (value, odd): (Option<T>, Option<Odd>)) {
+    fn put_unexpected(&mut self, row: usize, id: i64, (value, odd): (Option<T>, Option<UnexpectedType>)) {
         match value {
             Some(value) => self.put(row, value),
             None => self.put_null(row),
         }
         if let Some(odd) = odd {
-            self.misfits.count(odd, id);
+            self.type_mismatches.count(odd, id);
         }
     }
 }
@@ -85,7 +85,7 @@ pub struct Texts {
     /// Whether each row has a text; empty as long as all have one.
     pub valid: Vec<bool>,
     /// Values that are none.
-    pub misfits: Misfits,
+    pub type_mismatches: TypeMismatches,
 }
 
 impl Texts {
@@ -119,7 +119,7 @@ impl Texts {
                 let (text, odd) = super::value::text_of(other, text_of_blob);
                 self.put(text.as_deref());
                 if let Some(odd) = odd {
-                    self.misfits.count(odd, id);
+                    self.type_mismatches.count(odd, id);
                 }
             }
         }
@@ -151,18 +151,18 @@ impl Cells<'_> {
     /// Adds whatever it is.
     pub fn put_value(&mut self, row: usize, id: i64, value: Value<'_>, text_of_blob: fn(&[u8]) -> Option<String>) {
         match self {
-            Self::Integer(numbers) => numbers.put_odd(row, id, integer_of(value)),
-            Self::Real(numbers) => numbers.put_odd(row, id, real_of(value)),
+            Self::Integer(numbers) => numbers.put_unexpected(row, id, integer_of(value)),
+            Self::Real(numbers) => numbers.put_unexpected(row, id, real_of(value)),
             Self::Text(texts) => texts.put_value(id, value, text_of_blob),
         }
     }
 
     /// Values of other types than expected.
-    pub fn misfits(&self) -> &Misfits {
+    pub fn type_mismatches(&self) -> &TypeMismatches {
         match self {
-            Self::Integer(numbers) => &numbers.misfits,
-            Self::Real(numbers) => &numbers.misfits,
-            Self::Text(texts) => &texts.misfits,
+            Self::Integer(numbers) => &numbers.type_mismatches,
+            Self::Real(numbers) => &numbers.type_mismatches,
+            Self::Text(texts) => &texts.type_mismatches,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::cell::{assemble, cell};
 use super::cells::Cells;
-use super::fault::{Fault, Lost, Stop};
+use super::fault::{Fault, Stop, UnreadablePage};
 use super::format::Pages;
 use super::record::{ABSENT, Slots, integer, value};
 use super::row_test::RowTest;
@@ -99,7 +99,7 @@ pub struct Chunk<'a> {
     /// Columns as planned.
     pub columns: Vec<Cells<'a>>,
     /// Pages that could not be read, or not to their end.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<UnreadablePage>,
 }
 
 /// Decodes leaf pages.
@@ -125,7 +125,7 @@ impl<'a> Decoder<'a> {
         for leaf in leaves.iter().filter(|leaf| leaf.rows > 0) {
             match self.leaf(leaf, chunk) {
                 Ok(()) => {}
-                Err(Stop::Fault(fault)) => chunk.lost.push(Lost { page: leaf.page, fault }),
+                Err(Stop::Fault(fault)) => chunk.lost.push(UnreadablePage { page: leaf.page, fault }),
                 Err(Stop::OnlySqlite(reason)) => return Err(reason),
             }
         }
@@ -213,7 +213,7 @@ impl<'a> Decoder<'a> {
             match integer(bytes, start, slot) {
                 Some(integer) if !field.is_real => cells.put_integer(row, cell.id, integer),
                 _ => {
-                    let value = odd_value(value(bytes, start, slot), slot.serial, field)?;
+                    let value = unexpected_value(value(bytes, start, slot), slot.serial, field)?;
                     cells.put_value(row, cell.id, value, self.plan.text_of_blob);
                 }
             }
@@ -239,7 +239,7 @@ impl<'a> Decoder<'a> {
             let (Some(slot), Some(field)) = (self.slots.slots.get(*at), self.plan.fields.get(*at)) else {
                 return Value::Null;
             };
-            odd_value(value(bytes, start, *slot), slot.serial, *field).unwrap_or_else(|stop| {
+            unexpected_value(value(bytes, start, *slot), slot.serial, *field).unwrap_or_else(|stop| {
                 unknown.set(Some(stop));
                 Value::Null
             })
@@ -268,7 +268,7 @@ fn fetch(page: &[u8]) {
 
 /// A value as the declaration of its column makes it.
 #[inline]
-fn odd_value(value: Value<'_>, serial: u64, field: Field) -> Result<Value<'_>, Stop> {
+fn unexpected_value(value: Value<'_>, serial: u64, field: Field) -> Result<Value<'_>, Stop> {
     match value {
         Value::Integer(integer) if field.is_real => Ok(Value::Real(integer as f64)),
         Value::Null if serial == ABSENT && field.has_default => {

@@ -33,7 +33,7 @@ pub enum Fault {
 
 /// A page that cannot be read, or only up to a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct UnreadablePage {
     /// Number of the page, from 1.
     pub page: u32,
     /// Why.

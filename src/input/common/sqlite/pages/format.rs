@@ -40,7 +40,7 @@ impl Format {
     ///
     /// # Errors
     /// When the file is none that can be read here.
-    pub fn of(file: &[u8]) -> Result<Self, Unsupported> {
+    pub fn parse(file: &[u8]) -> Result<Self, Unsupported> {
         let header = file.get(..FILE_HEADER_BYTES).ok_or(Unsupported::NotSqlite)?;
         if !header.starts_with(MAGIC) {
             return Err(Unsupported::NotSqlite);
@@ -93,9 +93,9 @@ impl<'a> Pages<'a> {
     /// The pages of a file in memory.
     ///
     /// # Errors
-    /// As [`Format::of`].
-    pub fn of(file: &'a [u8]) -> Result<Self, Unsupported> {
-        Ok(Self { file, format: Format::of(file)? })
+    /// As [`Format::parse`].
+    pub fn new(file: &'a [u8]) -> Result<Self, Unsupported> {
+        Ok(Self { file, format: Format::parse(file)? })
     }
 
     /// Number of pages, of which the last may be cut.

@@ -17,11 +17,11 @@ mod schema;
 mod tree;
 mod value;
 
-pub use cells::{Cells, Misfits, Numbers, Texts};
+pub use cells::{Cells, Numbers, Texts, TypeMismatches};
 pub use decoder::{Chunk, Decoder, Plan, Stored};
-pub use fault::Lost;
+pub use fault::UnreadablePage;
 pub use format::Pages;
 pub use row_test::RowTest;
 pub use schema::{SchemaEntry, declared_entries, named_entries};
 pub use tree::{Leaf, measure, walk};
-pub use value::{Odd, Value, integer_of, real_of, text_of};
+pub use value::{UnexpectedType, Value, integer_of, real_of, text_of};

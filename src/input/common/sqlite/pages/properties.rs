@@ -2,7 +2,7 @@
 
 use super::cells::{Cells, Numbers, Texts};
 use super::decoder::{Chunk, Decoder, Plan, Stored};
-use super::fault::Lost;
+use super::fault::UnreadablePage;
 use super::format::Pages;
 use super::row_test::RowTest;
 use super::schema::{declared_entries, named_entries};
@@ -15,7 +15,7 @@ const ROOTS: u32 = 8;
 /// Whatever the bytes say, rows have rising ids, every column has a value or a gap for each of them, and they are the same
 /// whether leaves are decoded together or one by one.
 pub fn sqlite_pages(bytes: &[u8]) {
-    let Ok(pages) = Pages::of(bytes) else { return };
+    let Ok(pages) = Pages::new(bytes) else { return };
     let named = named_entries(pages).unwrap_or_default();
     if let Some(mut declared) = declared_entries(pages) {
         declared.iter_mut().for_each(|entry| entry.sql = None);
@@ -40,7 +40,7 @@ pub fn sqlite_pages(bytes: &[u8]) {
                     single.iter().map(|part| part.shown.as_str()).collect::<String>(),
                     "root {root}"
                 );
-                assert_eq!(whole.lost, single.into_iter().flat_map(|part| part.lost).collect::<Vec<Lost>>());
+                assert_eq!(whole.lost, single.into_iter().flat_map(|part| part.lost).collect::<Vec<UnreadablePage>>());
             }
         }
         drop(lost);
@@ -53,7 +53,7 @@ fn stored(position: usize) -> Stored {
 
 struct Decoded {
     shown: String,
-    lost: Vec<Lost>,
+    lost: Vec<UnreadablePage>,
 }
 
 /// The rows of some leaves as text; `None` where only SQLite knows.

@@ -75,7 +75,7 @@ impl<C> RowTest<C> {
             Self::OneOfOrNull(column, ids) => integer(column)?.is_none_or(|id| ids.binary_search(&id).is_ok()),
             Self::NoneOf(column, ids) => integer(column)?.is_none_or(|id| ids.binary_search(&id).is_err()),
             Self::SaysSomething(columns) => {
-                let says = columns.iter().map(|column| says_something(value(column)));
+                let says = columns.iter().map(|column| has_content(value(column)));
                 let mut unknown = false;
                 let any = says.into_iter().any(|says| {
                     unknown |= says.is_none();
@@ -90,7 +90,7 @@ impl<C> RowTest<C> {
     }
 }
 
-fn says_something(value: Value<'_>) -> Option<bool> {
+fn has_content(value: Value<'_>) -> Option<bool> {
     match value {
         Value::Null => Some(false),
         // SQL counts the characters of a text up to the first NUL.

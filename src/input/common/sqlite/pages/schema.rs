@@ -62,7 +62,7 @@ fn entries(pages: Pages<'_>, columns: usize) -> Option<(Vec<SchemaEntry>, bool)>
     if !tree.lost.is_empty() || !lost.is_empty() || !chunk.lost.is_empty() {
         return None;
     }
-    let is_plain = chunk.columns.iter().all(|cells| cells.misfits().found.iter().all(Option::is_none));
+    let is_plain = chunk.columns.iter().all(|cells| cells.type_mismatches().found.iter().all(Option::is_none));
     let [Cells::Text(kinds), Cells::Text(names), Cells::Text(tables), _, statements @ ..] = chunk.columns.as_slice()
     else {
         return None;

@@ -1,7 +1,7 @@
 //! From the root of a table to the list of its leaves, in the order of the row ids.
 
 use super::bytes::{u16_at, u32_at, varint};
-use super::fault::{Fault, Lost};
+use super::fault::{Fault, UnreadablePage};
 use super::format::{FILE_HEADER_BYTES, Pages};
 
 const INTERIOR: u8 = 5;
@@ -28,7 +28,7 @@ pub struct Tree {
     /// Leaves that the pages above lead to. Whether they are leaves [`measure`] tells.
     pub leaves: Vec<Leaf>,
     /// Pages on the way that cannot be read, with everything below.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<UnreadablePage>,
 }
 
 /// What a page of a table is.
@@ -45,7 +45,7 @@ pub fn walk(pages: Pages<'_>, root: u32) -> Tree {
     match level(pages, root) {
         Ok(Level::Leaf) => walk.tree.leaves.push(Leaf { page: root, rows: 0, above: None, up_to: None }),
         Ok(Level::Interior) => walk.descend(root, None, None, 0),
-        Err(fault) => walk.tree.lost.push(Lost { page: root, fault }),
+        Err(fault) => walk.tree.lost.push(UnreadablePage { page: root, fault }),
     }
     walk.tree
 }
@@ -60,30 +60,30 @@ impl Walk<'_> {
     /// Visits an interior page whose row ids are greater than `above` and at most `up_to`.
     fn descend(&mut self, page: u32, above: Option<i64>, up_to: Option<i64>, depth: usize) {
         if let Err(fault) = self.enter(page, depth) {
-            self.tree.lost.push(Lost { page, fault });
+            self.tree.lost.push(UnreadablePage { page, fault });
             return;
         }
         let Some(children) = children(self.pages, page, above, up_to) else {
-            self.tree.lost.push(Lost { page, fault: Fault::CellOutside });
+            self.tree.lost.push(UnreadablePage { page, fault: Fault::CellOutside });
             return;
         };
-        self.tree.lost.extend(children.fault.map(|fault| Lost { page, fault }));
+        self.tree.lost.extend(children.fault.map(|fault| UnreadablePage { page, fault }));
         // All leaves of a table are equally deep.
         let below = children.list.iter().find_map(|(child, _, _)| level(self.pages, *child).ok());
         for (child, above, up_to) in children.list {
             match below {
                 Some(Level::Leaf) => match self.enter(child, depth + 1) {
                     Ok(()) => self.tree.leaves.push(Leaf { page: child, rows: 0, above, up_to }),
-                    Err(fault) => self.tree.lost.push(Lost { page: child, fault }),
+                    Err(fault) => self.tree.lost.push(UnreadablePage { page: child, fault }),
                 },
                 Some(Level::Interior) => match level(self.pages, child) {
                     Ok(Level::Interior) => self.descend(child, above, up_to, depth + 1),
-                    Ok(Level::Leaf) => self.tree.lost.push(Lost { page: child, fault: Fault::NotOfTable }),
-                    Err(fault) => self.tree.lost.push(Lost { page: child, fault }),
+                    Ok(Level::Leaf) => self.tree.lost.push(UnreadablePage { page: child, fault: Fault::NotOfTable }),
+                    Err(fault) => self.tree.lost.push(UnreadablePage { page: child, fault }),
                 },
                 None => {
                     let fault = level(self.pages, child).err().unwrap_or(Fault::NotOfTable);
-                    self.tree.lost.push(Lost { page: child, fault });
+                    self.tree.lost.push(UnreadablePage { page: child, fault });
                 }
             }
         }
@@ -156,7 +156,7 @@ fn level(pages: Pages<'_>, page: u32) -> Result<Level, Fault> {
 }
 
 /// Looks up the number of rows of each leaf; those that are none have none, and are returned.
-pub fn measure(pages: Pages<'_>, leaves: &mut [Leaf]) -> Vec<Lost> {
+pub fn measure(pages: Pages<'_>, leaves: &mut [Leaf]) -> Vec<UnreadablePage> {
     let mut lost = Vec::new();
     for leaf in leaves {
         let found = level(pages, leaf.page).and_then(|level| match level {
@@ -165,7 +165,7 @@ pub fn measure(pages: Pages<'_>, leaves: &mut [Leaf]) -> Vec<Lost> {
         });
         match found {
             Ok(rows) => leaf.rows = rows,
-            Err(fault) => lost.push(Lost { page: leaf.page, fault }),
+            Err(fault) => lost.push(UnreadablePage { page: leaf.page, fault }),
         }
     }
     lost

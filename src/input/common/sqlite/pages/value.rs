@@ -17,7 +17,7 @@ pub enum Value<'a> {
 
 /// Type of a value that was not expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Odd {
+pub enum UnexpectedType {
     /// A real.
     Real,
     /// A text; where a text was expected, one that is not UTF-8.
@@ -27,41 +27,44 @@ pub enum Odd {
 }
 
 /// What stands for a value where an integer is expected, and what it was instead.
-pub fn integer_of(value: Value<'_>) -> (Option<i64>, Option<Odd>) {
+pub fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
         Value::Integer(integer) => (Some(integer), None),
-        Value::Real(real) => (integer_of_real(real), Some(Odd::Real)),
-        Value::Text(bytes) => (number_in(bytes), Some(Odd::Text)),
-        Value::Blob(_) => (None, Some(Odd::Blob)),
+        Value::Real(real) => (integer_of_real(real), Some(UnexpectedType::Real)),
+        Value::Text(bytes) => (number_in(bytes), Some(UnexpectedType::Text)),
+        Value::Blob(_) => (None, Some(UnexpectedType::Blob)),
     }
 }
 
 /// What stands for a value where a real is expected, and what it was instead. Integers are as good as reals.
-pub fn real_of(value: Value<'_>) -> (Option<f64>, Option<Odd>) {
+pub fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
         Value::Integer(integer) => (Some(integer as f64), None),
         Value::Real(real) => (Some(real), None),
-        Value::Text(bytes) => (number_in(bytes), Some(Odd::Text)),
-        Value::Blob(_) => (None, Some(Odd::Blob)),
+        Value::Text(bytes) => (number_in(bytes), Some(UnexpectedType::Text)),
+        Value::Blob(_) => (None, Some(UnexpectedType::Blob)),
     }
 }
 
 /// What stands for a value where a text is expected, and what it was instead. Numbers are printed; `text_of_blob` tells
 /// the text in bytes, if there is one.
-pub fn text_of(value: Value<'_>, text_of_blob: fn(&[u8]) -> Option<String>) -> (Option<String>, Option<Odd>) {
+pub fn text_of(
+    value: Value<'_>,
+    text_of_blob: fn(&[u8]) -> Option<String>,
+) -> (Option<String>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
         Value::Integer(integer) => (Some(integer.to_string()), None),
         Value::Real(real) => (Some(real.to_string()), None),
         Value::Text(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => (Some(text.to_owned()), None),
-            Err(_) => (Some(String::from_utf8_lossy(bytes).into_owned()), Some(Odd::Text)),
+            Err(_) => (Some(String::from_utf8_lossy(bytes).into_owned()), Some(UnexpectedType::Text)),
         },
         Value::Blob(bytes) => {
             let text = text_of_blob(bytes);
-            let odd = text.is_none().then_some(Odd::Blob);
+            let odd = text.is_none().then_some(UnexpectedType::Blob);
             (text, odd)
         }
     }

@@ -1,0 +1,115 @@
+//! `analyze INPUT…`: the guided analysis.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::exit::Failure;
+use crate::cli::options::document_arguments::DocumentArguments;
+use crate::cli::options::extra_inputs::ExtraInputs;
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
+use crate::engine::Registry;
+use crate::report::compat::rocinsight;
+use crate::report::compat::rocinsight::SchemaVersion;
+
+/// Name of the file where only its directory is given.
+const STEM: &str = "analysis";
+
+/// Find bottlenecks and recommend next steps
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Exits with 4 if a finding has the --fail-on priority or a higher one.
+
+Examples:
+  wavesieve analyze traces/
+  wavesieve analyze traces/ --format html -o report.html
+  wavesieve analyze traces/ -o report.xlsx --kernel-details
+  wavesieve analyze traces/ --source-dir fixtures/source --att-dir fixtures/thread_trace")]
+pub struct AnalyzeArguments {
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    tiers: ExtraInputs,
+    #[command(flatten)]
+    cache: CacheArguments,
+    #[command(flatten)]
+    output: DocumentOutput,
+    #[command(flatten)]
+    document: DocumentArguments,
+    /// Write the JSON document of another program
+    #[arg(long, value_enum, value_name = "PROGRAM", help_heading = "Output")]
+    json_compat: Option<JsonCompat>,
+    /// Your question in words; documents with a field for it keep it
+    #[arg(long, value_name = "TEXT", help_heading = "Analysis")]
+    prompt: Option<String>,
+}
+
+/// JSON documents of other programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum JsonCompat {
+    /// rocinsight, in the newest schema version
+    Rocinsight,
+    /// rocinsight, schema 0.1.0
+    #[value(name = "rocinsight-0.1.0")]
+    Rocinsight010,
+    /// rocinsight, schema 0.2.0
+    #[value(name = "rocinsight-0.2.0")]
+    Rocinsight020,
+    /// rocinsight, schema 0.3.0
+    #[value(name = "rocinsight-0.3.0")]
+    Rocinsight030,
+    /// rocinsight, schema 0.4.0
+    #[value(name = "rocinsight-0.4.0")]
+    Rocinsight040,
+}
+
+impl JsonCompat {
+    /// The version; `None` for the one that fits.
+    fn version(self) -> Option<SchemaVersion> {
+        match self {
+            Self::Rocinsight => None,
+            Self::Rocinsight010 => Some(SchemaVersion::V010),
+            Self::Rocinsight020 => Some(SchemaVersion::V020),
+            Self::Rocinsight030 => Some(SchemaVersion::V030),
+            Self::Rocinsight040 => Some(SchemaVersion::V040),
+        }
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs, the options or the output cannot be used.
+pub fn run(arguments: &AnalyzeArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let output = &arguments.output;
+    let by_compatibility = arguments.json_compat.map(|_| DocumentFormat::Json);
+    let format = output.format.or(by_compatibility).or(output.format()).unwrap_or_default();
+    let mut options = arguments.document.options(registry, output, format)?;
+    options.prompt.clone_from(&arguments.prompt);
+    if arguments.json_compat.is_some() {
+        options.questions.extend(rocinsight::questions());
+        // Its numbers are those of the other program, which knows no part of a run.
+        options.whole_run = true;
+    }
+    if arguments.json_compat.is_some() && format != DocumentFormat::Json {
+        return Err(Failure::Usage("--json-compat writes JSON; leave --format out or name json".to_owned()));
+    }
+    let inputs = arguments.tiers.inputs(&arguments.input, global)?;
+    let named = inputs.as_ref().unwrap_or(&arguments.input);
+    let path = output.file(named, format, STEM)?;
+    arguments.document.check_charts(&options.layout, named, path.iter().map(PathBuf::as_path), &[None])?;
+    let opening = Opening { cache: Some(&arguments.cache), ..Opening::default() };
+    let trace = inputs.map(|inputs| inputs.open(global, &opening)).transpose()?;
+    let mut analysis = arguments.tiers.analyze(trace.as_ref(), &options, global)?;
+    arguments.document.take_charts(&mut analysis.document, format, None, global)?;
+    match arguments.json_compat {
+        None => output.deliver(&analysis, format, path.as_deref(), global)?,
+        Some(program) => output.deliver_text(path.as_deref(), global, |_, out| {
+            let value = rocinsight::value(&analysis, trace.as_ref(), program.version(), options.rows);
+            serde_json::to_writer_pretty(&mut *out, &value)?;
+            Ok(writeln!(out)?)
+        })?,
+    }
+    arguments.document.end(trace.as_ref(), &analysis, global)
+}

@@ -1,0 +1,80 @@
+//! `check INPUT…`: trace health; the exit code says whether there is an error.
+
+use clap::Args;
+use polars::prelude::DataFrame;
+
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
+use crate::cli::options::filters::{explain_unmatched, note_untouched};
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::options::output::OutputArguments;
+use crate::cli::output::answer::check_output;
+use crate::cli::output::{answer, messages};
+use crate::derive::health::{ANOMALIES, DAMAGED_INPUT};
+use crate::engine::{QueryOptions, Registry, run_query};
+
+/// List trace anomalies; exit with 4 on errors
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Exits with 4 if an anomaly is an error, and names it on standard error; with 5 if an input is damaged and nothing else is an error.
+Rows of `not_recorded` list missing records and how to record them.
+
+Examples:
+  wavesieve check traces/
+  wavesieve check traces/rank0_results.db -f json"
+)]
+pub struct CheckArguments {
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    cache: CacheArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs cannot be used.
+pub fn run(arguments: &CheckArguments, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    check_output(&arguments.input, &arguments.output)?;
+    let trace = arguments.input.open(global, &Opening { cache: Some(&arguments.cache), ..Opening::default() })?;
+    messages::describe(&trace, global);
+    note_untouched(&trace, [ANOMALIES].into_iter(), global);
+    // Of what nobody reads, such as stored rows of a dataset or the arguments of calls, nobody would notice that it is damaged.
+    trace.finds_damaged_content();
+    let result = run_query(&trace, registry.get("trace_health")?, &QueryOptions::default())?;
+    let errors = errors(&result.frame)?;
+    let severities = result.frame.column("severity").map_err(anyhow::Error::from)?;
+    let severities = severities.str().map_err(anyhow::Error::from)?;
+    let is_sound = !severities.iter().any(|severity| matches!(severity, Some("error" | "warning")));
+    let all = result.frame.height();
+    answer::write_whole(result, &arguments.output, global)?;
+    if is_sound && !global.quiet {
+        messages::print_note(if all > 0 { "no errors and no warnings" } else { "nothing to report" });
+    }
+    messages::print_notes(&errors, "failed: ", global);
+    let is_damaged = messages::report_damage(&trace, global);
+    let is_unmatched = !is_damaged && explain_unmatched(&trace, false, global)?;
+    Ok(match (errors.is_empty(), is_damaged, is_unmatched) {
+        (false, _, _) => EXCEEDED,
+        (true, true, _) => PARTIAL,
+        (true, false, true) => NO_DATA,
+        (true, false, false) => DONE,
+    })
+}
+
+/// A line for every anomaly that is an error. Damage of the input has lines and an exit code of its own.
+fn errors(anomalies: &DataFrame) -> anyhow::Result<Vec<String>> {
+    let text = |name: &str| Ok::<_, anyhow::Error>(anomalies.column(name)?.str()?);
+    let (checks, severities) = (text("check_id")?, text("severity")?);
+    let (tables, details) = (text("table_name")?, text("detail")?);
+    let counts = anomalies.column("count")?.i64()?;
+    let line = |row: usize| {
+        let check = checks.get(row).filter(|check| *check != DAMAGED_INPUT)?;
+        severities.get(row).filter(|severity| *severity == "error")?;
+        let (table, detail) = (tables.get(row).unwrap_or_default(), details.get(row).unwrap_or_default());
+        Some(format!("failed: {check} ({} in {table}): {detail}", counts.get(row).unwrap_or_default()))
+    };
+    Ok((0..anomalies.height()).filter_map(line).collect())
+}

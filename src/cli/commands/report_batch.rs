@@ -1,0 +1,193 @@
+//! `report --group-by`: a document of each run, and an index of them.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+
+use super::report_outputs::{Outputs, Place};
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL, SOME_FAILED};
+use crate::cli::options::document_arguments::DocumentArguments;
+use crate::cli::options::filters::print_unmatched;
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
+use crate::cli::output::messages;
+use crate::cli::output::progress::Progress;
+use crate::engine::Registry;
+use crate::export::atomic::{make_directory, write_file};
+use crate::input::InputError;
+use crate::report::analysis::AnalysisOptions;
+use crate::report::batch::{Entry, Grouping, Index, Outcome, Run, RunFigures, index_questions, runs};
+use crate::report::batch::{write_json, write_page};
+use crate::trace::jobs::Jobs;
+
+/// Directory where none is given.
+const DIRECTORY: &str = "reports";
+/// Heading of the index, and begin of those of documents, where none is given.
+const TITLE: &str = "GPU trace analysis";
+
+/// What is asked for.
+pub struct Batch<'a> {
+    /// Where the traces are.
+    pub input: &'a InputArguments,
+    /// Where converted files are kept.
+    pub cache: &'a CacheArguments,
+    /// Where and how documents are written.
+    pub output: &'a DocumentOutput,
+    /// What they show.
+    pub document: &'a DocumentArguments,
+    /// What a run is.
+    pub grouping: &'a Grouping,
+    /// Name of the run that the others are compared to.
+    pub baseline: Option<&'a str>,
+    /// Format of the documents.
+    pub format: DocumentFormat,
+}
+
+/// What became of a run.
+struct RunOutcome {
+    outcome: Outcome,
+    code: u8,
+    filters: Vec<(String, String)>,
+}
+
+/// Writes the documents and the index.
+///
+/// # Errors
+/// When the options or the output cannot be used, no run is found, or the index cannot be written.
+pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    if batch.output.output.is_some() {
+        return Err(Failure::Usage(
+            "-o names one file, but --group-by writes one of each run; name their directory with -d, and the format with -f"
+                .to_owned(),
+        ));
+    }
+    let directory = batch.output.directory.clone().unwrap_or_else(|| PathBuf::from(DIRECTORY));
+    let mut options = batch.document.options(registry, batch.output, batch.format)?;
+    options.questions.extend(index_questions());
+    let inputs = batch.input.named()?;
+    let grouped = runs(&inputs, Some(&directory), batch.grouping)?;
+    if !global.quiet {
+        let line = |path: &PathBuf| format!("warning: {}: belongs to no run and is left out", path.display());
+        messages::print_notes(&grouped.unmatched.iter().map(line).collect::<Vec<String>>(), "warning: ", global);
+    }
+    if grouped.runs.is_empty() {
+        return Err(InputError::NoTrace { reasons: Vec::new() }.into());
+    }
+    if let Some(name) = batch.baseline.filter(|name| grouped.runs.iter().all(|run| run.name != **name)) {
+        let names: Vec<&str> = grouped.runs.iter().map(|run| run.name.as_str()).collect();
+        return Err(Failure::Usage(format!("--baseline {name} is no run; choose among {}", names.join(", "))));
+    }
+    let outputs = Outputs::new(&directory, &grouped.runs, batch.format)?;
+    let stems: Vec<Option<&str>> = outputs.places().map(|place| Some(place.stem)).collect();
+    batch.document.check_charts(&options.layout, batch.input, outputs.all(), &stems)?;
+    let mut charts = stems.iter().filter_map(|stem| batch.document.charts_of(*stem));
+    if let Some(directory) = charts.find(|directory| outputs.is_input(directory)) {
+        let reason = "is an input, which is never written; name another directory with --charts";
+        return Err(Failure::Usage(format!("{} {reason}", directory.display())));
+    }
+    let _made = make_directory(&directory)?;
+    let made = make_all(batch, &grouped.runs, &outputs, &options, global);
+    let entries: Vec<Entry> = grouped.runs.iter().zip(&made).map(|(run, made)| entry(run, made)).collect();
+    let title = options.title.clone().unwrap_or_else(|| match made.len() {
+        1 => format!("{TITLE} of 1 run"),
+        runs => format!("{TITLE} of {runs} runs"),
+    });
+    let filters = made.iter().map(|made| made.filters.clone()).find(|filters| !filters.is_empty()).unwrap_or_default();
+    let index = Index::new(title, entries, batch.baseline).with_filters(filters);
+    let written = outputs.documents.iter().zip(&index.entries).filter(|(_, entry)| entry.file().is_some());
+    outputs.remove_stale(&written.map(|(path, _)| path.as_path()).collect(), global);
+    write_file(&outputs.index_json, |out| write_json(&index, out))?;
+    write_file(&outputs.index_page, |out| write_page(&index, out))?;
+    let failed = index.failed().count();
+    if !global.quiet {
+        let documents = grouped.runs.len() - failed;
+        let noun = if made.len() == 1 { "run" } else { "runs" };
+        messages::print_note(format_args!(
+            "wrote {}: {documents} of {} {noun}",
+            outputs.index_page.display(),
+            made.len()
+        ));
+    }
+    Ok(code(&made, failed))
+}
+
+/// That of the first run where all failed; else the one that matters most.
+fn code(made: &[RunOutcome], failed: usize) -> u8 {
+    let has = |code: u8| made.iter().any(|made| made.code == code);
+    match made.first() {
+        Some(first) if failed == made.len() => first.code,
+        // What is missing hides no threshold that was exceeded.
+        _ if has(EXCEEDED) => EXCEEDED,
+        _ if failed > 0 => SOME_FAILED,
+        _ if has(PARTIAL) => PARTIAL,
+        _ if has(NO_DATA) => NO_DATA,
+        _ => DONE,
+    }
+}
+
+fn entry(run: &Run, made: &RunOutcome) -> Entry {
+    Entry { name: run.name.clone(), places: run.places.clone(), outcome: made.outcome.clone() }
+}
+
+/// Makes the documents, several at a time; what jobs and memory there are is divided among them.
+fn make_all(
+    batch: &Batch<'_>,
+    runs: &[Run],
+    outputs: &Outputs,
+    options: &AnalysisOptions,
+    global: &GlobalArguments,
+) -> Vec<RunOutcome> {
+    let all = global.jobs();
+    let at_once = all.count.clamp(1, runs.len().max(1));
+    let each = Jobs { count: (all.count / at_once).max(1), memory_bytes: all.memory_bytes / at_once as u64 };
+    let progress = Progress::of_runs(runs.len(), global);
+    let items: Vec<(&Run, Place<'_>)> = runs.iter().zip(outputs.places()).collect();
+    let work = |(run, place): &(&Run, Place<'_>)| -> Result<RunOutcome, Infallible> {
+        let made = make(batch, run, *place, options, each, global).unwrap_or_else(|failure| {
+            messages::print_note(format_args!("error: {}: {}", run.name, failure.message()));
+            let outcome = Outcome::Failed { reason: failure.message() };
+            RunOutcome { outcome, code: failure.exit_code(), filters: Vec::new() }
+        });
+        progress.made(&run.name);
+        Ok(made)
+    };
+    let Ok(made) = Jobs { count: at_once, memory_bytes: u64::MAX }.run(&items, |_| 0, work);
+    progress.finish();
+    made
+}
+
+/// Makes the document of a run.
+fn make(
+    batch: &Batch<'_>,
+    run: &Run,
+    place: Place<'_>,
+    options: &AnalysisOptions,
+    jobs: Jobs,
+    global: &GlobalArguments,
+) -> Result<RunOutcome, Failure> {
+    let opening = Opening { cache: Some(batch.cache), run: Some(run), jobs: Some(jobs), ..Opening::default() };
+    let trace = batch.input.open(global, &opening)?;
+    messages::warn(&trace, global);
+    let title = options.title.as_deref().unwrap_or(TITLE);
+    let mut analysis =
+        trace.analyze(&AnalysisOptions { title: Some(format!("{title}: {}", run.name)), ..options.clone() })?;
+    messages::detail(global, format_args!("analysed {}", run.name));
+    let is_damaged = messages::report_damage(&trace, global);
+    let is_unmatched = print_unmatched(&trace, &analysis.unmatched, analysis.is_empty, global);
+    if is_unmatched && analysis.is_empty {
+        let reason = (run.places.join(", "), "nothing is left by the filters".to_owned());
+        return Err(InputError::NoTrace { reasons: vec![reason] }.into());
+    }
+    batch.document.take_charts(&mut analysis.document, batch.format, Some(place.stem), global)?;
+    batch.output.deliver(&analysis, batch.format, Some(place.document), global)?;
+    let file = place.document.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let has_failed = batch.document.print_failed(&analysis.document.findings, Some(&run.name), global);
+    let code = match (has_failed, is_damaged, is_unmatched) {
+        (true, _, _) => EXCEEDED,
+        (false, true, _) => PARTIAL,
+        (false, false, true) => NO_DATA,
+        (false, false, false) => DONE,
+    };
+    let outcome = Outcome::Done { file, figures: Box::new(RunFigures::new(&analysis)) };
+    Ok(RunOutcome { outcome, code, filters: analysis.document.provenance.filters })
+}

@@ -1,0 +1,145 @@
+//! The files of a batch of documents, none of which may be anything else.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::cli::exit::Failure;
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::output::document_output::DocumentFormat;
+use crate::cli::output::messages;
+use crate::report::batch::{Run, file_stems, listed_files};
+use crate::report::folder;
+use crate::report::html::is_page;
+
+/// Where the documents of runs and the index go.
+pub struct Outputs {
+    /// The page.
+    pub index_page: PathBuf,
+    /// The same for scripts.
+    pub index_json: PathBuf,
+    /// The documents, in the order of the runs.
+    pub documents: Vec<PathBuf>,
+    /// Their names without extension.
+    stems: Vec<String>,
+    /// Those that an earlier report lists, but for inputs.
+    listed: BTreeSet<PathBuf>,
+    /// What is read.
+    inputs: BTreeSet<PathBuf>,
+}
+
+/// Where the document of a run goes.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// The file or folder.
+    pub document: &'a Path,
+    /// Its name without extension.
+    pub stem: &'a str,
+}
+
+impl Outputs {
+    /// Those in a directory.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] when the directory is none, a file of it would be an input, or is there and was not written by an
+    /// earlier report.
+    pub fn new(directory: &Path, runs: &[Run], format: DocumentFormat) -> Result<Self, Failure> {
+        let refuse = |path: &Path, reason: &str| Err(Failure::Usage(format!("{} {reason}", path.display())));
+        if directory.exists() && !directory.is_dir() {
+            return refuse(directory, "is no directory; name another one with -d");
+        }
+        let stems = file_stems(runs.iter().map(|run| run.name.as_str()));
+        let name = |stem: &String| {
+            directory.join(if format.is_folder() { stem.clone() } else { format!("{stem}.{}", format.extension()) })
+        };
+        let candidates = runs.iter().flat_map(|run| &run.candidates);
+        let inputs: BTreeSet<PathBuf> = candidates.filter_map(|candidate| candidate.path.canonicalize().ok()).collect();
+        let index_json = directory.join("index.json");
+        let earlier = fs::read_to_string(&index_json).ok();
+        let files = listed_files(earlier.as_deref().unwrap_or_default()).into_iter();
+        let listed = files.filter(|file| is_name(file)).map(|file| directory.join(file));
+        let mut outputs = Self {
+            index_page: directory.join("index.html"),
+            documents: stems.iter().map(name).collect(),
+            stems,
+            listed: BTreeSet::new(),
+            inputs,
+            index_json,
+        };
+        outputs.listed = listed.filter(|path| !outputs.is_input(path)).collect();
+        let has_index = earlier.is_none_or(|text| crate::report::batch::is_index(&text));
+        for path in outputs.all() {
+            if outputs.is_input(path) {
+                return refuse(path, "is an input, which is never written; name another directory with -d");
+            }
+            let is_own = match path {
+                path if *path == outputs.index_json => has_index,
+                path if path.is_dir() => {
+                    folder::place(path).is_ok_and(|place| !matches!(place, folder::Place::Foreign(_)))
+                }
+                path => path.is_file() && (outputs.listed.contains(path) || is_page(path)),
+            };
+            if path.exists() && !is_own {
+                return refuse(path, "is there and no earlier report; move it away, or name another directory with -d");
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Those of the runs, in their order.
+    pub fn places(&self) -> impl Iterator<Item = Place<'_>> {
+        let places = self.documents.iter().zip(&self.stems);
+        places.map(|(document, stem)| Place { document, stem })
+    }
+
+    /// Whether a path is an input, or one lies in it.
+    pub fn is_input(&self, path: &Path) -> bool {
+        path.canonicalize().is_ok_and(|path| self.inputs.iter().any(|input| input.starts_with(&path)))
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Path> {
+        self.documents.iter().chain([&self.index_page, &self.index_json]).map(PathBuf::as_path)
+    }
+
+    /// Removes documents that an earlier report lists and this one has not: of runs that are gone, or that failed this time.
+    pub fn remove_stale(&self, written: &BTreeSet<&Path>, global: &GlobalArguments) {
+        let is_index = |path: &Path| path == self.index_page || path == self.index_json;
+        let mut lines = Vec::new();
+        for path in self.listed.iter().filter(|path| !written.contains(path.as_path()) && !is_index(path)) {
+            let shown = path.display();
+            match remove(path) {
+                Ok(true) => {
+                    lines.push(format!("note: removed {shown}, which an earlier report wrote and this one did not"))
+                }
+                Ok(false) => {}
+                Err(error) => lines.push(format!("note: {shown} is of an earlier report and stays: {error}")),
+            }
+        }
+        if !global.quiet {
+            messages::print_notes(&lines, "note: ", global);
+        }
+    }
+}
+
+/// Whether a text names a file, and leads nowhere else.
+fn is_name(text: &str) -> bool {
+    let mut components = Path::new(text).components();
+    matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
+}
+
+/// Removes a document; tells whether there was one.
+fn remove(path: &Path) -> io::Result<bool> {
+    let Ok(facts) = path.symlink_metadata() else { return Ok(false) };
+    if !facts.is_dir() {
+        return fs::remove_file(path).map(|()| true);
+    }
+    match folder::place(path)? {
+        folder::Place::Foreign(name) => {
+            let name = name.unwrap_or_default();
+            Err(io::Error::other(format!("it holds {name}, which is not from there; move that away")))
+        }
+        folder::Place::Free | folder::Place::Ours => fs::remove_dir_all(path).map(|()| true),
+    }
+}

@@ -1,0 +1,199 @@
+//! `scan DIR`: what source code tells of a program's work on the GPU before there is a trace.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+
+use crate::analysis::counter_plan::CounterBlocks;
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::memory;
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::output::delivery::{check_file, deliver, extension_of, unknown_extension};
+use crate::cli::output::messages;
+use crate::cli::output::progress::Progress;
+use crate::export::unit::TimeUnit;
+use crate::report::source_document::source_document;
+use crate::report::{json, markdown, text};
+use crate::source::scan::{Limits, Target, TreeScan, is_source, scan};
+
+/// Columns of text where the terminal does not say.
+const WIDTH: usize = 80;
+
+/// Form of a scan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ScanFormat {
+    /// For the terminal
+    Text,
+    /// For scripts, in the document schema
+    Json,
+    /// For wikis, issues and merge requests
+    #[value(alias = "md")]
+    Markdown,
+    /// JSON of the scan alone, with the tier0 fields of rocpd analyze documents
+    Tier0,
+}
+
+/// Scan source code; suggest what to profile
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Reads HIP, CUDA, C, C++, OpenCL C and Python. Ignores comments, literals and #if 0 blocks; matches kernel definitions and launches by name. Skips build, vendored and hidden directories, and links. Exits with 3 if there is no source file.
+
+Examples:
+  wavesieve scan fixtures/source
+  wavesieve scan fixtures/source --arch gfx90a -- ./simulate --steps 10
+  wavesieve scan fixtures/source --max-files 0 --max-file-size 4M -f json -o source.json
+  wavesieve scan fixtures/source -f markdown --rows 5")]
+pub struct ScanArguments {
+    /// Directory with source code, or a source file
+    #[arg(value_name = "PATH")]
+    directory: PathBuf,
+    /// Source files to read, in path order; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 500, help_heading = "Input")]
+    max_files: usize,
+    /// Largest file to read, such as 512K or 4M
+    #[arg(long, value_name = "SIZE", default_value = "512K", value_parser = memory::parse, help_heading = "Input")]
+    max_file_size: u64,
+    /// GPU architecture for counter passes, by LLVM name; gfx908 to gfx950 give the same passes
+    #[arg(long, value_name = "GFX", default_value = "gfx942", help_heading = "Output")]
+    arch: String,
+    /// Output format; by default the output's extension selects it
+    #[arg(short, long, value_enum, help_heading = "Output")]
+    format: Option<ScanFormat>,
+    /// Output file, - for standard output
+    #[arg(short, long, value_name = "PATH", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Rows of each table, 0 for all
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
+    rows: usize,
+    /// Program to profile and its arguments, for the commands
+    #[arg(last = true, value_name = "COMMAND")]
+    program: Vec<String>,
+}
+
+impl ScanArguments {
+    /// The format that was asked for, or the one that the extension of the file names.
+    fn format(&self, path: Option<&Path>) -> Result<ScanFormat, Failure> {
+        match (self.format, path.and_then(extension_of).as_deref()) {
+            (Some(format), _) => Ok(format),
+            (None, None | Some("txt")) => Ok(ScanFormat::Text),
+            (None, Some("json")) => Ok(ScanFormat::Json),
+            (None, Some("md" | "markdown")) => Ok(ScanFormat::Markdown),
+            (None, Some(_)) => {
+                Err(unknown_extension(path.unwrap_or(Path::new("")), "scans", &["txt", "json", "md", "markdown"]))
+            }
+        }
+    }
+
+    fn target(&self) -> Result<Target, Failure> {
+        let architecture = self.arch.trim().split(':').next().unwrap_or_default().to_lowercase();
+        let blocks = CounterBlocks::builtin().for_architecture(&architecture, &Default::default());
+        blocks.map_err(|error| Failure::Usage(error.to_string().replace("; give them with --block-limit", "")))?;
+        Ok(Target { architecture, program: self.program.clone() })
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the directory cannot be read or the output cannot be written.
+pub fn run(arguments: &ScanArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+    let shown = arguments.directory.display();
+    if !arguments.directory.exists() {
+        return Err(Failure::Usage(format!(
+            "{shown} does not exist; name a directory with source code, or a source file"
+        )));
+    }
+    if !arguments.directory.is_dir() && !is_source(&arguments.directory) {
+        let problem =
+            "is no source file by its extension; name one in C, C++, HIP, CUDA, OpenCL or Python, or a directory";
+        return Err(Failure::Usage(format!("{shown} {problem}")));
+    }
+    let target = arguments.target()?;
+    let path = arguments.output.as_deref().filter(|path| path.as_os_str() != "-");
+    if let Some(path) = path {
+        check_output(path)?;
+    }
+    let format = arguments.format(path)?;
+    let files = if arguments.max_files == 0 { usize::MAX } else { arguments.max_files };
+    let limits = Limits { files, file_bytes: arguments.max_file_size };
+    let progress = Progress::of_files(global);
+    let tree = scan(&arguments.directory, limits, &target, &progress);
+    progress.finish();
+    let tree = tree.with_context(|| format!("cannot read {shown}"))?;
+    deliver(path, global, |terminal, out| write(&tree, arguments, format, terminal, out))?;
+    warn_of_limits(&tree, "", global);
+    Ok(conclude(&tree))
+}
+
+/// Says what could not be read, and what limits left out, with the options that `verb` has for them.
+pub fn warn_of_limits(tree: &TreeScan, verb: &str, global: &GlobalArguments) {
+    for (path, cause) in &tree.unreadable {
+        messages::print_note(format_args!("damaged: {}: {cause}", crate::source::scan::shown(path)));
+    }
+    if !global.quiet && tree.beyond > 0 {
+        let (read, beyond) = (tree.scan.files_scanned, tree.beyond);
+        messages::print_note(format_args!(
+            "warning: read {read} source files and left out {beyond}; {verb}--max-files reads more"
+        ));
+    }
+    if !global.quiet && !tree.large.is_empty() {
+        let count = tree.large.len();
+        messages::print_note(format_args!(
+            "warning: left out {count} larger source files; {verb}--max-file-size reads them"
+        ));
+    }
+}
+
+/// The exit code of a scan, with what explains it.
+pub fn conclude(tree: &TreeScan) -> u8 {
+    if !tree.unreadable.is_empty() {
+        messages::print_note("the result is partial");
+        return PARTIAL;
+    }
+    if tree.scan.files_scanned == 0 {
+        messages::print_note(
+            "there is no source file in the directory; name one with C, C++, HIP, CUDA, OpenCL or Python",
+        );
+        return NO_DATA;
+    }
+    DONE
+}
+
+fn check_output(path: &Path) -> Result<(), Failure> {
+    // What is scanned is never overwritten, and no scan takes another for source code.
+    if is_source(path) {
+        let shown = path.display();
+        return Err(Failure::Usage(format!(
+            "{shown} is a name of source code; name a .txt, .md or .json file with -o"
+        )));
+    }
+    check_file(path).map(drop)
+}
+
+/// Writes the scan; for a terminal with its width and colours.
+fn write(
+    tree: &TreeScan,
+    arguments: &ScanArguments,
+    format: ScanFormat,
+    terminal: Option<&GlobalArguments>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    if format == ScanFormat::Tier0 {
+        serde_json::to_writer_pretty(&mut *out, &tree.scan)?;
+        return Ok(writeln!(out)?);
+    }
+    let rows = if format == ScanFormat::Json { 0 } else { arguments.rows };
+    let document = source_document(tree, rows)?;
+    match format {
+        ScanFormat::Json | ScanFormat::Tier0 => json::write(&document, out),
+        ScanFormat::Markdown => markdown::write(&document, TimeUnit::default(), out),
+        ScanFormat::Text => {
+            let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+            let width = terminal.filter(|_| io::stdout().is_terminal()).and_then(|_| of_terminal()).unwrap_or(WIDTH);
+            let color = terminal.is_some_and(GlobalArguments::color);
+            text::write(&document, text::TextStyle { width, color, unit: TimeUnit::default() }, out)
+        }
+    }
+}

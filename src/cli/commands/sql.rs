@@ -1,0 +1,148 @@
+//! `sql QUERY INPUT…`: any statement over the canonical tables.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::error::{ContextKind, ContextValue};
+
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::options::alignment::AlignmentArguments;
+use crate::cli::options::filters::{explain_unmatched, note_untouched};
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::options::output::OutputArguments;
+use crate::cli::options::source_text::SourceArguments;
+use crate::cli::output::answer::check_output;
+use crate::cli::output::{answer, messages};
+use crate::cli::suggest::explain;
+use crate::engine::{catalog, is_query, referenced_columns, run_sql};
+use crate::schema;
+
+/// Run your own SQL
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  wavesieve sql 'SELECT rank, COUNT(*) AS n FROM kernels GROUP BY rank ORDER BY rank' traces/
+  wavesieve sql \"SELECT * FROM regions WHERE domain = 'hip' LIMIT 10\" traces/ -f csv
+
+  wavesieve sql gaps.sql traces/
+  wavesieve sql 'DESCRIBE kernels'
+
+The tables and their columns: wavesieve schema
+The functions: wavesieve schema sql")]
+pub struct SqlArguments {
+    /// One SELECT statement, a file that ends in .sql, - for standard input, or SHOW TABLES or DESCRIBE TABLE
+    #[arg(value_name = "QUERY", required_unless_present = "file")]
+    query: Option<String>,
+    /// Read the statement from this file, - for standard input; -f FILE does too if FILE ends in .sql
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    input: InputArguments,
+    #[command(flatten)]
+    alignment: AlignmentArguments,
+    #[command(flatten)]
+    cache: CacheArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+    #[command(flatten)]
+    source: SourceArguments,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs or the statement cannot be used.
+pub fn run(arguments: &SqlArguments, global: &GlobalArguments) -> Result<u8, Failure> {
+    let (query, input) = statement(arguments)?;
+    check_output(&input, &arguments.output)?;
+    if let Some(answer) = catalog(&query)? {
+        // A list is whole unless somebody wants less of it.
+        let mut output = arguments.output.clone();
+        output.rows = 0;
+        answer::write(answer, &output, global)?;
+        return Ok(DONE);
+    }
+    if !is_query(&query) {
+        let reason = "the query is no SELECT statement; begin with SELECT or WITH, or name a file that ends in .sql";
+        return Err(Failure::Usage(reason.to_owned()));
+    }
+    let source = arguments.source.open(global)?;
+    let request = referenced_columns(&query);
+    let opening = Opening { request: Some(&request), cache: Some(&arguments.cache), ..Opening::default() };
+    let trace = input.open(global, &opening)?;
+    messages::warn(&trace, global);
+    let trace = arguments.alignment.apply(trace, &request, global)?;
+    note_untouched(&trace, request.keys().copied(), global);
+    let result = run_sql(&trace, &query).map_err(|error| explain(error, &query))?;
+    let result = source.add_to(result)?;
+    let empty = result.frame.height() == 0;
+    answer::write(result, &arguments.output, global)?;
+    // Of source tables all rows are there, with a column that tells.
+    let derived = |name: &str| schema::table(name).is_some_and(|table| table.origin.is_derived());
+    let derived = request.into_iter().filter(|(name, _)| derived(name)).collect();
+    messages::note_left_out(&trace, &derived, global)?;
+    if messages::report_damage(&trace, global) {
+        return Ok(PARTIAL);
+    }
+    Ok(if explain_unmatched(&trace, empty, global)? { NO_DATA } else { DONE })
+}
+
+/// The statement, and the inputs: the first of these stands in the place of a query that a file has.
+fn statement(arguments: &SqlArguments) -> Result<(String, InputArguments), Failure> {
+    match (&arguments.file, &arguments.query) {
+        (Some(file), Some(first)) if is_query(first) && !Path::new(first).exists() => {
+            Err(Failure::Usage(format!("a statement is given beside the file {}; give one of them", file.display())))
+        }
+        (Some(file), Some(first)) => Ok((text_of(file)?, arguments.input.with_more(&[PathBuf::from(first)]))),
+        (Some(file), None) => Ok((text_of(file)?, arguments.input.clone())),
+        (None, Some(query)) if query == "-" || is_file(query) => {
+            Ok((text_of(Path::new(query))?, arguments.input.clone()))
+        }
+        (None, query) => Ok((query.clone().unwrap_or_default(), arguments.input.clone())),
+    }
+}
+
+/// The words of a command line that names the file of a statement where it could name a format, as in `-f gaps.sql`, with `--file` in the
+/// place of that option.
+pub fn with_file(words: &[OsString], error: &clap::Error) -> Option<Vec<OsString>> {
+    let Some(ContextValue::String(file)) = error.get(ContextKind::InvalidValue) else { return None };
+    if !file.ends_with(".sql") {
+        return None;
+    }
+    let mut others = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        let joined = ["--format=", "-f=", "-f"].iter().find_map(|option| text.strip_prefix(option));
+        if ["-f", "--format"].contains(&text.as_ref()) && words.as_slice().first().is_some_and(|next| *next == **file) {
+            words.next();
+        } else if joined != Some(file) {
+            others.push(word.clone());
+            continue;
+        }
+        others.push(format!("--file={file}").into());
+    }
+    Some(others)
+}
+
+/// Whether a query is the name of a file: no statement is one word with a point in it.
+fn is_file(query: &str) -> bool {
+    let path = Path::new(query);
+    let is_named = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("sql"));
+    path.is_file() || (is_named && !query.contains(char::is_whitespace))
+}
+
+fn text_of(path: &Path) -> Result<String, Failure> {
+    let text = if path.as_os_str() == "-" {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(path)
+    };
+    text.map_err(|error| {
+        Failure::Usage(format!("cannot read the statement from {}: {error}; name a text file", path.display()))
+    })
+}

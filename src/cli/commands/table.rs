@@ -1,0 +1,260 @@
+//! `table NAME INPUT…`: answers a named query, or several with commas between their names.
+
+use std::collections::BTreeMap;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use polars::prelude::{DataFrame, IntoColumn, IntoSeries, NewChunkedArray, StringChunked, col};
+
+use super::tables;
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::options::alignment::AlignmentArguments;
+use crate::cli::options::filters::{explain_unmatched, note_untouched};
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::options::output::OutputArguments;
+use crate::cli::options::plot::{Pictures, with_plot_options};
+use crate::cli::options::query::QueryArguments;
+use crate::cli::options::source_text::{SourceArguments, with_source_option};
+use crate::cli::output::answer::check_output;
+use crate::cli::output::{answer, messages};
+use crate::cli::reference::help::{flag, query_notes};
+use crate::derive::WhyEmpty;
+use crate::engine::{
+    Answer, ColumnUnit, OutputColumn, Parameter, ParameterType, Query, Registry, referenced_columns, render, run_query,
+    shown,
+};
+use crate::trace::Trace;
+use crate::{derive, schema};
+
+/// The verb, with one subcommand per query.
+pub fn command(registry: &Registry) -> Command {
+    let list = Arg::new("list").long("list").help("List the queries").action(clap::ArgAction::SetTrue);
+    let command = Command::new("table")
+        .arg(list)
+        .subcommand_value_name("NAME")
+        .subcommand_help_heading("Queries")
+        .args_conflicts_with_subcommands(true)
+        .arg_required_else_help(true)
+        .after_help(
+            "Several names with commas between them are answered together, with the inputs read once: one after the other, or into a directory with -o.\n\nExamples:\n  wavesieve table kernel_summary traces/\n  wavesieve table time_breakdown traces/ --by rank -f csv\n  wavesieve table kernel_summary,gpu_timeline,api_summary traces/ -f csv -o tables/\n  wavesieve table --list",
+        );
+    // A derived group of arguments brings its own description; the verb's is set after it.
+    let command = OutputArguments::augment_args(command).about("Run a named query");
+    command.subcommands(registry.iter().map(query_command))
+}
+
+fn query_command(query: &Query) -> Command {
+    let declaration = &query.declaration;
+    let mut command = Command::new(query.name.clone()).after_help(query_notes(query));
+    for parameter in &declaration.parameters {
+        command = command.arg(parameter_argument(parameter).default_value(parameter.default.clone()));
+    }
+    if declaration.plot.is_some() {
+        command = with_plot_options(command);
+    }
+    let command = with_source_option(with_shared_options(command), std::iter::once(query));
+    command.about(declaration.title.clone()).long_about(declaration.about.clone())
+}
+
+/// The option of a query's parameter, without default.
+pub fn parameter_argument(parameter: &Parameter) -> Arg {
+    let value_name = match parameter.parameter_type {
+        ParameterType::Int => "N",
+        ParameterType::Float => "NUMBER",
+        ParameterType::Str => "TEXT",
+        ParameterType::Word => "WORD",
+    };
+    Arg::new(parameter.name.clone())
+        .long(flag(parameter))
+        .value_name(value_name)
+        .value_parser(value_of(parameter))
+        .allow_negative_numbers(true)
+        .help_heading("Query")
+        .help(parameter.explained())
+}
+
+/// The command with the options that every query has.
+pub fn with_shared_options(command: Command) -> Command {
+    let command = AlignmentArguments::augment_args(QueryArguments::augment_args(command));
+    OutputArguments::augment_args(CacheArguments::augment_args(InputArguments::augment_args(command)))
+}
+
+/// Refuses a value that the query cannot take while it is still known where it came from.
+fn value_of(parameter: &Parameter) -> impl Fn(&str) -> Result<String, &'static str> + Clone + Send + Sync + 'static {
+    let (parameter_type, counts) = (parameter.parameter_type, parameter.name == "top");
+    move |text| match parameter_type {
+        ParameterType::Int => match text.parse::<i64>() {
+            Ok(number) if counts && number < 0 => Err("it cannot be negative; 0 stands for all"),
+            Ok(_) => Ok(text.to_owned()),
+            Err(_) => Err("give a whole number"),
+        },
+        ParameterType::Float if !text.parse::<f64>().is_ok_and(f64::is_finite) => Err("give a number"),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// When the inputs or the query cannot be used.
+pub fn run(matches: &ArgMatches, registry: &Registry, global: &GlobalArguments) -> Result<u8, Failure> {
+    let usage = |error: clap::Error| Failure::Usage(error.to_string());
+    let Some((name, matches)) = matches.subcommand() else {
+        let mut output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+        // A list is whole unless somebody wants less of it.
+        if matches.value_source("rows") == Some(ValueSource::DefaultValue) {
+            output.rows = 0;
+        }
+        answer::write(list(registry)?, &output, global)?;
+        return Ok(DONE);
+    };
+    if let Some(queries) = tables::named(registry, name)? {
+        return tables::run(&queries, matches, global);
+    }
+    let query = registry.get(name)?;
+    let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;
+    let parameters: BTreeMap<String, String> = query
+        .declaration
+        .parameters
+        .iter()
+        .filter_map(|parameter| Some((parameter.name.clone(), matches.get_one::<String>(&parameter.name)?.clone())))
+        .collect();
+    let options = arguments.options(parameters);
+    if arguments.show_sql {
+        messages::print(shown(&render(query, &options)?))?;
+        return Ok(DONE);
+    }
+    // The options are checked before the inputs are read, which may take long.
+    let statement = render(query, &options)?;
+    let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
+    let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
+    let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+    let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
+    check_output(&input, &output)?;
+    let pictures = Pictures::from_matches(query, matches, &input)?;
+    let source = SourceArguments::from_matches(matches).open(global)?;
+    let subject = query.declaration.needs.first().and_then(|name| schema::table(name));
+    let request = referenced_columns(&statement);
+    let opening = Opening { subject, request: Some(&request), cache: Some(&cache), ..Opening::default() };
+    let trace = input.open(global, &opening)?;
+    messages::warn(&trace, global);
+    let trace = alignment.apply(trace, &request, global)?;
+    note_untouched(&trace, query.declaration.needs.iter().map(String::as_str), global);
+    let result = source.add_to(run_query(&trace, query, &options)?)?;
+    let empty = result.frame.height() == 0;
+    let picture = pictures.draw(query, &result, global)?;
+    answer::write(result, &output, global)?;
+    messages::note_left_out(&trace, &request, global)?;
+    if let Some(picture) = picture {
+        messages::print(picture.trim_end())?;
+    }
+    if messages::report_damage(&trace, global) {
+        return Ok(PARTIAL);
+    }
+    if explain_unmatched(&trace, empty, global)? {
+        return Ok(NO_DATA);
+    }
+    if empty && explain_emptiness(&trace, query, false, global)? {
+        return Ok(NO_DATA);
+    }
+    Ok(DONE)
+}
+
+/// Says why an answer has no rows, if it is because the trace has none of what the query is about; with the name of the query
+/// where it is one of several.
+///
+/// # Errors
+/// When a table cannot be read.
+pub fn explain_emptiness(
+    trace: &Trace,
+    query: &Query,
+    among_others: bool,
+    global: &GlobalArguments,
+) -> Result<bool, Failure> {
+    let Some(subject) = query.declaration.needs.first().and_then(|name| schema::table(name)) else { return Ok(false) };
+    if query.declaration.kind == "health" {
+        return Ok(false);
+    }
+    let mut filled = Vec::new();
+    for table in schema::tables().iter().filter(|table| table.origin == schema::Origin::Source) {
+        for member in trace.members() {
+            if trace.count_rows(member, table)? > 0 {
+                filled.push(table.name);
+                break;
+            }
+        }
+    }
+    let of_segments = query.declaration.needs.iter().any(|table| table == "gpu_segments");
+    let sources: Vec<&str> = match subject.origin {
+        schema::Origin::OnDemand => derive::needs(subject.name).into_iter().map(|(name, _)| name).collect(),
+        _ => Vec::new(),
+    };
+    let source = sources.first().copied().unwrap_or(subject.name);
+    let is_source = schema::table(source).is_some_and(|table| table.origin == schema::Origin::Source);
+    let reason = if is_source && !filled.contains(&source) {
+        format!("{source} is empty; this trace has {}; `wavesieve check` says how to collect more", filled.join(", "))
+    } else if subject.origin == schema::Origin::OnDemand {
+        let why = derive::declaration(subject.name).map_or(WhyEmpty::Unexplained, |declared| declared.why_empty);
+        let well = why == WhyEmpty::AllIsWell && has_rows(trace, "gpu_segments", "gpu")?;
+        // Of a table with rows the query may have chosen none.
+        if well || has_rows(trace, subject.name, "process")? {
+            return Ok(false);
+        }
+        match why {
+            WhyEmpty::Because(reason) => reason.to_owned(),
+            WhyEmpty::AllIsWell | WhyEmpty::Unexplained => format!(
+                "nothing in {} makes a row of {}; this trace has {}; `wavesieve check` says how to collect more",
+                sources.join(", "),
+                subject.name,
+                filled.join(", ")
+            ),
+        }
+    } else if (subject.origin.is_derived() || of_segments) && !has_rows(trace, "gpu_segments", "gpu")? {
+        if ran(trace, "kernels")? || ran(trace, "memory_copies")? {
+            "every kernel and copy starts and ends at the same time; `wavesieve check` tells what is odd".to_owned()
+        } else {
+            "no valid kernel or copy ran on a GPU that is known; `wavesieve check` tells what is odd".to_owned()
+        }
+    } else {
+        return Ok(false);
+    };
+    if !global.quiet {
+        let of_query = if among_others { format!("{}: ", query.name) } else { String::new() };
+        messages::print_note(format_args!("{of_query}no rows: {reason}"));
+    }
+    Ok(true)
+}
+
+/// Whether a table of work has valid rows on a GPU.
+fn ran(trace: &Trace, table: &'static str) -> Result<bool, Failure> {
+    let frame = trace.unfiltered(table, &["valid", "gpu"])?.filter(col("valid").and(col("gpu").is_not_null()));
+    Ok(frame.collect().map_err(anyhow::Error::from)?.height() > 0)
+}
+
+fn has_rows(trace: &Trace, table: &'static str, column: &'static str) -> Result<bool, Failure> {
+    let frame = trace.unfiltered(table, &[column])?.collect().map_err(anyhow::Error::from)?;
+    Ok(frame.height() > 0)
+}
+
+fn list(registry: &Registry) -> Result<Answer, Failure> {
+    let column = |name: &str, value: &dyn Fn(&Query) -> String| {
+        StringChunked::from_iter_values(name.into(), registry.iter().map(value)).into_series().into_column()
+    };
+    let frame = DataFrame::new_infer_height(vec![
+        column("name", &|query| query.name.clone()),
+        column("family", &|query| query.family.clone()),
+        column("kind", &|query| query.declaration.kind.clone()),
+        column("title", &|query| query.declaration.title.clone()),
+        column("by", &|query| query.declaration.by.join(", ")),
+        column("dimensions", &|query| query.declaration.dimensions.join(", ")),
+        column("needs", &|query| query.declaration.needs.join(", ")),
+    ])
+    .map_err(anyhow::Error::from)?;
+    let columns = frame
+        .get_column_names()
+        .iter()
+        .map(|name| OutputColumn { name: name.to_string(), unit: ColumnUnit::Text, doc: String::new() })
+        .collect();
+    Ok(Answer { frame, columns })
+}

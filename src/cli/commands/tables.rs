@@ -1,0 +1,284 @@
+//! `table NAME,NAME,… INPUT…`: answers several named queries, for which the inputs are read once.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use clap::{ArgMatches, Command, FromArgMatches};
+
+use super::table::{explain_emptiness, parameter_argument, with_shared_options};
+use crate::cli::exit::{DONE, Failure, NO_DATA, PARTIAL};
+use crate::cli::options::alignment::AlignmentArguments;
+use crate::cli::options::filters::{explain_unmatched, note_untouched};
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::input::{CacheArguments, InputArguments, Opening};
+use crate::cli::options::output::{AnswerFormat, OutputArguments};
+use crate::cli::options::plot::{Pictures, with_plot_options};
+use crate::cli::options::query::QueryArguments;
+use crate::cli::options::source_text::{SourceArguments, SourceLines, with_source_option};
+use crate::cli::output::answer;
+use crate::cli::output::answer::extension;
+use crate::cli::output::delivery::to_stdout;
+use crate::cli::output::messages;
+use crate::engine::{
+    Answer, Query, QueryError, QueryOptions, Registry, referenced_columns, render, run_queries, shown, united,
+};
+use crate::export::atomic::{replace_directory, write_directory, write_file};
+use crate::input::is_unfinished;
+use crate::schema;
+use crate::trace::Trace;
+
+/// The queries whose names stand in a list with commas; `None` for a single name.
+///
+/// # Errors
+/// When there is no query of one of the names, or one is named twice.
+pub fn named<'a>(registry: &'a Registry, list: &str) -> Result<Option<Vec<&'a Query>>, Failure> {
+    if !list.contains(',') {
+        return Ok(None);
+    }
+    let mut queries: Vec<&Query> = Vec::new();
+    for name in list.split(',').filter(|name| !name.is_empty()) {
+        let query = registry.get(name)?;
+        if queries.iter().any(|known| known.name == query.name) {
+            return Err(Failure::Usage(format!("{name} is named twice; name every query once")));
+        }
+        queries.push(query);
+    }
+    Ok(Some(queries))
+}
+
+/// The command for the first list of queries among the words of a command line.
+pub fn command(registry: &Registry, words: impl Iterator<Item = String>) -> Option<Command> {
+    let is_list = |word: &String| word.contains(',') && word.split(',').any(|name| registry.get(name).is_ok());
+    let list = words.skip_while(|word| word != "table").skip(1).find(is_list)?;
+    let queries: Vec<&Query> = list.split(',').filter_map(|name| registry.get(name).ok()).collect();
+    let mut command = Command::new(list).hide(true);
+    for parameter in queries.iter().flat_map(|query| &query.declaration.parameters) {
+        if command.get_arguments().all(|known| known.get_id() != parameter.name.as_str()) {
+            command = command.arg(parameter_argument(parameter));
+        }
+    }
+    if queries.iter().any(|query| query.declaration.plot.is_some()) {
+        command = with_plot_options(command);
+    }
+    let command = with_source_option(with_shared_options(command), queries.into_iter());
+    Some(command.about("Answer several named queries"))
+}
+
+/// Runs the queries.
+///
+/// # Errors
+/// When the inputs or a query cannot be used.
+pub fn run(queries: &[&Query], matches: &ArgMatches, global: &GlobalArguments) -> Result<u8, Failure> {
+    let usage = |error: clap::Error| Failure::Usage(error.to_string());
+    let arguments = QueryArguments::from_arg_matches(matches).map_err(usage)?;
+    let asked: Vec<(&Query, QueryOptions)> =
+        queries.iter().map(|query| (*query, arguments.options(parameters(query, matches)))).collect();
+    // The options are checked before the inputs are read, which may take long.
+    let statements = asked.iter().map(|(query, options)| render(query, options)).collect::<Result<Vec<String>, _>>()?;
+    if arguments.show_sql {
+        let shown =
+            asked.iter().zip(&statements).map(|((query, _), sql)| format!("-- {}\n{}\n", query.name, shown(sql)));
+        messages::print(shown.collect::<Vec<String>>().join("\n"))?;
+        return Ok(DONE);
+    }
+    let input = InputArguments::from_arg_matches(matches).map_err(usage)?;
+    let cache = CacheArguments::from_arg_matches(matches).map_err(usage)?;
+    let output = OutputArguments::from_arg_matches(matches).map_err(usage)?;
+    let alignment = AlignmentArguments::from_arg_matches(matches).map_err(usage)?;
+    let replaced = check_output(queries, &input, &output)?;
+    let pictures: BTreeMap<&str, Pictures> = queries
+        .iter()
+        .map(|query| Ok((query.name.as_str(), Pictures::from_matches(query, matches, &input)?)))
+        .collect::<Result<_, Failure>>()?;
+    let draw = |query: &Query, answer: &Answer| match pictures.get(query.name.as_str()) {
+        Some(pictures) => pictures.draw(query, answer, global),
+        None => Ok(None),
+    };
+    let source = SourceArguments::from_matches(matches).open(global)?;
+    let needs = || queries.iter().map(|query| query.declaration.needs.first());
+    let subject = needs().next().flatten().filter(|first| needs().all(|other| other == Some(first)));
+    let requests: Vec<_> = statements.iter().map(|sql| referenced_columns(sql)).collect();
+    let (subject, request) = (subject.and_then(|name| schema::table(name)), united(&requests));
+    let opening = Opening { subject, request: Some(&request), cache: Some(&cache), ..Opening::default() };
+    let trace = input.open(global, &opening)?;
+    messages::warn(&trace, global);
+    let trace = alignment.apply(trace, &request, global)?;
+    let mut tables: Vec<&str> = queries.iter().flat_map(|query| &query.declaration.needs).map(String::as_str).collect();
+    tables.sort_unstable();
+    tables.dedup();
+    note_untouched(&trace, tables.into_iter(), global);
+    let empty = if let Some(directory) = output.path() {
+        write_files(&trace, &asked, directory, (&output, &source, &draw), replaced)?
+    } else {
+        let titled = |query: &Query, answer: Answer| {
+            let answer = source.add_to(answer.with_texts()?)?;
+            let picture = draw(query, &answer)?;
+            anyhow::Ok(Titled { title: query.declaration.title.clone(), answer, picture })
+        };
+        let answers = delivered(queries, run_queries(&trace, &asked, titled)?).map_err(failure)?;
+        print(answers.iter().flatten(), &output, global)?;
+        answers.iter().map(|titled| titled.as_ref().map(|titled| titled.answer.frame.height() == 0)).collect()
+    };
+    let all_empty = empty.iter().flatten().all(|empty| *empty);
+    let failed = empty.contains(&None);
+    messages::note_left_out(&trace, &request, global)?;
+    if messages::report_damage(&trace, global) || failed {
+        return Ok(PARTIAL);
+    }
+    if explain_unmatched(&trace, all_empty, global)? {
+        return Ok(NO_DATA);
+    }
+    let mut unexplained = false;
+    for (query, empty) in queries.iter().zip(empty) {
+        unexplained |= empty != Some(true) || !explain_emptiness(&trace, query, true, global)?;
+    }
+    Ok(if unexplained { DONE } else { NO_DATA })
+}
+
+/// An answer with its title and what is drawn under it.
+struct Titled {
+    title: String,
+    answer: Answer,
+    picture: Option<String>,
+}
+
+/// Draws an answer where that was asked for.
+type Draw<'a> = dyn Fn(&Query, &Answer) -> anyhow::Result<Option<String>> + Sync + 'a;
+
+/// The values of a query's parameters: those that were given, and its own defaults.
+fn parameters(query: &Query, matches: &ArgMatches) -> BTreeMap<String, String> {
+    let value = |name: &str| matches.get_one::<String>(name).cloned();
+    let declared = query.declaration.parameters.iter();
+    declared.map(|known| (known.name.clone(), value(&known.name).unwrap_or_else(|| known.default.clone()))).collect()
+}
+
+fn file_name(query: &Query, format: AnswerFormat) -> String {
+    format!("{}.{}", query.name, extension(format))
+}
+
+/// Refuses an output that cannot hold the answers, before anything is read; tells whether there are older answers to
+/// replace.
+fn check_output(queries: &[&Query], input: &InputArguments, output: &OutputArguments) -> Result<bool, Failure> {
+    let format = output.format();
+    let Some(path) = output.path() else {
+        if matches!(format, AnswerFormat::Table | AnswerFormat::Md) {
+            return Ok(false);
+        }
+        let reason = "only tables for people can follow one another; name a directory for the answers with -o";
+        return Err(Failure::Usage(reason.to_owned()));
+    };
+    let shown = path.display();
+    if path.is_file() {
+        return Err(Failure::Usage(format!("{shown} is a file; several answers need a directory, name one with -o")));
+    }
+    output.check()?;
+    if !path.is_dir() {
+        if path.exists() {
+            return Err(Failure::Usage(format!("{shown} is no directory; name one for the answers with -o")));
+        }
+        return Ok(false);
+    }
+    if input.contain(path) {
+        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another directory")));
+    }
+    let mut occupied = false;
+    for entry in fs::read_dir(path)? {
+        let name = entry?.file_name();
+        if is_unfinished(&name) {
+            continue;
+        }
+        occupied = true;
+        if !queries.iter().any(|query| name.to_str() == Some(&file_name(query, format))) {
+            let name = name.to_string_lossy();
+            return Err(Failure::Usage(format!("{shown} holds {name} too; name another directory with -o")));
+        }
+    }
+    Ok(occupied)
+}
+
+/// The results of the queries that succeeded, each at the place of its query; says which failed.
+///
+/// # Errors
+/// A failure that is not of a query alone, or that of the last query when all failed.
+fn delivered<T>(queries: &[&Query], results: Vec<anyhow::Result<T>>) -> anyhow::Result<Vec<Option<T>>> {
+    let mut delivered = Vec::new();
+    let mut failures = Vec::new();
+    for (query, result) in queries.iter().zip(results) {
+        match result.map_err(anyhow::Error::downcast::<QueryError>) {
+            Ok(one) => delivered.push(Some(one)),
+            Err(Ok(error)) => {
+                delivered.push(None);
+                failures.push((query, error));
+            }
+            Err(Err(error)) => return Err(error),
+        }
+    }
+    if failures.len() == queries.len()
+        && let Some((_, error)) = failures.pop()
+    {
+        return Err(error.into());
+    }
+    for (query, error) in failures {
+        messages::print_note(format_args!("error: {}: {error}; the other answers are whole", query.name));
+    }
+    Ok(delivered)
+}
+
+/// Failures of queries are told apart from others.
+fn failure(error: anyhow::Error) -> Failure {
+    match error.downcast::<QueryError>() {
+        Ok(error) => Failure::Query(error),
+        Err(error) => Failure::Other(error),
+    }
+}
+
+/// Writes a file for each answer as soon as it is there; tells which are empty, and nothing of those whose queries failed.
+fn write_files(
+    trace: &Trace,
+    asked: &[(&Query, QueryOptions)],
+    directory: &Path,
+    (output, source, draw): (&OutputArguments, &SourceLines, &Draw<'_>),
+    replaced: bool,
+) -> Result<Vec<Option<bool>>, Failure> {
+    let fill = |directory: &Path| {
+        let written = run_queries(trace, asked, |query, answer| {
+            let is_empty = answer.frame.height() == 0;
+            let is_of_lines = matches!(output.format(), AnswerFormat::Csv | AnswerFormat::Tsv);
+            let answer = if is_of_lines { answer } else { answer.with_texts()? };
+            let answer = source.add_to(answer)?;
+            let picture = draw(query, &answer)?;
+            let path = directory.join(file_name(query, output.format()));
+            write_file(&path, |out| answer::write_to_file(answer, output, out))?;
+            anyhow::Ok((is_empty, picture.map(|picture| (query.declaration.title.clone(), picture))))
+        })?;
+        let queries: Vec<&Query> = asked.iter().map(|(query, _)| *query).collect();
+        delivered(&queries, written)
+    };
+    let write = if replaced { replace_directory } else { write_directory };
+    let written = write(directory, fill).map_err(failure)?;
+    for (title, picture) in written.iter().flatten().filter_map(|(_, picture)| picture.as_ref()) {
+        messages::print(format!("{title}\n\n{}\n", picture.trim_end()))?;
+    }
+    Ok(written.into_iter().map(|answer| answer.map(|(is_empty, _)| is_empty)).collect())
+}
+
+/// Prints titled answers one below the other.
+fn print<'a>(
+    answers: impl Iterator<Item = &'a Titled>,
+    output: &OutputArguments,
+    global: &GlobalArguments,
+) -> Result<(), Failure> {
+    to_stdout(|out| {
+        for (position, Titled { title, answer, picture }) in answers.enumerate() {
+            let blank = if position > 0 { "\n" } else { "" };
+            let mark = if output.format() == AnswerFormat::Md { "## " } else { "" };
+            writeln!(out, "{blank}{mark}{title}\n")?;
+            answer::write_for_people(answer, output, global, out)?;
+            if let Some(picture) = picture {
+                writeln!(out, "{}", picture.trim_end())?;
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,104 @@
+//! `--align`: which times of different processes an answer may compare, and what is said about it.
+
+use std::collections::BTreeSet;
+
+use clap::Args;
+
+use super::global::GlobalArguments;
+use crate::cli::exit::Failure;
+use crate::cli::output::messages;
+use crate::columns::requests::Request;
+use crate::trace::Trace;
+use crate::trace::alignment::{Aligned, Alignment, OffsetsError, align};
+
+/// How clocks are aligned.
+#[derive(Args, Clone, Debug)]
+pub struct AlignmentArguments {
+    /// Bring clocks of different machines onto one axis: none (their times are not compared), process-start (every
+    /// process begins at 0), collectives (ranks leave a collective together), or a FILE with lines `rank,offset_ns` or
+    /// `hostname,offset_ns` below such a header
+    #[arg(long, value_name = "none|process-start|collectives|FILE", default_value = "none", hide_default_value = true,
+          value_parser = alignment, help_heading = "Query")]
+    align: Alignment,
+}
+
+fn alignment(text: &str) -> Result<Alignment, std::convert::Infallible> {
+    text.parse()
+}
+
+impl AlignmentArguments {
+    /// The trace with its clocks aligned as asked for, where the answer looks at clocks; says how well that works.
+    ///
+    /// # Errors
+    /// When the file of offsets cannot be used, or the collectives cannot be read.
+    pub fn apply(&self, trace: Trace, request: &Request, global: &GlobalArguments) -> Result<Trace, Failure> {
+        let print_note = |text: String| {
+            if !global.quiet {
+                messages::print_note(text);
+            }
+        };
+        if !request.contains_key("clocks") {
+            if self.align != Alignment::None {
+                print_note(
+                    "note: --align changes nothing, the answer compares no times of different processes".to_owned(),
+                );
+            }
+            return Ok(trace);
+        }
+        let nodes: BTreeSet<i64> = trace.members().iter().map(|member| member.process.node).collect();
+        if self.align == Alignment::None && nodes.len() < 2 {
+            return Ok(trace);
+        }
+        let (trace, aligned) = align(trace, &self.align).map_err(|error| match error.downcast::<OffsetsError>() {
+            Ok(wrong) => Failure::Usage(wrong.to_string()),
+            Err(error) => Failure::from(error),
+        })?;
+        for sentence in self.sentences(&aligned) {
+            print_note(format!("note: {sentence}"));
+        }
+        Ok(trace)
+    }
+
+    fn sentences(&self, aligned: &Aligned) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if aligned.clocks.len() > 1 {
+            let groups: Vec<String> = aligned.clocks.iter().map(listed).collect();
+            let advice = if self.align == Alignment::None { "; --align brings clocks together" } else { "" };
+            let groups = groups.join(" | ");
+            sentences.push(format!("times are compared only among ranks of one clock: {groups}{advice}"));
+        }
+        sentences.push(match (aligned.residual, &self.align) {
+            (Some(residual), _) => format!(
+                "ends of {} collectives on one clock lie {} ns apart in the median, {} ns at most: no time of two machines is surer than that",
+                residual.collectives, residual.median_ns, residual.max_ns
+            ),
+            (None, Alignment::None) => return sentences,
+            (None, _) => "no ranks on one clock have a collective in common, so nobody can tell how far their clocks are apart".to_owned(),
+        });
+        sentences
+    }
+}
+
+/// Ranks as `0-3,7`.
+fn listed(ranks: &BTreeSet<i64>) -> String {
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    for rank in ranks {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(*rank) => *last = *rank,
+            _ => runs.push((*rank, *rank)),
+        }
+    }
+    let run = |(first, last): &(i64, i64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    runs.iter().map(run).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_listed_in_runs() {
+        assert_eq!(listed(&[0, 1, 2, 5, 7, 8].into()), "0-2,5,7-8");
+        assert_eq!(listed(&[].into()), "");
+    }
+}

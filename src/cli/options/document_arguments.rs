@@ -1,0 +1,245 @@
+//! What verbs that show an analysis ask for, and how they end.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::filters::{print_partly_unmatched, print_unmatched};
+use super::global::GlobalArguments;
+use super::input::InputArguments;
+use super::plot;
+use crate::cli::commands::scan::conclude;
+use crate::cli::exit::{DONE, EXCEEDED, Failure, NO_DATA, PARTIAL};
+use crate::cli::output::delivery::resolved;
+use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
+use crate::cli::output::messages;
+use crate::engine::{NameForm, Registry};
+use crate::findings::{Finding, Priority, RuleBook, RuleBookError};
+use crate::report::analysis::{Analysis, AnalysisOptions};
+use crate::report::document::{Block, Document, Layout, chart_name};
+use crate::trace::Trace;
+
+/// Options of verbs that show an analysis.
+#[derive(Args, Clone, Debug)]
+pub struct DocumentArguments {
+    /// Form of kernel names to show and group by
+    #[arg(long, value_enum, default_value_t, help_heading = "Analysis")]
+    name: NameForm,
+    /// Set a rule threshold; repeatable
+    #[arg(long, value_name = "RULE.THRESHOLD=NUMBER", help_heading = "Analysis")]
+    set: Vec<String>,
+    /// Rule thresholds: a TOML file with a table of numbers for each rule
+    #[arg(long, value_name = "FILE", help_heading = "Analysis")]
+    rules: Option<PathBuf>,
+    /// Exit with 4 if a finding has this priority or a higher one, and name it on standard error
+    #[arg(long, value_enum, value_name = "PRIORITY", help_heading = "Analysis")]
+    fail_on: Option<FailOn>,
+    /// Analyze the whole run with warm-up and pauses, even if it has a steady part
+    #[arg(long, help_heading = "Analysis")]
+    whole_run: bool,
+    /// Document title
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    title: Option<String>,
+    /// Show only these sections, such as time,hotspots; TraceLens sheets have separate options
+    #[arg(long, value_name = "SECTION,…", value_delimiter = ',', help_heading = "Output")]
+    sections: Vec<String>,
+    /// Omit these sections
+    #[arg(long, value_name = "SECTION,…", value_delimiter = ',', help_heading = "Output")]
+    without: Vec<String>,
+    /// Also write the charts as SECTION-QUERY.svg and .png into this directory, for any format
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub charts: Option<PathBuf>,
+}
+
+/// The least priority that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// Only high
+    High,
+    /// High and medium
+    Medium,
+    /// All but informational
+    Low,
+    /// Any
+    Info,
+}
+
+impl FailOn {
+    fn priority(self) -> Priority {
+        match self {
+            Self::High => Priority::High,
+            Self::Medium => Priority::Medium,
+            Self::Low => Priority::Low,
+            Self::Info => Priority::Info,
+        }
+    }
+}
+
+impl DocumentArguments {
+    /// What the analysis is to show and ask, in a document of this format.
+    ///
+    /// # Errors
+    /// When a threshold or a section is not known, a file cannot be read, or the format has no place for what is asked for.
+    pub fn options(
+        &self,
+        registry: &Registry,
+        output: &DocumentOutput,
+        format: DocumentFormat,
+    ) -> Result<AnalysisOptions, Failure> {
+        let threshold_us = output.tracelens.short_threshold_us().to_string();
+        let layout = self.layout()?.with("threshold_us", &threshold_us);
+        let has_charts = format.has_charts() || self.charts.is_some();
+        Ok(AnalysisOptions {
+            registry: registry.clone(),
+            rules: self.rule_book()?,
+            layout: if has_charts { layout } else { layout.without_charts() },
+            name: self.name,
+            rows: output.rows(format),
+            questions: output.questions(format)?,
+            prompt: None,
+            title: self.title.clone().filter(|title| !title.trim().is_empty()),
+            whole_run: self.whole_run,
+        })
+    }
+
+    /// Names the findings that are what `--fail-on` names, after the name of their run if there are several; tells whether there
+    /// are any.
+    pub fn print_failed(&self, findings: &[Finding], run: Option<&str>, global: &GlobalArguments) -> bool {
+        let Some(least) = self.fail_on.map(FailOn::priority) else { return false };
+        let of_run = run.map(|run| format!("{run}: ")).unwrap_or_default();
+        let failed = findings.iter().filter(|finding| finding.priority <= least);
+        let line = |finding: &Finding| {
+            format!("failed: {of_run}{} ({}): {}", finding.id, finding.priority.word(), finding.title)
+        };
+        let lines: Vec<String> = failed.map(line).collect();
+        messages::print_notes(&lines, "failed: ", global);
+        !lines.is_empty()
+    }
+
+    /// Where the charts of a run go, or those of the only document.
+    pub fn charts_of(&self, run: Option<&str>) -> Option<PathBuf> {
+        let directory = self.charts.as_ref()?;
+        Some(run.map_or_else(|| directory.clone(), |run| directory.join(run)))
+    }
+
+    /// Refuses a directory for charts, or those of these runs in it, that cannot be one, is an input, holds other files of their
+    /// names, or lies in what is written as a whole.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] when charts cannot be written there.
+    pub fn check_charts<'a>(
+        &self,
+        layout: &Layout,
+        input: &InputArguments,
+        written: impl Iterator<Item = &'a Path>,
+        runs: &[Option<&str>],
+    ) -> Result<(), Failure> {
+        let Some(directory) = &self.charts else { return Ok(()) };
+        plot::check_directory(directory, input)?;
+        let names = layout.chart_names();
+        let written: Vec<(PathBuf, &Path)> = written.map(|path| (resolved(path), path)).collect();
+        for directory in runs.iter().filter_map(|run| self.charts_of(*run)) {
+            plot::check_names(&directory, &names)?;
+            let place = resolved(&directory);
+            if let Some((_, path)) = written.iter().find(|(whole, _)| place.starts_with(whole)) {
+                return Err(Failure::Usage(format!(
+                    "{} lies in {}, which is written as a whole; name another directory with --charts",
+                    directory.display(),
+                    path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the charts that were asked for into the directory, or one of this name in it, and says where. A document whose
+    /// format has no place for charts has none after that.
+    ///
+    /// # Errors
+    /// When they cannot be drawn or written.
+    pub fn take_charts(
+        &self,
+        document: &mut Document,
+        format: DocumentFormat,
+        run: Option<&str>,
+        global: &GlobalArguments,
+    ) -> Result<(), Failure> {
+        let Some(directory) = self.charts_of(run) else { return Ok(()) };
+        let written = write_charts(document, &directory)?;
+        if !format.has_charts() {
+            document.drop_charts();
+        }
+        if !global.quiet {
+            messages::print_note(format_args!("wrote {written} charts to {}", directory.display()));
+        }
+        Ok(())
+    }
+
+    /// The exit code, when the document is written; says what is missing.
+    ///
+    /// # Errors
+    /// When the trace cannot be asked what filters left.
+    pub fn end(&self, trace: Option<&Trace>, analysis: &Analysis, global: &GlobalArguments) -> Result<u8, Failure> {
+        let of_source = analysis.source.as_ref().map_or(DONE, conclude);
+        if let Some(trace) = trace {
+            print_partly_unmatched(trace, global);
+        }
+        let has_failed = self.print_failed(&analysis.document.findings, None, global);
+        let is_damaged = trace.is_some_and(|trace| messages::report_damage(trace, global));
+        let is_partial = is_damaged || of_source == PARTIAL;
+        let is_unmatched = match trace {
+            _ if is_partial => false,
+            None => of_source == NO_DATA,
+            Some(trace) => print_unmatched(trace, &analysis.unmatched, analysis.is_empty, global),
+        };
+        Ok(match (has_failed, is_partial, is_unmatched) {
+            (true, _, _) => EXCEEDED,
+            (false, true, _) => PARTIAL,
+            (false, false, true) => NO_DATA,
+            (false, false, false) => DONE,
+        })
+    }
+
+    fn layout(&self) -> Result<Layout, Failure> {
+        let named = |ids: &[String]| -> Vec<String> { ids.iter().filter(|id| !id.is_empty()).cloned().collect() };
+        let (mut sections, without) = (named(&self.sections), named(&self.without));
+        let layout = Layout::builtin().map_err(anyhow::Error::from)?;
+        layout.know(&sections).map_err(|error| Failure::Usage(format!("--sections {error}")))?;
+        let layout = layout.without(&without).map_err(|error| Failure::Usage(format!("--without {error}")))?;
+        if sections.is_empty() {
+            return Ok(layout);
+        }
+        let asked = sections.join(",");
+        sections.retain(|id| !without.contains(id));
+        if sections.is_empty() {
+            let reason = format!("--without {} leaves nothing of --sections {asked}", without.join(","));
+            return Err(Failure::Usage(format!("{reason}; name a section in one of them only")));
+        }
+        layout.only(&sections).map_err(|error| Failure::Usage(format!("--sections {error}")))
+    }
+
+    fn rule_book(&self) -> Result<RuleBook, Failure> {
+        let usage = |error: RuleBookError| Failure::Usage(error.to_string());
+        let mut book = RuleBook::builtin().map_err(anyhow::Error::from)?;
+        if let Some(file) = &self.rules {
+            let shown = file.display().to_string();
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| Failure::Usage(format!("cannot read {shown}: {error}; name a readable file")))?;
+            book = book.with_file(&shown, &text).map_err(usage)?;
+        }
+        self.set.iter().try_fold(book, |book, text| book.with_assignment(text)).map_err(usage)
+    }
+}
+
+/// Writes the charts of a document into a directory, and gives how many there are.
+fn write_charts(document: &Document, directory: &Path) -> Result<usize, Failure> {
+    let mut written = 0;
+    for section in &document.sections {
+        for block in &section.blocks {
+            let Block::Chart(drawn) = block else { continue };
+            plot::write_chart(&drawn.chart, directory, &chart_name(&section.id, &drawn.id))?;
+            written += 1;
+        }
+    }
+    Ok(written)
+}

@@ -1,0 +1,119 @@
+//! Where a document goes: what cannot be written is refused before anything is read.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use super::input::InputArguments;
+use crate::cli::exit::Failure;
+use crate::cli::output::delivery::{check_file, unknown_extension};
+use crate::cli::output::document_output::{DocumentFormat, DocumentOutput};
+use crate::export::target::Target;
+use crate::report::folder;
+use crate::report::folder::Place;
+
+impl DocumentOutput {
+    /// The file or folder to write, which is named `stem` where only a directory is given; `None` for standard output.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] when the file or its directory cannot be what was named, or when the file is an input.
+    pub fn file(&self, input: &InputArguments, format: DocumentFormat, stem: &str) -> Result<Option<PathBuf>, Failure> {
+        let refuse = |path: &Path, reason: &str| Err(Failure::Usage(format!("{} {reason}", path.display())));
+        if self.output.as_ref().is_some_and(|output| output.as_os_str() == "-") {
+            return match &self.directory {
+                Some(directory) => refuse(directory, "takes no standard output; leave out -d, or name a file with -o"),
+                None => check_stream(format),
+            };
+        }
+        let mut path = match (&self.directory, &self.output) {
+            (None, None) => return check_stream(format),
+            (Some(directory), None) if format.of_folder().is_some() => return check_folder(directory, input),
+            (Some(directory), _) if directory.exists() && !directory.is_dir() => {
+                return refuse(directory, "is no directory; name one with -d, or the file with -o");
+            }
+            (Some(_), Some(output)) if output.is_absolute() => {
+                return refuse(output, "is absolute, which leaves -d nothing to say; leave -d out");
+            }
+            (Some(directory), Some(output)) => directory.join(output),
+            (Some(directory), None) => directory.join(format!("{stem}.{}", format.extension())),
+            (None, Some(output)) => output.clone(),
+        };
+        let missing = |parent: &Path| !parent.as_os_str().is_empty() && !parent.is_dir();
+        let is_nowhere = self.directory.is_none() && path.parent().is_some_and(missing);
+        let nowhere = "is in a directory that does not exist; create it, or name it with -d";
+        if format.of_folder().is_some() {
+            return if is_nowhere { refuse(&path, nowhere) } else { check_folder(&path, input) };
+        }
+        if self.format.is_none()
+            && path.extension().is_some_and(|extension| extension == "csv" || extension == "parquet")
+        {
+            return refuse(
+                &path,
+                "would be a folder as a document; name a folder with -o, and --format csv or parquet",
+            );
+        }
+        if path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return refuse(&path, "is a directory; name it with -d, or a file in it with -o");
+        }
+        if self.format.is_none() && names_no_format(&path) {
+            return Err(unknown_extension(&path, "documents", &DocumentFormat::extensions()));
+        }
+        // A link, a FIFO or a device is named as it is.
+        let is_special = path.symlink_metadata().is_ok_and(|there| !there.is_file() && !there.is_dir());
+        let is_open = Target::resolve(&path).is_ok_and(|target| target.is_stream());
+        if !is_special && !is_open && DocumentFormat::of_extension(&path) != Some(format) {
+            path.as_mut_os_string().push(format!(".{}", format.extension()));
+        }
+        if path.is_dir() {
+            return refuse(&path, "is a directory; name another file with -o");
+        }
+        if is_nowhere {
+            return refuse(&path, nowhere);
+        }
+        if path.exists() && input.contain(&path) {
+            return refuse(&path, "is an input, which is never written; name another file with -o");
+        }
+        // With -d the directory may be made later.
+        if !path.parent().is_some_and(missing) {
+            check_file(&path)?;
+        }
+        Ok(Some(path))
+    }
+}
+
+/// Whether a file has an extension of something else than a document.
+fn names_no_format(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| !extension.is_empty()) && DocumentFormat::of_extension(path).is_none()
+}
+
+/// Refuses standard output where the format cannot go there.
+fn check_stream(format: DocumentFormat) -> Result<Option<PathBuf>, Failure> {
+    if format.of_folder().is_some() {
+        let word = format.extension();
+        return Err(Failure::Usage(format!("a document in {word} is a folder with several files; name one with -o")));
+    }
+    if format == DocumentFormat::Xlsx && io::stdout().is_terminal() {
+        return Err(Failure::Usage("a workbook does not go to a terminal; name a file with -o".to_owned()));
+    }
+    Ok(None)
+}
+
+/// Refuses a folder that holds what was not written here, or that is an input.
+fn check_folder(path: &Path, input: &InputArguments) -> Result<Option<PathBuf>, Failure> {
+    let shown = path.display();
+    if path.exists() && input.contain(path) {
+        return Err(Failure::Usage(format!(
+            "{shown} is an input, which is never written; name another folder with -o"
+        )));
+    }
+    match folder::place(path).with_context(|| format!("cannot read {shown}"))? {
+        Place::Free | Place::Ours => Ok(Some(path.to_owned())),
+        Place::Foreign(None) => {
+            Err(Failure::Usage(format!("{shown} is no folder, and the document is one; name another with -o")))
+        }
+        Place::Foreign(Some(name)) => Err(Failure::Usage(format!(
+            "{shown} holds {name}, which is not from an earlier analysis; name a new or an empty folder with -o"
+        ))),
+    }
+}

@@ -1,0 +1,129 @@
+//! What an analysis looks at beside traces: source code, and thread traces of another directory.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::global::GlobalArguments;
+use super::input::InputArguments;
+use crate::cli::commands::scan::warn_of_limits;
+use crate::cli::exit::Failure;
+use crate::cli::output::messages;
+use crate::cli::output::progress::Progress;
+use crate::input::thread_traces_below;
+use crate::report::analysis::{Analysis, AnalysisOptions};
+use crate::source::scan::{Limits, Target, TreeScan, scan};
+use crate::trace::Trace;
+
+/// Architecture that passes of counters fit where no trace tells one.
+const ARCHITECTURE: &str = "gfx942";
+
+/// What an analysis looks at beside traces.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Input")]
+pub struct ExtraInputs {
+    /// Source code to scan, as `scan` does, alone or with its trace. The trace overrides what the source only suggests
+    #[arg(long, value_name = "DIR")]
+    source_dir: Option<PathBuf>,
+    /// Thread traces: instruction statistics (stats_*.csv) of `rocprofv3 --att` in this directory or below. Those among the
+    /// inputs are always read
+    #[arg(long, value_name = "DIR")]
+    att_dir: Option<PathBuf>,
+}
+
+impl ExtraInputs {
+    /// Whether anything is named.
+    pub fn is_given(&self) -> bool {
+        self.source_dir.is_some() || self.att_dir.is_some()
+    }
+
+    /// The inputs with the thread traces; `None` where only source code is named.
+    ///
+    /// # Errors
+    /// When there is nothing to analyse, or when a directory is none.
+    pub fn inputs(&self, inputs: &InputArguments, global: &GlobalArguments) -> Result<Option<InputArguments>, Failure> {
+        if let Some(directory) = &self.source_dir {
+            check_directory("--source-dir", directory, "source code")?;
+        }
+        let Some(directory) = &self.att_dir else {
+            return match (inputs.is_empty(), &self.source_dir) {
+                (false, _) => Ok(Some(inputs.clone())),
+                (true, Some(_)) => Ok(None),
+                (true, None) => Err(Failure::Usage(
+                    "nothing to analyse is named; at least one of INPUT (traces), --att-dir (thread traces) and --source-dir (source code) is required"
+                        .to_owned(),
+                )),
+            };
+        };
+        check_directory("--att-dir", directory, "stats_*.csv of `rocprofv3 --att`")?;
+        let shown = directory.display();
+        let (found, unread) = thread_traces_below(directory).with_context(|| format!("cannot list {shown}"))?;
+        for path in unread.iter().filter(|_| !global.quiet) {
+            messages::print_note(format_args!(
+                "warning: {} holds no instruction statistics and is passed over",
+                path.display()
+            ));
+        }
+        if found.is_empty() {
+            return Err(Failure::Usage(format!(
+                "--att-dir {shown} has no stats_*.csv; name the directory that `rocprofv3 --att` wrote"
+            )));
+        }
+        Ok(Some(inputs.with_more(&found)))
+    }
+
+    /// The analysis of the trace, of the source code, or of both.
+    ///
+    /// # Errors
+    /// When the tables or the source code cannot be read.
+    pub fn analyze(
+        &self,
+        trace: Option<&Trace>,
+        options: &AnalysisOptions,
+        global: &GlobalArguments,
+    ) -> Result<Analysis, Failure> {
+        if let Some(trace) = trace {
+            messages::warn(trace, global);
+        }
+        let of_trace = trace.map(|trace| trace.analyze(options)).transpose()?;
+        let source = self.scan(of_trace.as_ref(), global)?;
+        let mut analysis = match (of_trace, source) {
+            (Some(analysis), Some(tree)) => analysis.with_source(tree, options.rows)?,
+            (Some(analysis), None) => analysis,
+            (None, Some(tree)) => Analysis::of_source(tree, options.rows, options.prompt.clone())?,
+            (None, None) => return Err(anyhow::anyhow!("internal: there is nothing to analyse").into()),
+        };
+        if let Some(title) = &options.title {
+            analysis.document.title.clone_from(title);
+        }
+        Ok(analysis)
+    }
+
+    /// The scan of the source code, for the program and the GPUs of the trace where there is one.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    fn scan(&self, analysis: Option<&Analysis>, global: &GlobalArguments) -> Result<Option<TreeScan>, Failure> {
+        let Some(directory) = &self.source_dir else { return Ok(None) };
+        let target = Target {
+            architecture: analysis.and_then(|one| one.collected.architecture()).unwrap_or(ARCHITECTURE).to_owned(),
+            program: analysis.map(|one| one.collected.program.clone()).unwrap_or_default(),
+        };
+        let progress = Progress::of_files(global);
+        let tree = scan(directory, Limits::default(), &target, &progress);
+        progress.finish();
+        let tree = tree.with_context(|| format!("cannot read {}", directory.display()))?;
+        warn_of_limits(&tree, "`wavesieve scan` with ", global);
+        Ok(Some(tree))
+    }
+}
+
+fn check_directory(option: &str, path: &Path, holds: &str) -> Result<(), Failure> {
+    let problem = match (path.exists(), path.is_dir()) {
+        (_, true) => return Ok(()),
+        (true, _) => "is no directory",
+        (false, _) => "does not exist",
+    };
+    Err(Failure::Usage(format!("{option} {} {problem}; name a directory with {holds}", path.display())))
+}

@@ -1,0 +1,132 @@
+//! The options that choose what an answer is about, and what is said about them.
+
+use clap::Args;
+use regex::Regex;
+
+use super::global::GlobalArguments;
+use crate::cli::exit::Failure;
+use crate::cli::output::messages;
+use crate::schema::Table;
+use crate::trace::Trace;
+use crate::trace::selection::{
+    Condition, Filters, IterationSet, NumberSet, Window, WindowMode, explained, lost_ranks, parse_duration_ns,
+    partly_unmatched, untouched,
+};
+
+/// Which events of the trace to look at.
+#[derive(Args, Clone, Debug)]
+pub struct FilterArguments {
+    /// Time window FROM:TO: 10%:90% or +1s:+1500ms of each process's span, -1s: for its last second, clock times in ns,
+    /// @marker for a ROCTx range (@marker/2 for the third of that name), or steady for the steady part
+    #[arg(long, value_name = "WINDOW", allow_hyphen_values = true, help_heading = "Filters")]
+    window: Option<Window>,
+    /// Iterations FIRST..LAST of each process (inclusive, from 0), or steady, warmup or cooldown: the window from the start
+    /// of the first to the end of the last (`wavesieve table iterations` lists them)
+    #[arg(long = "iter", value_name = "ITERATIONS", help_heading = "Filters")]
+    iterations: Option<IterationSet>,
+    /// Events that a window keeps; busy, idle and exposed time is always cut at the window
+    #[arg(long, value_enum, default_value_t, value_name = "MODE", help_heading = "Filters")]
+    window_mode: WindowMode,
+    /// Keep these ranks, such as 0,4-7
+    #[arg(long = "rank", value_name = "LIST", help_heading = "Filters")]
+    ranks: Option<NumberSet>,
+    /// Keep these GPUs, by index in the process
+    #[arg(long = "gpu", value_name = "LIST", help_heading = "Filters")]
+    gpus: Option<NumberSet>,
+    /// Keep kernels whose full or short name matches this regular expression
+    #[arg(long, value_name = "REGEX", value_parser = pattern, allow_hyphen_values = true, help_heading = "Filters")]
+    kernel: Option<Regex>,
+    /// Keep kernels of these categories
+    #[arg(long = "category", value_name = "NAME,…", value_delimiter = ',', help_heading = "Filters")]
+    category: Vec<String>,
+    /// Keep these streams, by id
+    #[arg(long = "stream", value_name = "LIST", help_heading = "Filters")]
+    streams: Option<NumberSet>,
+    /// Keep these queues, by id
+    #[arg(long = "queue", value_name = "LIST", help_heading = "Filters")]
+    queues: Option<NumberSet>,
+    /// Keep API calls and ranges of these domains, such as hip,marker
+    #[arg(long = "domain", value_name = "NAME,…", value_delimiter = ',', help_heading = "Filters")]
+    domain: Vec<String>,
+    /// Keep events at least this long, such as 10us
+    #[arg(long, value_name = "TIME", value_parser = parse_duration_ns, help_heading = "Filters")]
+    min_duration: Option<i64>,
+    /// Keep rows matching a SQL condition: of the query's main table, or of every table that has its columns
+    #[arg(long = "where", value_name = "SQL", value_parser = Condition::parse, allow_hyphen_values = true,
+          help_heading = "Filters")]
+    condition: Option<Condition>,
+}
+
+fn pattern(text: &str) -> Result<Regex, String> {
+    Regex::new(text).map_err(|error| {
+        let reason = error.to_string();
+        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        format!("invalid regular expression ({reason}); put \\ before a character to match it literally")
+    })
+}
+
+impl FilterArguments {
+    /// The choice; a condition is put to the `subject` alone where there is one.
+    ///
+    /// # Errors
+    /// When the subject lacks a column of the condition.
+    pub fn choice(&self, subject: Option<&'static Table>) -> Result<Filters, Failure> {
+        let condition = match (self.condition.clone(), subject) {
+            (Some(condition), Some(subject)) => Some(condition.on(subject).map_err(Failure::Usage)?),
+            (condition, _) => condition,
+        };
+        let words = |words: &[String]| words.iter().filter(|word| !word.is_empty()).cloned().collect();
+        Ok(Filters {
+            window: self.window.clone(),
+            iterations: self.iterations,
+            window_mode: self.window_mode,
+            ranks: self.ranks.clone(),
+            gpus: self.gpus.clone(),
+            kernel: self.kernel.clone(),
+            categories: words(&self.category),
+            streams: self.streams.clone(),
+            queues: self.queues.clone(),
+            domains: words(&self.domain),
+            min_duration_ns: self.min_duration,
+            condition,
+        })
+    }
+}
+
+/// Says which filters do not choose among the tables that are read.
+pub fn note_untouched<'a>(trace: &Trace, tables: impl Iterator<Item = &'a str>, global: &GlobalArguments) {
+    for sentence in untouched(trace.choice(), tables).into_iter().filter(|_| !global.quiet) {
+        messages::print_note(format_args!("note: {sentence}"));
+    }
+}
+
+/// Says which filters match nothing, and tells whether there is one. What is costly to find out is only looked at for an
+/// answer without rows; then filters that only together match nothing are named too.
+///
+/// # Errors
+/// When a table cannot be read.
+pub fn explain_unmatched(trace: &Trace, no_rows: bool, global: &GlobalArguments) -> Result<bool, Failure> {
+    print_partly_unmatched(trace, global);
+    Ok(print_unmatched(trace, &explained(trace, no_rows, no_rows)?, no_rows, global))
+}
+
+/// Says which parts of filters match nothing while others do.
+pub fn print_partly_unmatched(trace: &Trace, global: &GlobalArguments) {
+    for sentence in partly_unmatched(trace).into_iter().filter(|_| !global.quiet) {
+        messages::print_note(format_args!("note: {sentence}"));
+    }
+}
+
+/// Says these sentences about filters that match nothing, and tells whether there is one.
+pub fn print_unmatched(trace: &Trace, sentences: &[String], no_rows: bool, global: &GlobalArguments) -> bool {
+    if !global.quiet {
+        if let Some(lost) = lost_ranks(trace) {
+            messages::print_note(format_args!("note: {lost}"));
+        }
+        let what = if no_rows { "no rows" } else { "no match" };
+        for sentence in sentences {
+            messages::print_note(format_args!("{what}: {sentence}"));
+        }
+    }
+    !sentences.is_empty()
+}

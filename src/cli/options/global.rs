@@ -1,0 +1,81 @@
+//! Options of every command.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::memory;
+use crate::input::available_bytes;
+use crate::trace::jobs::Jobs;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Options of every verb.
+#[derive(Args, Clone, Debug)]
+pub struct GlobalArguments {
+    /// Worker threads [default: all cores]
+    #[arg(long, value_name = "N", global = true, help_heading = "Global",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Files and processes to read in parallel, each with all threads [default: threads + 1; 1 with one thread]
+    #[arg(long, value_name = "N", global = true, help_heading = "Global",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Memory budget for processes read in parallel, by estimate, such as 8G or 50%; one at a time is always read
+    /// [default: half of the memory of the machine or container]
+    #[arg(long, value_name = "SIZE", global = true, help_heading = "Global", value_parser = memory::parse)]
+    memory_limit: Option<u64>,
+    /// When to use colors
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN", help_heading = "Global")]
+    color: ColorChoice,
+    /// Print errors only
+    #[arg(short, long, global = true, help_heading = "Global")]
+    pub quiet: bool,
+    /// Log progress and times to standard error
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = "Global")]
+    pub verbose: bool,
+    /// Add or replace queries: a directory of .sql files
+    #[arg(long, value_name = "DIR", global = true, help_heading = "Global")]
+    pub queries: Option<PathBuf>,
+}
+
+impl GlobalArguments {
+    /// Threads to use.
+    pub fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        self.threads.map_or_else(all, usize::from)
+    }
+
+    /// How many processes are read at the same time.
+    pub fn jobs(&self) -> Jobs {
+        let memory_bytes = self.memory_limit.unwrap_or_else(|| available_bytes().map_or(u64::MAX, |all| all / 2));
+        let jobs = Jobs::for_threads(self.threads(), memory_bytes);
+        self.jobs.map_or(jobs, |count| Jobs { count: usize::from(count), ..jobs })
+    }
+
+    /// Whether what is written to standard output may have colours.
+    pub fn color(&self) -> bool {
+        match self.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+                let forced = set("CLICOLOR_FORCE");
+                let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+                let off = set("NO_COLOR") || std::env::var_os("CLICOLOR").is_some_and(|value| value == "0") && !forced;
+                !off && (forced || (!dumb && std::io::stdout().is_terminal()))
+            }
+        }
+    }
+}

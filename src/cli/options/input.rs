@@ -1,0 +1,249 @@
+//! Options of commands that read traces: the inputs, how they are read, and the cache.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use regex::Regex;
+
+use super::filters::FilterArguments;
+use super::global::GlobalArguments;
+use crate::analysis::categories::Categories;
+use crate::analysis::hardware::metrics::{Definitions, measured_roofs};
+use crate::cli::exit::Failure;
+use crate::cli::output::delivery::resolved;
+use crate::cli::output::messages;
+use crate::cli::output::progress::{Progress, ReadingProgress};
+use crate::columns::requests::Request;
+use crate::derive::source_request;
+use crate::export::cache;
+use crate::input::{Cache, LoadOptions, Reader, load_candidates, load_with_cache};
+use crate::report::batch::Run;
+use crate::schema::Table;
+use crate::trace::Trace;
+use crate::trace::jobs::Jobs;
+
+/// Where the trace is and how its ranks are told apart.
+#[derive(Args, Clone, Debug)]
+pub struct InputArguments {
+    /// Files, directories (searched recursively) and glob patterns: rocpd and RPD databases, rocprofv3 JSON
+    /// and CSV, ROCm Compute Profiler folders, datasets
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<String>,
+    /// Same as INPUT, for rocpd command lines
+    #[arg(short = 'i', long = "input", value_name = "INPUT", num_args = 1..)]
+    more_inputs: Vec<String>,
+    /// Take the rank from the path: the first group of this regular expression, or its whole match if it has no group
+    #[arg(long, value_name = "REGEX", help_heading = "Input")]
+    rank_from: Option<String>,
+    /// Kernel category rules, tried before the built-in ones
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    categories: Option<PathBuf>,
+    /// Metric definitions; they override built-ins with the same id
+    #[arg(long = "metrics", value_name = "FILE", help_heading = "Input")]
+    metric_definitions: Option<PathBuf>,
+    /// Measured roofs instead of theoretical ones: roofline.csv of ROCm Compute Profiler
+    #[arg(long, value_name = "FILE", help_heading = "Input")]
+    roofs: Option<PathBuf>,
+    /// Reader of SQLite databases
+    #[arg(long, value_enum, default_value_t, value_name = "READER", help_heading = "Input")]
+    reader: ReaderChoice,
+    #[command(flatten)]
+    filters: FilterArguments,
+}
+
+/// What reads rows of SQLite databases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ReaderChoice {
+    /// Read the file's pages directly, or use SQLite if that fails
+    #[default]
+    Auto,
+    /// Use SQLite
+    Sqlite,
+    /// Read the file's pages directly, or fail; single tables that only SQLite can read are read by SQLite
+    Pages,
+}
+
+impl From<ReaderChoice> for Reader {
+    fn from(choice: ReaderChoice) -> Self {
+        match choice {
+            ReaderChoice::Auto => Self::Auto,
+            ReaderChoice::Sqlite => Self::Sqlite,
+            ReaderChoice::Pages => Self::Pages,
+        }
+    }
+}
+
+impl InputArguments {
+    /// Whether none is named.
+    pub fn is_empty(&self) -> bool {
+        self.inputs.is_empty() && self.more_inputs.is_empty()
+    }
+
+    /// The same with further files.
+    #[must_use]
+    pub fn with_more(&self, files: &[PathBuf]) -> Self {
+        let mut all = self.clone();
+        all.more_inputs.extend(files.iter().map(|file| file.to_string_lossy().into_owned()));
+        all
+    }
+
+    /// Opens the trace with what the filters choose.
+    ///
+    /// # Errors
+    /// When no input is named, an option is wrong, or no trace is found; when the subject lacks a column of `--where`.
+    pub fn open(&self, global: &GlobalArguments, opening: &Opening<'_>) -> Result<Trace, Failure> {
+        let choice = self.filters.choice(opening.subject)?;
+        let inputs = self.named()?;
+        let rank_from = self
+            .rank_from
+            .as_deref()
+            .map(|pattern| {
+                Regex::new(pattern).map_err(|_| {
+                    Failure::Usage(format!(
+                        "invalid --rank-from `{pattern}`: not a regular expression; try 'rank(\\d+)'"
+                    ))
+                })
+            })
+            .transpose()?;
+        // What is left out is not worth reading ahead, and filters look at tables of their own first.
+        let whole = !choice.chooses_rows() && choice.ranks.is_none();
+        let ahead = opening.request.filter(|_| whole).map(source_request).unwrap_or_default();
+        let options = LoadOptions {
+            rank_from,
+            categories: self.categories()?,
+            ahead,
+            reader: self.reader.into(),
+            threads: global.threads(),
+            jobs: opening.jobs.unwrap_or_else(|| global.jobs()),
+            cache: opening.cache.and_then(|cache| cache.cache.as_deref()).map(Cache::new),
+            // Of several at the same time no bar could be read.
+            observer: if opening.run.is_some() { None } else { ReadingProgress::on_terminal(global) },
+            exclude: opening.exclude.map(Path::to_owned),
+        };
+        let metrics = self.metrics()?;
+        let cached = options.cache.is_some();
+        let (mut trace, misses) = match opening.run {
+            Some(run) => load_candidates(&run.places, run.candidates.clone(), options)?,
+            None => load_with_cache(&inputs, options)?,
+        };
+        if cached {
+            if let Some(arguments) = opening.cache {
+                arguments.check(self, &trace)?;
+            }
+            let wanted = |rank| choice.ranks.as_ref().is_none_or(|ranks| ranks.contains(rank));
+            let processes = misses.iter().map(|miss| miss.processes).sum();
+            // Of several at the same time no bar could be read.
+            let progress = if opening.run.is_some() { Progress::hidden() } else { Progress::new(processes, 0, global) };
+            let (filled, failures) = cache::fill(trace, &misses, wanted, &progress);
+            progress.finish();
+            trace = filled;
+            for failure in failures.iter().filter(|_| !global.quiet) {
+                messages::print_note(format_args!("warning: {failure}"));
+            }
+        }
+        Ok(trace.with_metrics(metrics).select(choice)?)
+    }
+
+    /// The inputs as they were named.
+    ///
+    /// # Errors
+    /// When none is.
+    pub fn named(&self) -> Result<Vec<String>, Failure> {
+        let inputs: Vec<String> = self.inputs.iter().chain(&self.more_inputs).cloned().collect();
+        if inputs.is_empty() {
+            return Err(Failure::Usage("no input; pass a file, directory or glob".to_owned()));
+        }
+        Ok(inputs)
+    }
+
+    /// Whether a path is one of the inputs as they were named, or lies in a directory that was.
+    pub fn contain(&self, path: &Path) -> bool {
+        let Ok(path) = path.canonicalize() else { return false };
+        self.inputs.iter().chain(&self.more_inputs).any(|input| {
+            let named = Path::new(input).canonicalize().is_ok_and(|input| path.starts_with(input));
+            let matched = || {
+                glob::glob(input).is_ok_and(|mut paths| {
+                    paths.any(|found| {
+                        found.is_ok_and(|found| found.canonicalize().is_ok_and(|found| path.starts_with(found)))
+                    })
+                })
+            };
+            named || matched()
+        })
+    }
+
+    fn metrics(&self) -> Result<Arc<Definitions>, Failure> {
+        let mut definitions = Definitions::builtin();
+        if let Some(path) = &self.metric_definitions {
+            let own = definitions.with_user_metrics(&text_of(path)?, &path.display().to_string());
+            definitions = Arc::new(own.map_err(|error| Failure::Usage(error.to_string()))?);
+        }
+        if let Some(path) = &self.roofs {
+            let measured = measured_roofs(&text_of(path)?, &path.display().to_string());
+            let measured = measured.map_err(|error| Failure::Usage(error.to_string()))?;
+            definitions = Arc::new(definitions.with_measured(measured));
+        }
+        Ok(definitions)
+    }
+
+    fn categories(&self) -> Result<Categories, Failure> {
+        let Some(path) = &self.categories else { return Ok(Categories::builtin()) };
+        let text = text_of(path)?;
+        Categories::with_user_rules(&text, &path.display().to_string())
+            .map_err(|error| Failure::Usage(error.to_string()))
+    }
+}
+
+/// The text of a file that an option names.
+fn text_of(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::Usage(format!("cannot read {}: {error}; name a readable file", path.display())))
+}
+
+/// How a verb opens its inputs.
+#[derive(Clone, Copy, Default)]
+pub struct Opening<'a> {
+    /// The table that a query is about.
+    pub subject: Option<&'static Table>,
+    /// The columns that will be read.
+    pub request: Option<&'a Request>,
+    /// Where converted files are kept.
+    pub cache: Option<&'a CacheArguments>,
+    /// A directory that is no input though it lies in one.
+    pub exclude: Option<&'a Path>,
+    /// The part of the inputs to open instead of all.
+    pub run: Option<&'a Run>,
+    /// How many processes are read at the same time, where others are read beside them.
+    pub jobs: Option<Jobs>,
+}
+
+/// Where converted files are kept.
+#[derive(Args, Clone, Debug)]
+pub struct CacheArguments {
+    /// Cache converted inputs in this directory and read them from there until they change. The first run converts
+    /// whole inputs; you can always delete the directory
+    #[arg(long, value_name = "DIR", help_heading = "Input")]
+    cache: Option<PathBuf>,
+}
+
+impl CacheArguments {
+    /// Refuses a cache among the inputs or beside them.
+    fn check(&self, inputs: &InputArguments, trace: &Trace) -> Result<(), Failure> {
+        let Some(cache) = &self.cache else { return Ok(()) };
+        let place = resolved(cache);
+        let parents: BTreeSet<PathBuf> = trace
+            .members()
+            .iter()
+            .flat_map(|member| member.files.iter())
+            .filter_map(|file| file.canonicalize().ok()?.parent().map(Path::to_owned))
+            .collect();
+        let beside = parents.contains(&place) || place.parent().is_some_and(|parent| parents.contains(parent));
+        if beside || place.ancestors().any(|ancestor| inputs.contain(ancestor)) {
+            let shown = cache.display();
+            return Err(Failure::Usage(format!("--cache {shown} lies among the inputs; name a directory elsewhere")));
+        }
+        Ok(())
+    }
+}

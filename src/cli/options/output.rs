@@ -1,0 +1,100 @@
+//! Options of commands that write tables: format, file and appearance.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::exit::Failure;
+use crate::cli::output::delivery::{extension_of, unknown_extension};
+use crate::export::unit::TimeUnit;
+
+/// Format of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum AnswerFormat {
+    /// Aligned table that fits the terminal, with readable units
+    #[default]
+    Table,
+    /// Comma-separated values
+    Csv,
+    /// Tab-separated values
+    Tsv,
+    /// Array of records
+    Json,
+    /// One record per line
+    Jsonl,
+    /// Markdown table
+    Md,
+    /// Parquet file
+    Parquet,
+    /// Arrow IPC file
+    Arrow,
+}
+
+impl AnswerFormat {
+    /// The extensions that choose a format.
+    const EXTENSIONS: [(&str, Self); 12] = [
+        ("txt", Self::Table),
+        ("csv", Self::Csv),
+        ("tsv", Self::Tsv),
+        ("json", Self::Json),
+        ("jsonl", Self::Jsonl),
+        ("ndjson", Self::Jsonl),
+        ("md", Self::Md),
+        ("markdown", Self::Md),
+        ("parquet", Self::Parquet),
+        ("arrow", Self::Arrow),
+        ("ipc", Self::Arrow),
+        ("feather", Self::Arrow),
+    ];
+
+    /// The one that the extension of a file names.
+    fn of_extension(path: &Path) -> Option<Self> {
+        let extension = extension_of(path)?;
+        Self::EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, format)| *format)
+    }
+}
+
+/// Where and how an answer is written.
+#[derive(Args, Clone, Debug)]
+pub struct OutputArguments {
+    /// Output format
+    #[arg(short, long, value_enum, help_heading = "Output")]
+    format: Option<AnswerFormat>,
+    /// Output file, - for standard output; without -f its extension selects the format
+    #[arg(short, long, value_name = "PATH", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Time unit; files keep nanoseconds by default
+    #[arg(long, value_enum, default_value_t, help_heading = "Output")]
+    pub unit: TimeUnit,
+    /// Rows to show in a terminal table, 0 for all; files always hold all rows
+    #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Output")]
+    pub rows: usize,
+    /// Do not fit tables to the terminal width
+    #[arg(long, help_heading = "Output")]
+    pub wide: bool,
+}
+
+impl OutputArguments {
+    /// The format asked for, or the one the output's extension names.
+    pub fn format(&self) -> AnswerFormat {
+        self.format.or_else(|| AnswerFormat::of_extension(self.path()?)).unwrap_or_default()
+    }
+
+    /// Refuses a file whose extension is of something else than an answer.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] with the formats.
+    pub fn check(&self) -> Result<(), Failure> {
+        let Some(path) = self.path().filter(|_| self.format.is_none()) else { return Ok(()) };
+        if extension_of(path).is_none() || path.is_dir() || AnswerFormat::of_extension(path).is_some() {
+            return Ok(());
+        }
+        let known: Vec<&str> = AnswerFormat::EXTENSIONS.iter().map(|(extension, _)| *extension).collect();
+        Err(unknown_extension(path, "answers", &known))
+    }
+
+    /// The file to write; `None` for standard output.
+    pub fn path(&self) -> Option<&PathBuf> {
+        self.output.as_ref().filter(|path| path.as_os_str() != "-")
+    }
+}

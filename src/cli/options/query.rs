@@ -1,0 +1,60 @@
+//! Options of commands that run named queries.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::exit::Failure;
+use crate::engine::{NameForm, QueryOptions, Registry};
+
+/// What a named query is asked.
+#[derive(Args, Clone, Debug)]
+pub struct QueryArguments {
+    /// Group by these columns; percentages are within the group
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Query")]
+    by: Option<Vec<String>>,
+    /// Form of kernel names to show and group by
+    #[arg(long, value_enum, default_value_t, help_heading = "Query")]
+    name: NameForm,
+    /// Show only these columns, in this order; other columns are not computed
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', help_heading = "Query")]
+    columns: Option<Vec<String>>,
+    /// Print the statement instead of running it; it also runs in DuckDB and DataFusion over the dataset tables that its
+    /// first line names
+    #[arg(long, help_heading = "Query")]
+    pub show_sql: bool,
+}
+
+impl QueryArguments {
+    /// The options of the engine, with the values of the query's own parameters.
+    pub fn options(&self, parameters: BTreeMap<String, String>) -> QueryOptions {
+        let by = self.by.as_ref().map(|by| by.iter().filter(|column| !column.is_empty()).cloned().collect());
+        let mut columns: Vec<String> = Vec::new();
+        for column in self.columns.iter().flatten().filter(|column| !column.is_empty()) {
+            if !columns.contains(column) {
+                columns.push(column.clone());
+            }
+        }
+        let columns = Some(columns).filter(|columns| !columns.is_empty());
+        QueryOptions { by, name: self.name, columns, parameters }
+    }
+}
+
+/// The queries of the binary and those of the user.
+///
+/// # Errors
+/// When a query file of the user is wrong.
+pub fn registry(queries: Option<&PathBuf>) -> Result<Registry, Failure> {
+    let mut registry = Registry::builtin()?;
+    if let Some(directory) = queries {
+        if !directory.is_dir() {
+            return Err(Failure::Usage(format!(
+                "--queries {} is no directory; name one that holds .sql files",
+                directory.display()
+            )));
+        }
+        registry.add_directory(directory)?;
+    }
+    Ok(registry)
+}

@@ -1,0 +1,160 @@
+//! Writes an answer in the format and to the place that were asked for.
+
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Result;
+
+use super::delivery::{check_file, to_stdout};
+use crate::cli::exit::Failure;
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::input::InputArguments;
+use crate::cli::options::output::{AnswerFormat, OutputArguments};
+use crate::engine::Answer;
+use crate::export::atomic::write_file;
+use crate::export::parquet::file as parquet_file;
+use crate::export::terminal::Style;
+use crate::export::unit::{convert_times, displays};
+use crate::export::{columnar, delimited, json, markdown, terminal};
+
+/// Refuses an output that would replace an input, or that cannot be written, before anything is read.
+///
+/// # Errors
+/// [`Failure::Usage`] with what to name instead.
+pub fn check_output(input: &InputArguments, output: &OutputArguments) -> Result<(), Failure> {
+    output.check()?;
+    let Some(path) = output.path() else { return Ok(()) };
+    if path.exists() && input.contain(path) {
+        let shown = path.display();
+        return Err(Failure::Usage(format!("{shown} is an input, which is never written; name another file with -o")));
+    }
+    check_file(path).map(drop)
+}
+
+/// Writes the answer.
+///
+/// # Errors
+/// When writing fails, or a binary format would go to a terminal.
+pub fn write(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
+    write_with(answer, output, global, None)
+}
+
+/// As [`write`], with sentences whole: those that do not fit a terminal go on in further lines.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_whole(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
+    write_with(answer, output, global, Some(usize::MAX))
+}
+
+fn write_with(
+    mut answer: Answer,
+    output: &OutputArguments,
+    global: &GlobalArguments,
+    wraps: Option<usize>,
+) -> Result<(), Failure> {
+    output.check()?;
+    let format = output.format();
+    if let Some(path) = output.path() {
+        check_file(path)?;
+        return Ok(write_file(path, |out| write_to_file(answer, output, out))?);
+    }
+    if !is_for_people(format) {
+        convert_times(&mut answer.frame, &mut answer.columns, output.unit);
+    }
+    let binary = matches!(format, AnswerFormat::Parquet | AnswerFormat::Arrow);
+    if binary && io::stdout().is_terminal() {
+        return Err(Failure::Usage("a binary format does not go to a terminal; name a file with -o".to_owned()));
+    }
+    to_stdout(|out| write_as(&answer, output, format, Style { wraps, ..style_for_people(output, global) }, out))
+}
+
+fn style_for_people(output: &OutputArguments, global: &GlobalArguments) -> Style {
+    Style {
+        width: terminal_width(output),
+        color: global.color(),
+        rows: Some(output.rows).filter(|n| *n > 0),
+        wraps: None,
+    }
+}
+
+/// Writes the answer to standard output as it is, in the style that suits it.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_for_people(
+    answer: &Answer,
+    output: &OutputArguments,
+    global: &GlobalArguments,
+    out: &mut dyn Write,
+) -> Result<()> {
+    write_as(answer, output, output.format(), style_for_people(output, global), out)
+}
+
+/// Writes the answer as a file holds it.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_to_file(mut answer: Answer, output: &OutputArguments, out: &mut dyn Write) -> Result<()> {
+    let format = output.format();
+    if !is_for_people(format) {
+        convert_times(&mut answer.frame, &mut answer.columns, output.unit);
+    }
+    write_as(&answer, output, format, Style { width: None, color: false, rows: None, wraps: None }, out)
+}
+
+fn is_for_people(format: AnswerFormat) -> bool {
+    matches!(format, AnswerFormat::Table | AnswerFormat::Md)
+}
+
+/// The extension of a file's name that chooses a format.
+pub fn extension(format: AnswerFormat) -> &'static str {
+    match format {
+        AnswerFormat::Table => "txt",
+        AnswerFormat::Csv => "csv",
+        AnswerFormat::Tsv => "tsv",
+        AnswerFormat::Json => "json",
+        AnswerFormat::Jsonl => "jsonl",
+        AnswerFormat::Md => "md",
+        AnswerFormat::Parquet => "parquet",
+        AnswerFormat::Arrow => "arrow",
+    }
+}
+
+fn write_as(
+    answer: &Answer,
+    output: &OutputArguments,
+    format: AnswerFormat,
+    style: Style,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let frame = &answer.frame;
+    let display = || displays(frame, &answer.columns, output.unit);
+    match format {
+        AnswerFormat::Table => terminal::write(frame, &display(), style, out),
+        AnswerFormat::Csv => delimited::write(frame, b',', out),
+        AnswerFormat::Tsv => delimited::write(frame, b'\t', out),
+        AnswerFormat::Json => json::write_array(frame, out),
+        AnswerFormat::Jsonl => json::write_lines(frame, out),
+        AnswerFormat::Md => markdown::write(frame, &display(), None, out),
+        AnswerFormat::Parquet | AnswerFormat::Arrow => {
+            // The writers of these formats need a target that can move between threads.
+            let mut bytes = Vec::new();
+            if format == AnswerFormat::Parquet {
+                parquet_file::write_frame(frame, &mut bytes)?;
+            } else {
+                columnar::write_arrow(frame, &mut bytes)?;
+            }
+            Ok(out.write_all(&bytes)?)
+        }
+    }
+}
+
+/// Width to fit tables to: that of the terminal, or of COLUMNS; no limit for a pipe.
+fn terminal_width(output: &OutputArguments) -> Option<usize> {
+    if output.wide {
+        return None;
+    }
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    columns.or_else(of_terminal)
+}

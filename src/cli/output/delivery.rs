@@ -1,0 +1,86 @@
+//! Where a text goes: to a file that appears whole, or to standard output.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::messages;
+use crate::cli::exit::Failure;
+use crate::cli::options::global::GlobalArguments;
+use crate::export::atomic::write_file;
+use crate::export::stream::write_stream;
+use crate::export::target::Target;
+
+/// Writes to a file and says so, or to standard output where none is named; then `write` learns what it needs to know of a
+/// terminal.
+///
+/// # Errors
+/// When writing fails.
+pub fn deliver(
+    path: Option<&Path>,
+    global: &GlobalArguments,
+    write: impl FnOnce(Option<&GlobalArguments>, &mut dyn Write) -> anyhow::Result<()>,
+) -> Result<(), Failure> {
+    let Some(path) = path else { return to_stdout(|out| write(Some(global), out)) };
+    write_file(path, |out| write(None, out))?;
+    print_written(path, global);
+    Ok(())
+}
+
+/// Writes to standard output.
+///
+/// # Errors
+/// When writing fails; a reader that went away is told apart by [`Failure::is_broken_pipe`].
+pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> Result<(), Failure> {
+    Ok(write_stream(io::stdout().lock(), write)?)
+}
+
+/// Refuses a file that cannot be written, before anything is read; tells what it leads to.
+///
+/// # Errors
+/// [`Failure::Usage`] with what to name instead.
+pub fn check_file(path: &Path) -> Result<Target, Failure> {
+    Target::writable(path).map_err(|refused| Failure::Usage(refused.to_string()))
+}
+
+/// The failure over a file whose extension names no format.
+pub fn unknown_extension(path: &Path, of: &str, known: &[&str]) -> Failure {
+    let known = known.join(", .");
+    let shown = path.display();
+    Failure::Usage(format!("{shown} ends in no format of {of} (.{known}); name one of them, or choose with --format"))
+}
+
+/// The extension of a file's name in lower case; none for names without one.
+pub fn extension_of(path: &Path) -> Option<String> {
+    let extension = path.extension()?.to_string_lossy().to_lowercase();
+    (!extension.is_empty()).then_some(extension)
+}
+
+/// Says that a file or folder is there.
+pub fn print_written(path: &Path, global: &GlobalArguments) {
+    if !global.quiet {
+        messages::print_note(format_args!("wrote {}", path.display()));
+    }
+}
+
+/// The path from the root, without links as far as it is there already.
+pub fn resolved(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let known = |ancestor: &Path| Some(ancestor.canonicalize().ok()?.join(absolute.strip_prefix(ancestor).ok()?));
+    absolute.ancestors().find_map(known).unwrap_or_else(|| absolute.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolved;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_not_there_yet_lies_where_its_folder_leads_to() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("there")).unwrap();
+        std::os::unix::fs::symlink(root.join("there"), root.join("link")).unwrap();
+        assert_eq!(resolved(&root.join("link/new/deep")), root.join("there/new/deep"));
+        assert_eq!(resolved(&root.join("there/./new/")), root.join("there/new"));
+    }
+}

@@ -1,0 +1,227 @@
+//! In which format a document is written, and how.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::delivery::{deliver, print_written};
+use crate::cli::exit::Failure;
+use crate::cli::options::global::GlobalArguments;
+use crate::cli::options::tracelens::TraceLensArguments;
+use crate::export::atomic::{MadeDirectories, make_directory};
+use crate::export::unit::TimeUnit;
+use crate::findings::QueryRequest;
+use crate::report::analysis::Analysis;
+use crate::report::compat::tracelens;
+use crate::report::folder;
+use crate::report::folder::{FolderFormat, FolderOptions};
+use crate::report::xlsx;
+use crate::report::xlsx::WorkbookOptions;
+use crate::report::{html, json, markdown, text};
+
+/// Columns of text where the terminal does not say.
+const WIDTH: usize = 80;
+
+/// Options of verbs that write a document.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub struct DocumentOutput {
+    /// Format of the document; without it the extension of -o chooses
+    #[arg(short, long, value_enum)]
+    pub format: Option<DocumentFormat>,
+    /// File to write, in the place of one that is there; - for standard output. The format's extension is added where it is
+    /// missing. Of csv and parquet the folder
+    #[arg(short, long, value_name = "NAME")]
+    pub output: Option<PathBuf>,
+    /// Directory to write the file to, made where there is none; the file is named analysis unless -o names it. Of csv and
+    /// parquet the folder itself, unless -o names one in it
+    #[arg(short = 'd', long = "dir", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Unit of times in text, Markdown and workbooks; csv and parquet keep nanoseconds unless one is named
+    #[arg(long, value_enum, default_value_t)]
+    pub unit: TimeUnit,
+    /// Rows of each table, 0 for all [default: 10, 50 in pages, all in workbooks and folders]
+    #[arg(long = "top-kernels", visible_alias = "top", value_name = "N")]
+    pub top: Option<usize>,
+    #[command(flatten)]
+    pub tracelens: TraceLensArguments,
+}
+
+/// Format of a document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DocumentFormat {
+    /// For the terminal
+    #[default]
+    Text,
+    /// For scripts, by a published schema
+    Json,
+    /// For wikis, issues and merge requests
+    #[value(alias = "md")]
+    Markdown,
+    /// For browsers: one file that needs no network, with charts, sorting and filters
+    #[value(alias = "webview")]
+    Html,
+    /// For spreadsheets: a workbook with a sheet for every table, and the sheets of TraceLens
+    Xlsx,
+    /// For other programs: a folder with a file for every table, and the JSON document
+    Csv,
+    /// The same as Parquet files
+    Parquet,
+}
+
+impl DocumentFormat {
+    /// The extension that names it.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Text => "txt",
+            Self::Json => "json",
+            Self::Markdown => "md",
+            Self::Html => "html",
+            Self::Xlsx => "xlsx",
+            Self::Csv => "csv",
+            Self::Parquet => "parquet",
+        }
+    }
+
+    /// Whether a document is a folder.
+    pub fn is_folder(self) -> bool {
+        self.of_folder().is_some()
+    }
+
+    /// The format of the tables of a folder.
+    pub fn of_folder(self) -> Option<FolderFormat> {
+        match self {
+            Self::Csv => Some(FolderFormat::Csv),
+            Self::Parquet => Some(FolderFormat::Parquet),
+            _ => None,
+        }
+    }
+
+    /// Whether it holds whole tables, and those of TraceLens.
+    fn is_of_tables(self) -> bool {
+        self == Self::Xlsx || self.of_folder().is_some()
+    }
+
+    /// Rows of tables where none are asked for: a page shows ten of them until it is asked for more.
+    pub fn rows(self) -> usize {
+        if self == Self::Html { 50 } else { 10 }
+    }
+
+    /// Whether it has a place for charts.
+    pub fn has_charts(self) -> bool {
+        self == Self::Html
+    }
+
+    /// The extensions of those that are files.
+    pub fn extensions() -> Vec<&'static str> {
+        let files = Self::value_variants().iter().filter(|format| !format.is_folder());
+        files.map(|format| format.extension()).collect()
+    }
+
+    /// The one that the extension of a file names.
+    pub fn of_extension(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_lowercase();
+        let is_named = |format: &Self| format.of_folder().is_none() && format.extension() == extension;
+        Self::value_variants().iter().copied().find(is_named)
+    }
+}
+
+impl DocumentOutput {
+    /// The format that was asked for, by name or by the extension of the file.
+    pub fn format(&self) -> Option<DocumentFormat> {
+        self.format.or_else(|| DocumentFormat::of_extension(self.output.as_ref()?))
+    }
+
+    /// Rows of each table, 0 for all.
+    pub fn rows(&self, format: DocumentFormat) -> usize {
+        self.top.unwrap_or(format.rows())
+    }
+
+    /// What is asked for the format alone.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] when an option is given that the format has no place for.
+    pub fn questions(&self, format: DocumentFormat) -> Result<Vec<QueryRequest>, Failure> {
+        match self.tracelens.given() {
+            _ if format.is_of_tables() => Ok(tracelens::questions(&self.tracelens.options())),
+            Some(option) => {
+                let reason = "is for workbooks and folders; choose one with --format xlsx, csv or parquet";
+                Err(Failure::Usage(format!("{option} {reason}")))
+            }
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Writes what an analysis shows to the file or folder and says so, or to standard output where none is named.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn deliver(
+        &self,
+        analysis: &Analysis,
+        format: DocumentFormat,
+        path: Option<&Path>,
+        global: &GlobalArguments,
+    ) -> Result<(), Failure> {
+        let (Some(of_tables), Some(folder)) = (format.of_folder(), path) else {
+            return self.deliver_text(path, global, |terminal, out| self.write(analysis, format, terminal, out));
+        };
+        let _made = self.make_directory(folder)?;
+        let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
+        folder::write(analysis, &FolderOptions { format: of_tables, unit, rows, tracelens }, folder)?;
+        print_written(folder, global);
+        Ok(())
+    }
+
+    /// Writes a text to the file and says so, or to standard output where none is named.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn deliver_text(
+        &self,
+        path: Option<&Path>,
+        global: &GlobalArguments,
+        write: impl FnOnce(Option<&GlobalArguments>, &mut dyn Write) -> anyhow::Result<()>,
+    ) -> Result<(), Failure> {
+        let _made = path.map(|path| self.make_directory(path)).transpose()?;
+        deliver(path, global, write)
+    }
+
+    /// Makes the directory that was named with -d.
+    fn make_directory(&self, path: &Path) -> anyhow::Result<Option<MadeDirectories>> {
+        let parent = path.parent().filter(|_| self.directory.is_some());
+        parent.map(make_directory).transpose()
+    }
+
+    /// Writes what an analysis shows; for a terminal with its width and colours.
+    ///
+    /// # Errors
+    /// When writing fails.
+    fn write(
+        &self,
+        analysis: &Analysis,
+        format: DocumentFormat,
+        terminal: Option<&GlobalArguments>,
+        out: &mut dyn Write,
+    ) -> anyhow::Result<()> {
+        let document = &analysis.document;
+        match format {
+            DocumentFormat::Csv | DocumentFormat::Parquet => anyhow::bail!("a folder cannot be written to a stream"),
+            DocumentFormat::Xlsx => {
+                let (unit, rows, tracelens) = (self.unit, self.top.unwrap_or(0), self.tracelens.options());
+                xlsx::write(analysis, &WorkbookOptions { unit, rows, tracelens }, out)
+            }
+            DocumentFormat::Json => json::write(document, out),
+            DocumentFormat::Html => html::write(document, out),
+            DocumentFormat::Markdown => markdown::write(document, self.unit, out),
+            DocumentFormat::Text => {
+                let of_terminal = || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
+                let terminal_width = || terminal.filter(|_| io::stdout().is_terminal()).and_then(|_| of_terminal());
+                let color = terminal.is_some_and(GlobalArguments::color);
+                let style = text::TextStyle { width: terminal_width().unwrap_or(WIDTH), color, unit: self.unit };
+                text::write(document, style, out)
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What is said beside an answer: texts on standard output, messages to people on standard error.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use crate::cli::exit::Failure;
+use crate::cli::options::global::GlobalArguments;
+use crate::columns::requests::Request;
+use crate::input::DEAD_LINK;
+use crate::schema::anomaly::{Anomaly, Severity};
+use crate::schema::{Origin, tables};
+use crate::text::hidden::escape_hidden;
+use crate::trace::Trace;
+use crate::trace::left_out::LeftOut;
+
+/// Of so many lines of a kind, nobody reads more.
+const LINES_OF_A_KIND: usize = 20;
+
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Begins the measurement of what [`detail`] tells.
+pub fn start() {
+    LazyLock::force(&START);
+}
+
+/// Writes a text to standard output.
+///
+/// # Errors
+/// When it cannot be written; a reader that went away is told apart by [`Failure::is_broken_pipe`].
+pub fn print(text: impl AsRef<[u8]>) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_ref())?;
+    Ok(out.flush()?)
+}
+
+/// Writes a line to standard error, without characters that a terminal would take as commands. Where nobody can read it there is no way to say so either.
+pub fn print_note(message: impl Display) {
+    let text = message.to_string();
+    let lines: Vec<Cow<'_, str>> = text.split('\n').map(escape_hidden).collect();
+    let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
+}
+
+/// Writes a line to standard error with the time since the start, where details were asked for.
+pub fn detail(global: &GlobalArguments, message: impl Display) {
+    if global.verbose && !global.quiet {
+        print_note(format_args!("[{:.2} s] {message}", START.elapsed().as_secs_f64()));
+    }
+}
+
+/// Warns of what the user should know about the inputs before reading an answer.
+pub fn warn(trace: &Trace, global: &GlobalArguments) {
+    describe(trace, global);
+    if global.quiet {
+        return;
+    }
+    let warnings = trace.notes().iter().filter(|note| note.severity <= Severity::Warning);
+    let mut by_check: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for note in warnings {
+        let key = note.first_key.as_ref().map(|key| format!("{key}: ")).unwrap_or_default();
+        by_check.entry(note.check_id).or_default().push(format!("warning: {key}{}", note.detail));
+    }
+    for lines in by_check.into_values() {
+        print_notes(&lines, "warning: ", global);
+    }
+    let about_ranks = |note: &&Anomaly| note.check_id == "rank_assignment" && note.severity == Severity::Info;
+    for note in trace.notes().iter().filter(about_ranks) {
+        print_note(format_args!("note: {}", note.detail));
+    }
+    let dead_links = trace.notes().iter().filter(|note| note.check_id == DEAD_LINK);
+    let dead_links: Vec<String> = dead_links
+        .map(|note| format!("note: {}: {}", note.first_key.as_deref().unwrap_or_default(), note.detail))
+        .collect();
+    print_notes(&dead_links, "note: ", global);
+}
+
+/// Says the first of many lines of a kind, and how many there are; all of them where details were asked for.
+pub fn print_notes(lines: &[String], prefix: &str, global: &GlobalArguments) {
+    let shown = if global.verbose { lines.len() } else { LINES_OF_A_KIND };
+    for line in lines.iter().take(shown) {
+        print_note(line);
+    }
+    let others = lines.len().saturating_sub(shown);
+    if others > 0 {
+        print_note(format_args!("{prefix}… {others} more of this kind; -v shows all"));
+    }
+}
+
+/// Tells what was recognised and how much it holds, where details were asked for.
+pub fn describe(trace: &Trace, global: &GlobalArguments) {
+    if !global.verbose || global.quiet {
+        return;
+    }
+    for member in trace.members() {
+        let (process, facts) = (&member.process, &member.process.facts);
+        let rows: Vec<String> = tables()
+            .iter()
+            .filter(|table| table.origin == Origin::Source)
+            .filter_map(|table| Some((table.name, trace.count_rows(member, table).ok().filter(|rows| *rows > 0)?)))
+            .map(|(name, rows)| format!("{name} {rows}"))
+            .collect();
+        let schema = facts.schema_version.as_deref().unwrap_or("of unknown schema");
+        let rows = rows.join(", ");
+        detail(global, format_args!("{}: {} {schema}, rank {}: {rows}", facts.path, facts.format, process.rank));
+    }
+}
+
+/// Notes rows with invalid times, which answers to a request leave out.
+///
+/// # Errors
+/// When a table cannot be read.
+pub fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArguments) -> Result<(), Failure> {
+    if global.quiet {
+        return Ok(());
+    }
+    for (table, LeftOut { invalid, all }) in trace.left_out(request)? {
+        let name = table.name;
+        print_note(format_args!(
+            "note: {invalid} of {all} rows of {name} left out: invalid times; see `wavesieve check`"
+        ));
+    }
+    Ok(())
+}
+
+/// Lists what could not be read, and tells whether there was any.
+pub fn report_damage(trace: &Trace, global: &GlobalArguments) -> bool {
+    let damage = trace.damage();
+    let part = |part: &str| if part.is_empty() { String::new() } else { format!("{part}: ") };
+    let lines: Vec<String> =
+        damage.iter().map(|of| format!("damaged: {}: {}{}", of.path, part(&of.part), of.cause)).collect();
+    print_notes(&lines, "damaged: ", global);
+    if !damage.is_empty() {
+        print_note("the result is partial");
+    }
+    !damage.is_empty()
+}

@@ -1,0 +1,184 @@
+//! How far a long verb is: a bar on a terminal, elsewhere a line now and then where details are asked for.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::messages::print_note;
+use crate::cli::options::global::GlobalArguments;
+use crate::export::convert::Observer;
+use crate::schema::{Origin, Table, tables};
+use crate::source::scan;
+use crate::trace::TraceProcess;
+use crate::trace::observer::Observer as ReadingObserver;
+
+/// What takes less is not worth a bar.
+const BAR_AFTER: Duration = Duration::from_millis(500);
+/// Where there is no terminal, those who ask for details get a line this often.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// A bar on a terminal after half a second, a line every ten seconds elsewhere where details are asked for, nothing when quiet.
+pub struct Progress {
+    bar: ProgressBar,
+    /// Tables that are written of each process.
+    tables: usize,
+    reporter: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+}
+
+impl Progress {
+    /// Begins to watch the writing of so many processes, each with so many of the tables that are made on demand.
+    pub fn new(processes: usize, on_demand: usize, global: &GlobalArguments) -> Self {
+        let always = tables().iter().filter(|table| table.origin != Origin::OnDemand).count();
+        let tables = always + on_demand;
+        let steps = (processes * tables) as u64;
+        Self { tables, ..Self::of_steps("tables", steps, global) }
+    }
+
+    /// Begins to watch the reading of files, whose number is told later.
+    pub fn of_files(global: &GlobalArguments) -> Self {
+        Self::of_steps("files", 0, global)
+    }
+
+    /// Begins to watch the making of so many documents.
+    pub fn of_runs(runs: usize, global: &GlobalArguments) -> Self {
+        Self::of_steps("runs", runs as u64, global)
+    }
+
+    /// Nothing is told.
+    pub fn hidden() -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        Self { bar, tables: 0, reporter: Mutex::new(None) }
+    }
+
+    /// A document was made, or could not be.
+    pub fn made(&self, name: &str) {
+        self.bar.set_message(name.to_owned());
+        self.bar.inc(1);
+    }
+
+    fn of_steps(of: &'static str, steps: u64, global: &GlobalArguments) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template(&format!("{{bar:30}} {{pos}}/{{len}} {of} {{msg}} {{eta}}")) {
+            bar.set_style(style);
+        }
+        let is_terminal = std::io::stderr().is_terminal();
+        let is_wanted = is_wanted(global.quiet, global.verbose, is_terminal);
+        let reporter = is_wanted.then(|| report(bar.clone(), of, is_terminal));
+        Self { bar, tables: 0, reporter: Mutex::new(reporter) }
+    }
+
+    /// What takes the bar away from another thread.
+    pub fn clearer(&self) -> impl FnOnce() + Send + 'static {
+        let bar = self.bar.clone();
+        move || bar.finish_and_clear()
+    }
+
+    /// Ends the report.
+    pub fn finish(&self) {
+        let reporter = self.reporter.lock().ok().and_then(|mut reporter| reporter.take());
+        if let Some((sender, thread)) = reporter {
+            drop(sender);
+            // A reporter that failed has nothing more to say.
+            let _ = thread.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A bar on a terminal while files are opened, and while processes are read.
+pub struct ReadingProgress {
+    global: GlobalArguments,
+    shown: Mutex<Option<Progress>>,
+}
+
+impl ReadingProgress {
+    /// Nothing where there is no terminal, or where nothing is to be said.
+    pub fn on_terminal(global: &GlobalArguments) -> Option<Arc<dyn ReadingObserver>> {
+        let is_wanted = std::io::stderr().is_terminal() && !global.quiet;
+        is_wanted
+            .then(|| Arc::new(Self { global: global.clone(), shown: Mutex::default() }) as Arc<dyn ReadingObserver>)
+    }
+}
+
+impl ReadingObserver for ReadingProgress {
+    fn begin(&self, of: &'static str, steps: usize) -> bool {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_first = shown.is_none();
+        if is_first {
+            *shown = Some(Progress::of_steps(of, steps as u64, &self.global));
+        }
+        is_first
+    }
+
+    fn done(&self) {
+        if let Some(progress) = self.shown.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            progress.bar.inc(1);
+        }
+    }
+
+    fn end(&self) {
+        if let Some(progress) = self.shown.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            progress.finish();
+        }
+    }
+}
+
+/// Logs need no lines that nobody asked for.
+fn is_wanted(is_quiet: bool, is_verbose: bool, is_terminal: bool) -> bool {
+    !is_quiet && (is_terminal || is_verbose)
+}
+
+/// Reports in a thread of its own until the sender is dropped, so that a table that takes long is no silence.
+fn report(bar: ProgressBar, of: &'static str, terminal: bool) -> (Sender<()>, JoinHandle<()>) {
+    let (sender, receiver) = channel();
+    let thread = std::thread::spawn(move || {
+        let pause = if terminal { BAR_AFTER } else { LINE_EVERY };
+        while receiver.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            if terminal {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.enable_steady_tick(BAR_AFTER);
+                return;
+            }
+            print_note(format_args!("{} of {} {of}, {}", bar.position(), bar.length().unwrap_or(0), bar.message()));
+        }
+    });
+    (sender, thread)
+}
+
+impl Observer for Progress {
+    fn written(&self, member: &TraceProcess, table: &'static Table, _rows: usize) {
+        self.bar.set_message(format!("rank {} {}", member.process.rank, table.name));
+        self.bar.inc(1);
+    }
+
+    fn reused(&self, _member: &TraceProcess) {
+        self.bar.inc(self.tables as u64);
+    }
+}
+
+impl scan::Observer for Progress {
+    fn begin(&self, files: usize) {
+        self.bar.set_length(files as u64);
+    }
+
+    fn read(&self, file: &Path) {
+        self.bar.set_message(scan::shown(file));
+        self.bar.inc(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_wanted;
+
+    #[test]
+    fn logs_have_no_progress_unless_details_are_asked_for() {
+        assert!(is_wanted(false, false, true) && is_wanted(false, true, false));
+        assert!(!is_wanted(false, false, false) && !is_wanted(true, false, true));
+    }
+}

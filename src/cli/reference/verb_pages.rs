@@ -1,0 +1,110 @@
+//! The verbs as Markdown pages, from the definition of the command line.
+
+use clap::{Arg, Command};
+use minijinja::{Value, context};
+
+use super::help::{Part, about, groups, notes, render};
+
+/// File names and texts of the pages: an index and one per verb.
+pub fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
+    // Options of every verb stand in the index only: before it is built, no verb has them.
+    let unbuilt = command.clone();
+    let mut built = command.clone().disable_help_subcommand(true);
+    built.build();
+    let groups: Vec<Value> = groups(command)
+        .into_iter()
+        .map(|(title, verbs)| {
+            let verbs: Vec<Value> =
+                verbs.iter().map(|verb| context! { name => verb.get_name(), about => about(verb) }).collect();
+            context! { title, verbs }
+        })
+        .collect();
+    let global = options(&unbuilt, |option| option.is_global_set());
+    let index = render(include_str!("../../../templates/docs/verbs_index.md"), context! { groups, options => global });
+    let mut pages = vec![("README.md".to_owned(), format!("{index}\n").into_bytes())];
+    for verb in unbuilt.get_subcommands() {
+        let sections = sections(verb, &built);
+        let page = render(include_str!("../../../templates/docs/verbs.md"), context! { sections });
+        pages.push((format!("{}.md", verb.get_name()), format!("{page}\n").into_bytes()));
+    }
+    pages
+}
+
+/// The verb, then its own verbs; queries have a document of their own.
+fn sections(verb: &Command, built: &Command) -> Vec<Value> {
+    let mut sections = Vec::new();
+    if let Some(built) = built.find_subcommand(verb.get_name()) {
+        collect(verb, built, &mut sections);
+    }
+    sections
+}
+
+fn collect(verb: &Command, built: &Command, sections: &mut Vec<Value>) {
+    let is_table = verb.get_name() == "table";
+    let described = verb.get_long_about().or(verb.get_about()).map(ToString::to_string).unwrap_or_default();
+    let usage = built.clone().render_usage().to_string();
+    let usage: Vec<String> = usage.lines().map(|line| line.trim_start_matches("Usage:").trim().to_owned()).collect();
+    let parts: Vec<Value> = notes(verb)
+        .into_iter()
+        .map(|part| match part {
+            Part::Text(text) => context! { text => escaped(&text) },
+            Part::Lines(lines) => context! { lines },
+        })
+        .collect();
+    // Options that every query has stand for the verb; those of one query are in the document of the queries.
+    let queries: Vec<&Command> = verb.get_subcommands().filter(|_| is_table).collect();
+    let has = |command: &Command, option: &Arg| command.get_arguments().any(|other| other.get_id() == option.get_id());
+    let shared = |option: &Arg| queries.iter().all(|query| has(query, option));
+    let mut options = options(verb, |option| queries.is_empty() || !shared(option));
+    options.extend(queries.first().map(|query| self::options(query, shared)).unwrap_or_default());
+    let name = built.get_bin_name().unwrap_or_default();
+    sections.push(context! { name, about => escaped(&described), usage, options, parts, is_table });
+    if !is_table {
+        for (verb, built) in verb.get_subcommands().zip(built.get_subcommands()) {
+            collect(verb, built, sections);
+        }
+    }
+}
+
+fn options(command: &Command, wanted: impl Fn(&Arg) -> bool) -> Vec<Value> {
+    command.get_arguments().filter(|option| !option.is_hide_set() && wanted(option)).map(option).collect()
+}
+
+fn option(option: &Arg) -> Value {
+    let takes_value = option.get_action().takes_values();
+    let value =
+        option.get_value_names().map(|names| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+    let value = value.unwrap_or_else(|| option.get_id().as_str().to_uppercase());
+    let names: Vec<String> = option
+        .get_short()
+        .map(|short| format!("-{short}"))
+        .into_iter()
+        .chain(option.get_long().map(|long| format!("--{long}")))
+        .collect();
+    let names = match (names.is_empty(), takes_value) {
+        (true, _) => value,
+        (false, true) => format!("{} {value}", names.join(", ")),
+        (false, false) => names.join(", "),
+    };
+    let choices: Vec<String> = option
+        .get_possible_values()
+        .iter()
+        .filter(|_| takes_value)
+        .map(|value| format!("`{}`", value.get_name()))
+        .collect();
+    let default: Vec<String> =
+        option.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
+    let default = if takes_value { default.join(",") } else { String::new() };
+    let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+    context! { names => escaped_bars(&names), help => escaped(&help), choices, default => escaped_bars(&default) }
+}
+
+/// Text that may stand in a Markdown table and shows `<…>` as it is.
+fn escaped(text: &str) -> String {
+    escaped_bars(text).replace('<', "&lt;")
+}
+
+/// Text in backticks that may stand in a Markdown table.
+fn escaped_bars(text: &str) -> String {
+    text.replace('|', "\\|")
+}

@@ -1,0 +1,42 @@
+//! Rows of the steady part that statements read as they are.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::Result;
+use polars::prelude::LazyFrame;
+
+use crate::columns::requests::{ProcessTables, Request};
+use crate::trace::consumer::TableConsumer;
+use crate::trace::{Trace, TraceProcess};
+
+/// Tables by process.
+#[derive(Default)]
+pub struct SteadyRows(Mutex<BTreeMap<i64, ProcessTables>>);
+
+impl SteadyRows {
+    /// Takes the rows of each table as it is there.
+    pub fn consumers<'a>(&'a self, trace: &'a Trace, request: &Request) -> Vec<TableConsumer<'a>> {
+        let of_table = |(name, columns): (&&'static str, _)| {
+            let request = Request::from([(*name, Clone::clone(columns))]);
+            TableConsumer::new(request.clone(), move |member, tables, _| self.see(trace, member, &request, tables))
+        };
+        request.iter().map(of_table).collect()
+    }
+
+    fn see(&self, trace: &Trace, member: &TraceProcess, request: &Request, tables: &ProcessTables) -> Result<()> {
+        let rows = trace.tables_of(member, request, tables)?;
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.entry(member.process.process).or_default().extend(rows);
+        Ok(())
+    }
+
+    /// The tables over all processes.
+    ///
+    /// # Errors
+    /// When polars cannot put them together.
+    pub fn finish(self, trace: &Trace, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
+        let kept = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        trace.united(request, kept.into_values().collect())
+    }
+}

@@ -1,0 +1,127 @@
+//! What is in a file before any format is asked: a dataset, a database, or the first bytes of something else.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::head::{Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json};
+use super::skipped::{SkipReason, UnreadContent};
+use crate::input::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
+use crate::input::dataset::is_dataset;
+use crate::input::rocprofv3_json::{GZIP_MAGIC, decompressed_head};
+use crate::text::causes::with_causes;
+
+/// How much of a file is looked at. The key of rocprofv3 JSON is the first of the file.
+const HEAD_BYTES: u64 = 4096;
+
+/// What is in a file or directory.
+pub enum Content {
+    /// A dataset written by `convert`.
+    Dataset,
+    /// A SQLite database, or the copy that is read instead, until a format takes it.
+    Database(Option<OpeningDatabase>),
+    /// Any other file, decompressed if need be, by its first bytes.
+    Head(Head),
+}
+
+impl Content {
+    /// Looks at the first bytes, and at the table names of a database.
+    pub fn detect(path: &Path, reader: Reader) -> Self {
+        if path.is_dir() {
+            return if is_dataset(path) {
+                Self::Dataset
+            } else {
+                unread(SkipReason::Foreign, "a directory without traces")
+            };
+        }
+        if !path.is_file() {
+            return unread(SkipReason::Foreign, "not a regular file; name a file or a directory");
+        }
+        let mut head = Vec::new();
+        if let Err(error) = File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)) {
+            return unread(SkipReason::Damaged, format!("cannot be read: {error}"));
+        }
+        if head.starts_with(SQLITE_MAGIC) {
+            database(DatabaseFile::open(path), reader)
+        } else if head.starts_with(GZIP_MAGIC) {
+            compressed(path, &decompressed_head(path, HEAD_BYTES), reader)
+        } else {
+            Self::Head(by_head(&head, is_whole(&head)))
+        }
+    }
+
+    /// Why it is not read if it is of no format.
+    pub fn unread(self) -> UnreadContent {
+        match self {
+            Self::Head(Head::UnreadContent(unread)) => unread,
+            Self::Database(Some(database)) => unread_database(&database),
+            Self::Dataset | Self::Database(None) | Self::Head(_) => {
+                UnreadContent::new(SkipReason::Foreign, "of no format that is known")
+            }
+        }
+    }
+}
+
+/// SkipReason a database of no known format is not read.
+fn unread_database(database: &OpeningDatabase) -> UnreadContent {
+    if database.has("KERN") || (database.has("HIP") && database.has("OPS")) {
+        let reason = "a rocprof v1 database, not rocpd; collect again with `rocprofv3 --output-format rocpd`";
+        UnreadContent::new(SkipReason::Other, reason)
+    } else if database.has_any("compute_") {
+        let reason = "a rocprofiler-compute analysis database, not a trace; name the rocpd databases it was made from";
+        UnreadContent::new(SkipReason::Other, reason)
+    } else if database.declarations().is_empty() {
+        let reason =
+            "a SQLite database without tables; the profiler was stopped before it wrote anything, collect again";
+        UnreadContent::new(SkipReason::Lost, reason)
+    } else {
+        UnreadContent::new(SkipReason::Foreign, "a SQLite database of another program, not a rocpd trace")
+    }
+}
+
+/// Why a database that cannot be looked through is not read.
+pub fn damaged_database(file: &DatabaseFile, error: &anyhow::Error) -> UnreadContent {
+    let cause = file.cut().map_or_else(|| with_causes(error), str::to_owned);
+    UnreadContent::new(SkipReason::Damaged, format!("a damaged SQLite database: {cause}"))
+}
+
+fn unread(why: SkipReason, reason: impl Into<String>) -> Content {
+    Content::Head(Head::UnreadContent(UnreadContent::new(why, reason)))
+}
+
+/// Whether the first bytes are all that there is.
+fn is_whole(head: &[u8]) -> bool {
+    (head.len() as u64) < HEAD_BYTES
+}
+
+/// What is in a gzip file, by the first bytes of its content.
+fn compressed(path: &Path, head: &[u8], reader: Reader) -> Content {
+    let text = String::from_utf8_lossy(head);
+    if is_tar(head) {
+        unread(SkipReason::Foreign, TAR_ARCHIVE)
+    } else if is_rocprof_json(&text) {
+        Content::Head(Head::RocprofJson)
+    } else if head.is_empty() {
+        unread(SkipReason::Foreign, "a gzip file that cannot be decompressed; copy it again")
+    } else if head.starts_with(SQLITE_MAGIC) {
+        // What is in it is only known when all of it is there.
+        database(DatabaseFile::decompressed(path), reader)
+    } else {
+        let reason = "a gzip file without rocprofv3 JSON or CSV, or a rocpd or RPD database in it";
+        let known = csv(head).or_else(|| json(&text, is_whole(head)));
+        known.map_or_else(|| unread(SkipReason::Foreign, reason), Content::Head)
+    }
+}
+
+/// Opens a database.
+fn database(file: anyhow::Result<DatabaseFile>, reader: Reader) -> Content {
+    let file = match file {
+        Ok(file) => Arc::new(file),
+        Err(error) => return unread(SkipReason::Damaged, format!("{error:#}")),
+    };
+    match OpeningDatabase::new(Arc::clone(&file), reader) {
+        Ok(database) => Content::Database(Some(database)),
+        Err(error) => Content::Head(Head::UnreadContent(damaged_database(&file, &error))),
+    }
+}

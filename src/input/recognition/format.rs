@@ -1,0 +1,120 @@
+//! What a format of traces is: which content is of it, and how that is opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use anyhow::Result;
+
+use super::content::Content;
+use super::skipped::UnreadContent;
+use crate::analysis::categories::Categories;
+use crate::columns::requests::Request;
+use crate::input::common::csv::CsvFile;
+use crate::input::common::sqlite::Reader;
+use crate::input::rocpd::EventCache;
+use crate::input::rocprofv3_json::Spool;
+use crate::schema::anomaly::{Anomaly, Damage};
+use crate::schema::facts::ProcessFacts;
+use crate::trace::source::ProcessReader;
+
+/// A format of traces.
+pub trait Format: Sync {
+    /// What content is in this format; `None` if it is of another.
+    fn recognize(&self, content: &mut Content) -> Option<Recognized>;
+
+    /// The captures that [`Recognized::Part`]s of this format make up.
+    fn grouped(&self, _parts: Vec<CsvFile>) -> Vec<Arc<dyn Group>> {
+        Vec::new()
+    }
+}
+
+/// Opens a capture.
+type Open = Box<dyn FnOnce(&Opening<'_>) -> Result<Opened>>;
+
+/// What content is in a format.
+pub enum Recognized {
+    /// A capture by itself, which this opens.
+    Capture(Open),
+    /// A file of a capture.
+    Part,
+    /// A file that is read with parts in its directory; without one it is not read.
+    Unread(UnreadContent),
+    /// Nothing that can be read.
+    UnreadContent(UnreadContent),
+}
+
+impl Recognized {
+    /// A capture that is opened by a function.
+    pub fn capture(open: impl FnOnce(&Opening<'_>) -> Result<Opened> + 'static) -> Self {
+        Self::Capture(Box::new(open))
+    }
+}
+
+impl From<UnreadContent> for Recognized {
+    fn from(unread: UnreadContent) -> Self {
+        Self::UnreadContent(unread)
+    }
+}
+
+/// What a capture is opened with.
+pub struct Opening<'a> {
+    /// The file or directory.
+    pub path: &'a Path,
+    /// Its path as given or found.
+    pub shown: &'a str,
+    /// The last part of that.
+    pub name: &'a str,
+    /// Who reads databases.
+    pub reader: Reader,
+    /// Category rules.
+    pub categories: &'a Categories,
+    /// Columns that will be read soon.
+    pub ahead: &'a Request,
+    /// What it shares with others.
+    pub shared: &'a Shared,
+}
+
+/// What captures share that are opened together.
+#[derive(Default)]
+pub struct Shared {
+    /// Files of decompressed text, one for each thread that opens files.
+    pub spools: Mutex<Vec<Spool>>,
+    /// Events of databases.
+    pub events: Arc<EventCache>,
+}
+
+/// Files that are read together.
+pub trait Group: Send + Sync {
+    /// Path of the only file, else a pattern that matches all.
+    fn shown(&self) -> &str;
+
+    /// The files.
+    fn files(&self) -> Vec<PathBuf>;
+
+    /// Files that are not read, as others hold the same.
+    fn repeated(&self) -> &[String];
+
+    /// Opens the capture.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    fn open(&self) -> Result<Opened>;
+}
+
+/// What a capture holds.
+pub struct Opened {
+    /// Its processes.
+    pub processes: Vec<ProcessInput>,
+    /// Anomalies of the capture as a whole.
+    pub notes: Vec<Anomaly>,
+    /// Parts of it that cannot be read.
+    pub damage: Vec<Damage>,
+}
+
+/// A process found in an input.
+pub struct ProcessInput {
+    /// What the input says about it.
+    pub facts: ProcessFacts,
+    /// Reads its tables.
+    pub source: Arc<dyn ProcessReader>,
+}

@@ -1,0 +1,195 @@
+//! What a file is, by the first bytes of its content alone.
+
+use super::skipped::{SkipReason, UnreadContent};
+use crate::input::att;
+use crate::input::rocprof_compute;
+use crate::input::rocprofv3_csv::{HeadKind, head_of};
+use crate::input::rocprofv3_json::ROOT_KEY;
+
+/// First bytes of a SQLite database.
+pub const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// First bytes of files that other programs compressed, and which.
+const MAGIC: &[(&[u8], &str)] = &[
+    (&[0x28, 0xb5, 0x2f, 0xfd], "zstd"),
+    (&[0xfd, b'7', b'z', b'X', b'Z'], "xz"),
+    (b"BZh", "bzip2"),
+    (b"PK\x03\x04", "zip"),
+    (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
+];
+
+/// Where tar archives say what they are, and how.
+const TAR: (std::ops::Range<usize>, &[u8]) = (257..262, b"ustar");
+
+/// Whether a file is a tar archive, by its first bytes.
+pub fn is_tar(head: &[u8]) -> bool {
+    head.get(TAR.0) == Some(TAR.1)
+}
+
+/// What is said of a tar archive.
+pub const TAR_ARCHIVE: &str = "a tar archive, which is not read; unpack it";
+
+/// Columns of tables that have to do with traces, and what they are.
+const TABLES: &[(&[&str], &str)] = &[
+    (
+        &["kernelname", "gpu-id", "queue-id"],
+        "results of rocprof v1, not a trace; collect again with `rocprofv3 --output-format rocpd`",
+    ),
+    (
+        &["dispatch_id", "gpu_id", "kernel_name", "grid_size"],
+        "dispatches of rocprofiler-compute without counters; name the folder that has its pmc_perf.csv",
+    ),
+    (
+        &["dispatch_id", "gpu_id", "kernel_name"],
+        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+    ),
+    (
+        &["kernel_name", "count", "pct"],
+        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+    ),
+    (
+        &["metric", "avg", "unit"],
+        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+    ),
+];
+
+/// What the first bytes tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// rocprofv3 JSON.
+    RocprofJson,
+    /// A list of program counter samples as rocprofv3 JSON has them, without what is around it.
+    PcSamples,
+    /// rocprofv3 CSV.
+    RocprofCsv,
+    /// Instruction statistics of a thread trace.
+    AttStatistics,
+    /// Counters of rocprofiler-compute.
+    ComputeCounters,
+    /// What rocprofiler-compute says of the machine, and why it is not read where no counters are beside it.
+    ComputeSystem(UnreadContent),
+    /// Nothing that can be read.
+    UnreadContent(UnreadContent),
+}
+
+impl Head {
+    fn unread(why: SkipReason, reason: impl Into<String>) -> Self {
+        Self::UnreadContent(UnreadContent::new(why, reason))
+    }
+}
+
+/// Keys that only rocprofv3 writes near the begin of its JSON.
+const METADATA_KEYS: [&str; 2] = ["\"init_time\"", "\"fini_time\""];
+
+/// What a file is that is neither a database nor compressed; `is_whole` tells that these are all of its bytes.
+pub fn by_head(head: &[u8], is_whole: bool) -> Head {
+    let text = String::from_utf8_lossy(head);
+    let trimmed = text.trim_start();
+    let other = |what: &str| Head::unread(SkipReason::Other, what);
+    let lost = |what: &str| Head::unread(SkipReason::Lost, what);
+    if head.is_empty() {
+        lost("an empty file; the profiler was stopped before it wrote anything, collect again")
+    } else if head.get(8..12) == Some(b"DUCK") {
+        other("a DuckDB database, not a rocpd trace; name the rocpd databases it was made from")
+    } else if text.starts_with("version https://git-lfs") {
+        lost("a Git LFS pointer, not the file itself; fetch it with `git lfs pull`")
+    } else if is_tar(head) {
+        Head::unread(SkipReason::Foreign, TAR_ARCHIVE)
+    } else if is_rocprof_json(trimmed) {
+        Head::RocprofJson
+    } else if is_pc_samples(trimmed) {
+        Head::PcSamples
+    } else if head.starts_with(b"PAR1") {
+        other("a single Parquet file; name the dataset directory with its manifest.json")
+    } else if SQLITE_MAGIC.starts_with(head) {
+        lost("a truncated SQLite file without content; collect again")
+    } else if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+        Head::unread(
+            SkipReason::Foreign,
+            format!("a file compressed with {what}, which is not read; decompress it, or use `gzip`"),
+        )
+    } else if let Some(json) = json(&text, is_whole) {
+        json
+    } else {
+        let reason = "no trace: neither a SQLite database, nor rocprofv3 JSON or CSV, nor counters of rocprofiler-compute, nor a dataset";
+        csv(head).or_else(|| table(&text)).unwrap_or_else(|| Head::unread(SkipReason::Foreign, reason))
+    }
+}
+
+/// What the header of a CSV file tells, if it is one of rocprofv3 or rocprofiler-compute.
+pub fn csv(head: &[u8]) -> Option<Head> {
+    match head_of(head) {
+        HeadKind::Records => Some(Head::RocprofCsv),
+        HeadKind::Summary => {
+            let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
+            Some(Head::unread(SkipReason::Summary, reason))
+        }
+        HeadKind::Other => compute(head),
+    }
+}
+
+fn compute(head: &[u8]) -> Option<Head> {
+    match rocprof_compute::head_of(head) {
+        rocprof_compute::HeadKind::Counters => Some(Head::ComputeCounters),
+        rocprof_compute::HeadKind::System => {
+            let reason = "what rocprofiler-compute says of the machine; name the folder that has its pmc_perf.csv";
+            Some(Head::ComputeSystem(UnreadContent::new(SkipReason::Other, reason)))
+        }
+        rocprof_compute::HeadKind::Other => att::is_header(head).then_some(Head::AttStatistics),
+    }
+}
+
+/// What JSON is that does not begin as that of rocprofv3 does.
+pub fn json(text: &str, is_whole: bool) -> Option<Head> {
+    let trimmed = text.trim_start();
+    if METADATA_KEYS.iter().all(|key| text.contains(key)) {
+        let reason = format!("rocprofv3 JSON whose first key \"{ROOT_KEY}\" is damaged; copy the file again");
+        return Some(Head::unread(SkipReason::Damaged, reason));
+    }
+    if !trimmed.starts_with(['{', '[']) {
+        return None;
+    }
+    if is_whole && trimmed.split_whitespace().collect::<String>().len() == 2 {
+        let reason = "JSON without content; the profiler was stopped before it wrote anything, collect again";
+        return Some(Head::unread(SkipReason::Lost, reason));
+    }
+    if let Some(error) = syntax_error(trimmed, is_whole) {
+        let reason = format!("JSON whose first bytes are damaged: {error}; copy the file again");
+        return Some(Head::unread(SkipReason::Foreign, reason));
+    }
+    let reason = if text.contains("\"traceEvents\"") {
+        "a Chrome or PyTorch trace, not one of rocprofv3; name the rocprofv3 output of the run".to_owned()
+    } else {
+        format!("JSON of another program: rocprofv3 writes an object whose key is \"{ROOT_KEY}\"")
+    };
+    Some(Head::unread(SkipReason::OtherJson, reason))
+}
+
+/// What is wrong with the begin of a text of JSON values, if it is not only that it ends too early.
+fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
+    // Python writes these, and most programs read them.
+    let text = text.replace("NaN", "0").replace("Infinity", "0");
+    let values = serde_json::Deserializer::from_str(&text).into_iter::<serde::de::IgnoredAny>();
+    values.filter_map(Result::err).next().filter(|error| is_whole || !error.is_eof())
+}
+
+/// Whether a text begins as rocprofv3 JSON does.
+pub fn is_rocprof_json(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
+}
+
+/// Whether a text begins as a list of program counter samples does.
+fn is_pc_samples(text: &str) -> bool {
+    let keys = ["\"record\"", "\"hw_id\"", "\"exec_mask\"", "\"timestamp\""];
+    text.starts_with('[') && keys.iter().all(|key| text.contains(key))
+}
+
+/// A table of another tool, by the names of its columns.
+fn table(text: &str) -> Option<Head> {
+    let header = text.lines().next()?.to_ascii_lowercase();
+    let columns: Vec<&str> = header.split(',').map(|column| column.trim().trim_matches('"')).collect();
+    TABLES
+        .iter()
+        .find(|(names, _)| names.iter().all(|name| columns.contains(name)))
+        .map(|(_, what)| Head::unread(SkipReason::Foreign, *what))
+}

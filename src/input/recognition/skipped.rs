@@ -1,0 +1,167 @@
+//! What is not read, and why.
+
+#[cfg(feature = "tables")]
+use super::captures::is_archive;
+#[cfg(feature = "tables")]
+use super::discover::Candidate;
+#[cfg(feature = "tables")]
+use super::naming::{ExpectedKind, promise};
+#[cfg(feature = "tables")]
+use crate::schema::anomaly::{Anomaly, Severity};
+
+/// Why content is not read, whatever file it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkipReason {
+    /// It has to do with traces but holds none that can be read.
+    Other,
+    /// It was to be a trace, but is without content or in a form that is not known.
+    Lost,
+    /// JSON of another program, which can be read.
+    OtherJson,
+    /// It has nothing to do with traces, or is a trace whose first bytes are damaged.
+    Foreign,
+    /// Statistics that rocprofv3 derived from a trace.
+    Summary,
+    /// A link that leads nowhere, with no name of a trace.
+    DeadLink,
+    /// A trace whose begin cannot be read.
+    Damaged,
+}
+
+/// Content that is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadContent {
+    /// Why it is not.
+    pub why: SkipReason,
+    /// What it is and what to do.
+    pub reason: String,
+}
+
+impl UnreadContent {
+    /// Content that is not read for this reason.
+    pub fn new(why: SkipReason, reason: impl Into<String>) -> Self {
+        Self { why, reason: reason.into() }
+    }
+}
+
+/// What follows from a file that is not read, in the order in which such files are listed where no trace is read.
+#[cfg(feature = "tables")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// A trace that is damaged.
+    Damaged,
+    /// The user named it, or it is a trace without a process: it counts as damage.
+    Named,
+    /// Statistics derived from a trace: a note.
+    Summary,
+    /// Its name is one of a trace: it counts as damage.
+    Lost,
+    /// It may hold traces: a warning.
+    Suspicious,
+    /// A link to a document that is gone: a note.
+    DeadLink,
+}
+
+/// The check that names links to documents that are gone.
+#[cfg(feature = "tables")]
+pub const DEAD_LINK: &str = "dead_link";
+
+/// A file that is not read.
+#[cfg(feature = "tables")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Path as given or found.
+    pub path: String,
+    /// What it is and what to do.
+    pub reason: String,
+    /// What follows from it.
+    pub class: Class,
+}
+
+#[cfg(feature = "tables")]
+impl Skipped {
+    /// A file that is not read.
+    pub fn new(path: impl Into<String>, reason: impl Into<String>, class: Class) -> Self {
+        Self { path: path.into(), reason: reason.into(), class }
+    }
+
+    /// What becomes of a candidate whose content is not read; `None` if nobody misses it.
+    pub fn from_candidate(candidate: &Candidate, unread: UnreadContent) -> Option<Self> {
+        let UnreadContent { why, reason } = unread;
+        let promised = promise(&candidate.name());
+        let (class, reason) = match why {
+            SkipReason::Damaged => (Class::Damaged, reason),
+            SkipReason::Summary => (Class::Summary, reason),
+            SkipReason::DeadLink => (Class::DeadLink, reason),
+            SkipReason::Other | SkipReason::Lost | SkipReason::Foreign | SkipReason::OtherJson if candidate.named => {
+                (Class::Named, reason)
+            }
+            SkipReason::Other => (Class::Suspicious, reason),
+            SkipReason::Lost | SkipReason::Foreign | SkipReason::OtherJson if is_archive(candidate) => {
+                (Class::Suspicious, "an archive, which is not read; unpack it if it holds traces".to_owned())
+            }
+            // Other programs write JSON too, and many files of it.
+            SkipReason::OtherJson => return None,
+            SkipReason::Foreign if promised == Some(ExpectedKind::Csv) => {
+                let reason = "its name is one of a trace, but its header is not known; copy it again or rename it";
+                (Class::Lost, reason.to_owned())
+            }
+            SkipReason::Lost | SkipReason::Foreign => match promised? {
+                ExpectedKind::Database | ExpectedKind::Json | ExpectedKind::Csv => (Class::Lost, reason),
+                ExpectedKind::Statistics => {
+                    let reason = "named like the statistics of `rocprofv3 --att`, but its header is not known";
+                    (Class::Suspicious, reason.to_owned())
+                }
+            },
+        };
+        Some(Self::new(candidate.shown(), reason, class))
+    }
+
+    /// The note that names it, unless it counts as damage.
+    pub fn note(&self) -> Option<Anomaly> {
+        let (check_id, severity) = match self.class {
+            Class::Summary => ("derived_summary", Severity::Info),
+            Class::Suspicious => ("skipped_file", Severity::Warning),
+            Class::DeadLink => (DEAD_LINK, Severity::Info),
+            Class::Damaged | Class::Named | Class::Lost => return None,
+        };
+        Some(Anomaly {
+            check_id,
+            severity,
+            table_name: "processes".to_owned(),
+            count: 1,
+            first_key: Some(self.path.clone()),
+            detail: self.reason.clone(),
+        })
+    }
+}
+
+#[cfg(all(test, feature = "tables"))]
+mod tests {
+    use super::*;
+
+    fn class(name: &str, named: bool, why: SkipReason) -> Option<Class> {
+        let candidate = Candidate { path: name.into(), named, problem: None };
+        Skipped::from_candidate(&candidate, UnreadContent::new(why, "a reason")).map(|skipped| skipped.class)
+    }
+
+    #[test]
+    fn the_name_and_who_named_it_decide_what_follows_from_a_file_that_is_not_read() {
+        for (name, why, named, found) in [
+            ("rank1.db", SkipReason::Lost, Class::Named, Some(Class::Lost)),
+            ("rank1.db", SkipReason::Foreign, Class::Named, Some(Class::Lost)),
+            ("rank1_results.json", SkipReason::OtherJson, Class::Named, None),
+            ("4100_kernel_trace.csv", SkipReason::Foreign, Class::Named, Some(Class::Lost)),
+            ("stats_kernel.csv", SkipReason::Foreign, Class::Named, Some(Class::Suspicious)),
+            ("ranks.tar.gz", SkipReason::Foreign, Class::Named, Some(Class::Suspicious)),
+            ("notes.txt", SkipReason::Foreign, Class::Named, None),
+            ("notes.txt", SkipReason::Other, Class::Named, Some(Class::Suspicious)),
+            ("notes.txt", SkipReason::Damaged, Class::Damaged, Some(Class::Damaged)),
+            ("notes.txt", SkipReason::Summary, Class::Summary, Some(Class::Summary)),
+            ("notes.txt", SkipReason::DeadLink, Class::DeadLink, Some(Class::DeadLink)),
+        ] {
+            assert_eq!(class(name, true, why), Some(named), "{name} {why:?}");
+            assert_eq!(class(name, false, why), found, "{name} {why:?}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Columns that were read while the file was looked through for its sections, so that it is not read again for them.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::index::Part;
+use crate::input::rocprofv3_json::template::Packed;
+
+/// Which records are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// All.
+    Every,
+    /// Those whose start and end differ, or that lack one of them.
+    WithLength,
+    /// The others.
+    WithoutLength,
+}
+
+impl Keep {
+    /// Whether a record with this start and end is kept.
+    pub fn accepts(self, times: impl FnOnce() -> (Option<i64>, Option<i64>)) -> bool {
+        if self == Self::Every {
+            return true;
+        }
+        let has_length = match times() {
+            (Some(start), Some(end)) => start != end,
+            _ => true,
+        };
+        has_length == (self == Self::WithLength)
+    }
+}
+
+/// Columns of records that follow each other.
+pub struct RecordBatch {
+    /// Name of the section.
+    pub section: String,
+    /// Names of the columns.
+    pub names: Vec<&'static str>,
+    /// Which records were kept.
+    pub keep: Keep,
+    /// Records, kept or not.
+    pub records: u64,
+    /// A column for each name.
+    pub columns: Vec<Packed>,
+}
+
+/// Stretches by the offset of their first record. Each is given away once.
+#[derive(Default)]
+pub struct Gathered(Mutex<BTreeMap<u64, RecordBatch>>);
+
+impl Gathered {
+    /// Keeps a stretch that begins at `offset`.
+    pub fn add(&self, offset: u64, stretch: RecordBatch) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, stretch);
+    }
+
+    /// The columns of the first of some parts and those behind it that were gathered together, if they were gathered for
+    /// the same records, and the number of these parts.
+    pub fn take(&self, parts: &[Part], section: &str, names: &[&str], keep: Keep) -> Option<(Vec<Packed>, usize)> {
+        let start = parts.first()?.start;
+        let mut stretches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let stretch = stretches.get(&start)?;
+        let rows = parts.iter().scan(0_u64, |rows, part| {
+            *rows += part.rows;
+            Some(*rows)
+        });
+        let count = rows.take_while(|rows| *rows <= stretch.records).enumerate().last()?;
+        let fits = stretch.section == section && stretch.keep == keep && count.1 == stretch.records;
+        if !fits || !names.iter().all(|name| stretch.names.contains(name)) {
+            return None;
+        }
+        let mut stretch = stretches.remove(&start)?;
+        let columns = names.iter().map(|name| {
+            let at = stretch.names.iter().position(|known| known == name)?;
+            stretch.columns.get_mut(at).map(std::mem::take)
+        });
+        Some((columns.collect::<Option<_>>()?, count.0 + 1))
+    }
+}

@@ -1,0 +1,231 @@
+//! `kernels` and `counter_dispatches` from `kernel_dispatch`, and from counter records whose dispatch is not there.
+
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Result;
+use polars::prelude::*;
+
+use crate::columns::frames::{dictionary_column, dictionary_column_at};
+use crate::input::common::{TableBuilder, count_rows, or, or_else};
+use crate::input::rocprofv3_json::capture::{Capture, FromRecord, SectionAnomalies};
+use crate::input::rocprofv3_json::integers::{Field, Integers, Layout, Selected};
+use crate::input::rocprofv3_json::parsing::records::{CountedDispatch, Dispatch, KeyedText};
+use crate::input::rocprofv3_json::reading::{Reading, ordinals, zero_as_null};
+use crate::input::rocprofv3_json::structure::gathered::Keep;
+use crate::input::rocprofv3_json::structure::roles::{COUNTERS, DISPATCHES};
+use crate::schema::anomaly::Severity;
+
+const TIMES: &[&str] = &["start_ns", "end_ns", "duration_ns", "valid"];
+
+const AGENTS: &[&str] = &["agent_id", "gpu", "device"];
+
+/// The fields of a dispatch.
+pub const LAYOUT: Layout<Dispatch> = Layout {
+    fields: &[
+        Field::new("dispatch_id", &[], &["dispatch_info.dispatch_id"], |r| r.dispatch_info.dispatch_id.0),
+        Field::new(
+            "kernel_id",
+            &["kernel_id", "kernel_name", "short_name", "category"],
+            &["dispatch_info.kernel_id"],
+            |r| r.dispatch_info.kernel_id.0,
+        ),
+        Field::new("agent_id", AGENTS, &["dispatch_info.agent_id"], |r| r.dispatch_info.agent_id.0),
+        Field::new("queue_id", &["queue_id"], &["dispatch_info.queue_id"], |r| r.dispatch_info.queue_id.0),
+        Field::new("stream_id", &["stream_id"], &["stream_id"], |r| r.stream_id.0),
+        Field::new("tid", &["tid"], &["thread_id"], |r| r.thread_id.0),
+        Field::new(
+            "correlation_id",
+            &["correlation_id"],
+            &["correlation_id?internal", "correlation_id!"],
+            |r: &Dispatch| r.correlation_id.internal.nonzero(),
+        )
+        .nonzero(),
+        Field::new("external_id", &["external_id", "region_name"], &["correlation_id?external"], |r: &Dispatch| {
+            r.correlation_id.external.nonzero()
+        })
+        .nonzero(),
+        Field::new("start", TIMES, &["start_timestamp"], |r| r.start_timestamp.0),
+        Field::new("end", TIMES, &["end_timestamp"], |r| r.end_timestamp.0),
+        Field::new("workgroup_x", &["workgroup_x"], &["dispatch_info.workgroup_size.x"], |r| {
+            r.dispatch_info.workgroup_size.x.0
+        }),
+        Field::new("workgroup_y", &["workgroup_y"], &["dispatch_info.workgroup_size.y"], |r| {
+            r.dispatch_info.workgroup_size.y.0
+        }),
+        Field::new("workgroup_z", &["workgroup_z"], &["dispatch_info.workgroup_size.z"], |r| {
+            r.dispatch_info.workgroup_size.z.0
+        }),
+        Field::new("grid_x", &["grid_x"], &["dispatch_info.grid_size.x"], |r| r.dispatch_info.grid_size.x.0),
+        Field::new("grid_y", &["grid_y"], &["dispatch_info.grid_size.y"], |r| r.dispatch_info.grid_size.y.0),
+        Field::new("grid_z", &["grid_z"], &["dispatch_info.grid_size.z"], |r| r.dispatch_info.grid_size.z.0),
+        Field::new("lds_bytes", &["lds_bytes"], &["dispatch_info.group_segment_size"], |r| {
+            r.dispatch_info.group_segment_size.0
+        }),
+        Field::new("scratch_bytes", &["scratch_bytes"], &["dispatch_info.private_segment_size"], |r| {
+            r.dispatch_info.private_segment_size.0
+        }),
+        Field::new("graph_exec_id", &["graph_exec_id", "graph_node_id"], &["graph_exec_id"], |r| r.graph_exec_id.0),
+        Field::new("graph_node_id", &["graph_node_id"], &["graph_node_id"], |r| r.graph_node_id.0),
+    ],
+    objects: &["dispatch_info", "dispatch_info.workgroup_size", "dispatch_info.grid_size"],
+};
+
+/// Dispatches in the order of the file, those that only a counter record names at the end.
+fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut SectionAnomalies) -> Result<Integers> {
+    let mut all = Integers::default();
+    let selected = Selected::new(&LAYOUT, Keep::Every, |columns| builder.wants(columns));
+    for section in capture.process.named(DISPATCHES) {
+        all.append(Integers::read::<Dispatch, Dispatch>(capture, section, &selected, findings)?);
+    }
+    let selected = selected.of_other_spelling();
+    if capture.process.rows(COUNTERS) > 0 {
+        let mut seen: BTreeSet<i64> = all.rows("dispatch_id").flatten().collect();
+        for section in capture.process.named(COUNTERS) {
+            let counted = Integers::read::<CountedDispatch, Dispatch>(capture, section, &selected, findings)?;
+            let new: BooleanChunked = counted
+                .get("dispatch_id")
+                .iter()
+                .map(|id| Some(id.is_none_or(|id| seen.insert(id))))
+                .collect_ca("".into());
+            all.append(counted.filter(&new)?);
+        }
+    }
+    Ok(all)
+}
+
+/// Assembles the dispatches; with `pass` the column of that name too.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
+    let capture = reading.capture;
+    let mut rows = dispatches(capture, &reading.builder, &mut reading.findings)?;
+    if pass.is_some() {
+        rows = without_repeated(rows, &mut reading.findings)?;
+    }
+    reading.builder.set_height(rows.height);
+    if let Some(pass) = pass {
+        reading.put("pass", Int64Chunked::full("pass".into(), pass, rows.height));
+    }
+    put_identity(reading, &rows)?;
+    put_region_name(reading, &rows)?;
+    for name in ["queue_id", "stream_id", "tid", "correlation_id", "external_id", "lds_bytes", "scratch_bytes"] {
+        reading.builder.put_with(name, || Ok(rows.take(name).into_column()))?;
+    }
+    for name in ["workgroup_x", "workgroup_y", "workgroup_z", "grid_x", "grid_y", "grid_z"] {
+        reading.builder.put_with(name, || Ok(or(&rows.take(name), 0).into_column()))?;
+    }
+    reading.put_times(&mut rows);
+    if reading.builder.wants(&["graph_exec_id", "graph_node_id"]) {
+        let graphs = zero_as_null(&rows.get("graph_exec_id"));
+        let nodes = rows.get("graph_node_id");
+        let nodes = nodes.iter().zip(graphs.iter()).map(|(node, graph)| node.filter(|_| graph.is_some()));
+        reading.put("graph_node_id", nodes.collect_ca("".into()));
+        reading.put("graph_exec_id", graphs);
+    }
+    Ok(())
+}
+
+/// Adds ids, names and agents, and notes which are missing.
+fn put_identity(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
+    // Most tables need the ids for what is odd only.
+    let ids = LazyCell::new(|| {
+        let recorded = rows.get("dispatch_id");
+        if recorded.null_count() == 0 { recorded } else { or_else(&recorded, &ordinals(rows.height)) }
+    });
+    reading.builder.put_with("dispatch_id", || Ok(ids.clone().into_column()))?;
+    put_names(reading, rows, &|| ids.clone())?;
+    if reading.builder.wants(AGENTS) {
+        reading.put_agent(&rows.get("agent_id"), &ids);
+    }
+    Ok(())
+}
+
+/// The first dispatch of each id: those of a pass are joined with their counters by it, and a second one would count
+/// every value again.
+fn without_repeated(rows: Integers, findings: &mut SectionAnomalies) -> Result<Integers> {
+    let mut seen = BTreeSet::new();
+    let ids = rows.get("dispatch_id");
+    let first: BooleanChunked = ids.iter().map(|id| Some(id.is_none_or(|id| seen.insert(id)))).collect_ca("".into());
+    let before = rows.height;
+    let rows = rows.filter(&first)?;
+    findings.repeated(
+        "counter_dispatches",
+        before.saturating_sub(rows.height),
+        "dispatch ids occur more than once in a pass; the first dispatch counts",
+    );
+    Ok(rows)
+}
+
+/// How many dispatches there are; of those of a pass the first of each id.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn count(reading: &mut Reading<'_>, of_pass: bool) -> Result<u64> {
+    if reading.capture.process.rows(COUNTERS) == 0 && !of_pass {
+        return Ok(reading.capture.process.rows(DISPATCHES));
+    }
+    let mut rows = dispatches(reading.capture, &reading.builder, &mut reading.findings)?;
+    if of_pass {
+        rows = without_repeated(rows, &mut reading.findings)?;
+    }
+    Ok(rows.height as u64)
+}
+
+fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &dyn Fn() -> Int64Chunked) -> Result<()> {
+    reading.builder.put_with("kernel_id", || Ok(or(&rows.get("kernel_id"), -1).into_column()))?;
+    if !reading.builder.wants(&["kernel_name", "short_name", "category"]) {
+        return Ok(());
+    }
+    let categories = reading.builder.context.categories;
+    let (symbols, findings) = reading.capture.symbols()?;
+    reading.findings.extend(findings);
+    let resolved = symbols.names.resolve_each(&symbols.index, rows.rows("kernel_id"), rows.height, categories);
+    for (name, dictionary) in resolved.names.dispatch_columns() {
+        reading.builder.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
+    }
+    if resolved.missing.is_empty() {
+        return Ok(());
+    }
+    let (count, first) = count_rows(&resolved.missing, &ids());
+    reading.builder.note(
+        "missing_symbol",
+        Severity::Warning,
+        count,
+        first,
+        "dispatches name a kernel symbol without info row; they appear as kernel_<id>",
+    );
+    Ok(())
+}
+
+/// A text by its number.
+pub struct Keyed(pub i64, pub String);
+
+impl FromRecord for Keyed {
+    type Record<'de> = KeyedText<'de>;
+
+    fn from_record(record: KeyedText<'_>) -> Self {
+        Self(record.key.0.unwrap_or(0), record.value.0.map(Into::into).unwrap_or_default())
+    }
+}
+
+/// Adds the range names that kernel renaming left behind the external ids.
+fn put_region_name(reading: &mut Reading<'_>, rows: &Integers) -> Result<()> {
+    if !reading.builder.wants(&["region_name"]) {
+        return Ok(());
+    }
+    let texts: Vec<Keyed> = reading.capture.gather("strings.correlation_id.external", &mut reading.findings)?;
+    let names: Vec<Option<String>> = texts.iter().map(|Keyed(_, text)| Some(text.clone())).collect();
+    let positions: BTreeMap<i64, usize> = texts
+        .iter()
+        .enumerate()
+        .filter(|(_, Keyed(key, text))| *key != 0 && !text.is_empty())
+        .map(|(position, Keyed(key, _))| (*key, position))
+        .collect();
+    let external = rows.rows("external_id");
+    let codes = external.map(|id| id.and_then(|id| positions.get(&id).copied()));
+    let column = dictionary_column("region_name", &names, codes)?;
+    reading.builder.put("region_name", column);
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Characters that nobody sees, or that change how others are seen.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// The text with a sign in place of each character that is invisible or turns the direction of writing: names of kernels may hold any.
+pub fn escape_hidden(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match (is_hidden(character), u32::from(character)) {
+            (false, _) => shown.push(character),
+            (true, 0x7f) => shown.push('␡'),
+            (true, code @ 0..0x20) => shown.extend(char::from_u32(0x2400 + code)),
+            (true, code) => {
+                let _ = write!(shown, "⟨U+{code:04X}⟩");
+            }
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether nobody sees a character, or it changes how others are seen.
+pub fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{2069}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_seen() {
+        assert_eq!(escape_hidden("gemm<float>"), "gemm<float>");
+        assert_eq!(escape_hidden("a\u{0}b\nc\u{7f}"), "a␀b␊c␡");
+        assert_eq!(escape_hidden("a\u{202e}b\u{2028}\u{85}"), "a⟨U+202E⟩b⟨U+2028⟩⟨U+0085⟩");
+        assert_eq!(escape_hidden("größe 矩阵"), "größe 矩阵");
+    }
+}

@@ -1,0 +1,288 @@
+//! The logical trace: all processes of all inputs, as lazy tables over all ranks.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+
+use super::jobs::{Jobs, READING_BYTES};
+use super::joint_tables::JointTables;
+use super::left_out::Counted;
+use super::observer::{Observer, watched};
+use super::selection::{self, Filters, Resolved};
+use super::source::ProcessReader;
+pub use super::unfiltered_tables::UnfilteredTables;
+use crate::analysis::categories::Categories as CategoryRules;
+use crate::analysis::hardware::metrics::Definitions;
+pub use crate::columns::requests::{ProcessTables, Request, all_columns, columns_of};
+use crate::derive::health;
+pub use crate::derive::source_request;
+use crate::schema::anomaly::{Anomaly, Damage};
+use crate::schema::process::{Clock, Process};
+
+/// A process and where its rows come from.
+pub struct TraceProcess {
+    /// Place in the logical trace.
+    pub process: Process,
+    /// Adapter that reads its tables.
+    pub source: Arc<dyn ProcessReader>,
+    /// The files it is read from.
+    pub files: Arc<[PathBuf]>,
+    /// Estimate of the memory that all of its tables need while they are read.
+    pub memory_bytes: u64,
+}
+
+/// Rows that take less memory are few: to read them once more costs next to nothing.
+const FEW_BYTES: u64 = 8 << 20;
+
+impl TraceProcess {
+    /// Estimate of the memory that columns of tables need, with what derived ones are built from.
+    pub fn memory_bytes_of(&self, request: &Request) -> u64 {
+        self.source.memory_bytes_of(&source_request(request)).unwrap_or(self.memory_bytes)
+    }
+
+    /// Whether all rows together are few, by estimate.
+    pub fn has_few_rows(&self) -> bool {
+        self.memory_bytes.saturating_sub(READING_BYTES) <= FEW_BYTES
+    }
+
+    /// As [`TraceProcess::memory_bytes_of`], without what any reading takes, however few rows there are.
+    pub fn row_bytes_of(&self, request: &Request) -> u64 {
+        let known = self.source.memory_bytes_of(&source_request(request)).or_else(|| self.source.memory_bytes());
+        known.unwrap_or_else(|| self.memory_bytes.saturating_sub(READING_BYTES))
+    }
+}
+
+/// All processes of all inputs.
+pub struct Trace {
+    members: Vec<TraceProcess>,
+    categories: CategoryRules,
+    metrics: Arc<Definitions>,
+    pub(super) threads: usize,
+    jobs: Jobs,
+    damage: Mutex<BTreeSet<Damage>>,
+    /// What was damaged before anything was read.
+    opened_with: BTreeSet<Damage>,
+    notes: Vec<Anomaly>,
+    pub(super) choice: Filters,
+    pub(super) resolved: BTreeMap<i64, Resolved>,
+    all_ranks: BTreeSet<i64>,
+    pub(super) joint: JointTables,
+    observer: Option<Arc<dyn Observer>>,
+    counted: Counted,
+}
+
+impl Trace {
+    /// A trace over `members`, which must be in the order of their process numbers. `notes` are anomalies of the
+    /// inputs as a whole.
+    pub fn new(
+        members: Vec<TraceProcess>,
+        categories: CategoryRules,
+        threads: usize,
+        jobs: Jobs,
+        notes: Vec<Anomaly>,
+    ) -> Self {
+        let all_ranks = members.iter().map(|member| member.process.rank).collect();
+        Self {
+            members,
+            categories,
+            metrics: Definitions::builtin(),
+            threads: threads.max(1),
+            jobs,
+            damage: Mutex::default(),
+            opened_with: BTreeSet::new(),
+            notes,
+            choice: Filters::default(),
+            resolved: BTreeMap::new(),
+            all_ranks,
+            joint: JointTables::default(),
+            observer: None,
+            counted: Counted::default(),
+        }
+    }
+
+    /// The same trace, of whose reading someone is told.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Option<Arc<dyn Observer>>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// The same trace, of which some was damaged already when it was opened.
+    #[must_use]
+    pub fn opened_with(mut self, damage: Vec<Damage>) -> Self {
+        self.report_damage(damage.iter().cloned());
+        self.opened_with = damage.into_iter().collect();
+        self
+    }
+
+    /// What was known to be damaged of a process when it was opened or looked through, in a fixed order.
+    pub(super) fn known_damage(&self, member: &TraceProcess) -> BTreeSet<Damage> {
+        let is_own = |damage: &&Damage| damage.path == member.process.facts.path;
+        self.opened_with.iter().filter(is_own).cloned().chain(member.source.damage()).collect()
+    }
+
+    /// What was damaged when the inputs were opened, and is of no process that is read.
+    pub fn damage_elsewhere(&self) -> BTreeSet<Damage> {
+        let known: BTreeSet<Damage> = self.members.iter().flat_map(|member| self.known_damage(member)).collect();
+        self.opened_with.difference(&known).cloned().collect()
+    }
+
+    /// Works on some processes, as many at a time as may be, and tells whoever wants to know.
+    ///
+    /// # Errors
+    /// The failure of the first that failed.
+    pub fn each<T: Sync, R: Send, E: Send>(
+        &self,
+        members: &[T],
+        cost: impl Fn(&T) -> u64 + Sync,
+        work: impl Fn(&T) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E> {
+        watched(self.observer.as_deref(), "processes", self.jobs, members, cost, work)
+    }
+
+    /// Invalid rows that were counted while tables were read.
+    pub(super) fn counted(&self) -> &Counted {
+        &self.counted
+    }
+
+    /// Nothing checked yet of a process of this trace, of which some may be known to be damaged.
+    pub fn checks<'a>(&self, member: &'a TraceProcess) -> health::Checks<'a> {
+        let any = |has: fn(&Process) -> bool| self.members.iter().any(|member| has(&member.process));
+        let others = health::Others {
+            counters: any(|process| process.facts.has_counters),
+            thread_traces: any(|process| process.facts.is_thread_trace),
+        };
+        let mut checks = health::Checks::new(&member.process, others);
+        checks.absorb_damage(self.known_damage(member));
+        checks
+    }
+
+    /// Anomalies that belong to no process: they are among those of the first.
+    pub fn anomalies_of_inputs(&self, member: &TraceProcess) -> Vec<Anomaly> {
+        if member.process.process != 0 {
+            return Vec::new();
+        }
+        let damage = self.damage_elsewhere().into_iter().map(health::anomaly_of);
+        self.notes.iter().cloned().chain(damage).collect()
+    }
+
+    /// The same trace with only what was chosen: ranks are left out at once, rows when their tables are asked for.
+    ///
+    /// # Errors
+    /// When a table that a filter is resolved with cannot be built.
+    pub fn select(mut self, choice: Filters) -> Result<Self> {
+        if let Some(ranks) = &choice.ranks {
+            self.members.retain(|member| ranks.contains(member.process.rank));
+        }
+        if choice.chooses_rows() {
+            let resolve =
+                |member: &TraceProcess| Ok((member.process.process, selection::resolve(&choice, &self.whole(member))?));
+            let resolved: Result<Vec<_>> = self.each(&self.members, |member| member.memory_bytes, resolve);
+            self.resolved = resolved?.into_iter().collect();
+        }
+        self.choice = choice;
+        Ok(self)
+    }
+
+    /// The same trace with other definitions of metrics.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Arc<Definitions>) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// The definitions of metrics in force.
+    pub fn metrics(&self) -> &Definitions {
+        &self.metrics
+    }
+
+    /// What was chosen.
+    pub fn choice(&self) -> &Filters {
+        &self.choice
+    }
+
+    /// Whether rows of a process were chosen.
+    pub(super) fn chooses_in(&self, member: &TraceProcess) -> bool {
+        self.resolved.contains_key(&member.process.process)
+    }
+
+    /// What was chosen in every process, in the order of their numbers; empty where all rows are.
+    pub fn resolved(&self) -> Vec<&Resolved> {
+        self.resolved.values().collect()
+    }
+
+    /// The ranks of the inputs, chosen or not.
+    pub fn all_ranks(&self) -> &BTreeSet<i64> {
+        &self.all_ranks
+    }
+
+    /// The tables of one process with no row left out.
+    pub fn whole<'a>(&'a self, member: &'a TraceProcess) -> UnfilteredTables<'a> {
+        UnfilteredTables { trace: self, member }
+    }
+
+    /// The processes in the order of their numbers.
+    pub fn members(&self) -> &[TraceProcess] {
+        &self.members
+    }
+
+    /// The same trace with the processes that `change` makes of its own.
+    pub fn with_members(mut self, change: impl FnOnce(Vec<TraceProcess>) -> Vec<TraceProcess>) -> Self {
+        self.members = change(std::mem::take(&mut self.members));
+        self
+    }
+
+    /// The same trace with other clocks, in the order of its processes.
+    pub fn with_clocks(mut self, clocks: &[Clock]) -> Self {
+        for (member, clock) in self.members.iter_mut().zip(clocks) {
+            member.process.clock = *clock;
+        }
+        self
+    }
+
+    /// How many processes are worked on at the same time.
+    pub fn jobs(&self) -> Jobs {
+        self.jobs
+    }
+
+    /// The category rules in force.
+    pub fn categories(&self) -> &CategoryRules {
+        &self.categories
+    }
+
+    /// What could not be read so far, in a fixed order.
+    pub fn damage(&self) -> Vec<Damage> {
+        self.damage.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// Adds a part that could not be read.
+    pub fn report_damage(&self, damage: impl IntoIterator<Item = Damage>) {
+        self.damage.lock().unwrap_or_else(PoisonError::into_inner).extend(damage);
+    }
+
+    /// Looks through all that is stored for content that cannot be read, reports it and tells whether there is any; it is left out
+    /// from then on. For when something failed while it was read.
+    pub fn finds_damaged_content(&self) -> bool {
+        let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_content().to_vec());
+        let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);
+        let damage: Vec<Damage> = damage.into_iter().flatten().collect();
+        let is_any = !damage.is_empty();
+        self.report_damage(damage);
+        is_any
+    }
+
+    /// Looks at how all inputs are laid out, and reports what cannot be read of them: for who reads little of them.
+    pub fn inspect_structure(&self) {
+        let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_structure());
+        let Ok(damage) = self.jobs.run(&self.members, |_| 0, look);
+        self.report_damage(damage.into_iter().flatten());
+    }
+
+    /// Anomalies of the inputs as a whole.
+    pub fn notes(&self) -> &[Anomaly] {
+        &self.notes
+    }
+}
