@@ -7,6 +7,7 @@
 // What only the gated modules use looks dead without them.
 #![cfg_attr(not(feature = "tables"), allow(dead_code, unused_imports))]
 
+mod ablation;
 pub mod analysis;
 pub mod cli;
 #[cfg(feature = "tables")]

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use polars::prelude::*;
 
 use super::declaration::{Build, DerivedTable, Family, Joint, Needs, Wanted};
+use crate::ablation::{Optimization, is_on};
 use crate::columns::requests::Request;
 use crate::derive::Frames;
 use crate::derive::calls::{api_calls, profiler_pauses, region_self_times, region_times};
@@ -72,13 +73,17 @@ pub fn families(names: impl Iterator<Item = &'static str>) -> Vec<Vec<&'static s
         let is_related = |(other, _): &&mut (Option<&Family>, _)| {
             family.zip(*other).is_some_and(|(one, other)| std::ptr::eq(one, other))
         };
-        match all.iter_mut().find(is_related) {
+        match all.iter_mut().find(is_related).filter(|_| is_on(Optimization::Families)) {
             Some((_, others)) => others.push(name),
             None => all.push((family, vec![name])),
         }
     }
     let mut all: Vec<Vec<&'static str>> = all.into_iter().map(|(_, names)| names).collect();
-    all.sort_by_key(|names| !names.iter().any(|name| declaration(name).is_some_and(|declared| declared.takes_long)));
+    if is_on(Optimization::Order) {
+        all.sort_by_key(|names| {
+            !names.iter().any(|name| declaration(name).is_some_and(|declared| declared.takes_long))
+        });
+    }
     all
 }
 

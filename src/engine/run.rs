@@ -28,6 +28,7 @@ use super::registry::Query;
 use super::render::{QueryOptions, grouping, render};
 use super::statement::{has_own_numbers, hidden_table};
 use super::steps::Steps;
+use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::empty_frame;
 use crate::columns::requests::Request;
 use crate::schema;
@@ -71,7 +72,7 @@ pub fn run_query(trace: &Trace, query: &Query, options: &QueryOptions) -> Result
     let exec = ExecOptions {
         engine: engine_for(query),
         columns: options.columns.as_deref(),
-        with_sums: !query.declaration.sums.is_empty(),
+        with_sums: !query.declaration.sums.is_empty() && is_on(Optimization::Sums),
         in_steps: false,
         is_stable: false,
         windows: &[],
@@ -127,6 +128,18 @@ pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[QueryRun<'_>],
     take: impl Fn(&Query, Answer) -> Result<T, E> + Sync,
+) -> Result<Vec<Result<T, E>>, QueryError> {
+    if is_on(Optimization::Batch) {
+        return run_batch(trace, queries, &take);
+    }
+    let alone = |one| run_batch(trace, std::slice::from_ref(one), &take);
+    Ok(queries.iter().map(alone).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+fn run_batch<T: Send, E: From<QueryError> + Send>(
+    trace: &Trace,
+    queries: &[QueryRun<'_>],
+    take: &(impl Fn(&Query, Answer) -> Result<T, E> + Sync),
 ) -> Result<Vec<Result<T, E>>, QueryError> {
     let statements: Vec<String> =
         queries.par_iter().map(|asked| render(asked.query, &asked.options)).collect::<Result<_, _>>()?;

@@ -9,6 +9,7 @@ use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult};
 use super::consumer::TableConsumer;
 use super::jobs::Jobs;
 use super::table_scheduler::{TableScheduler, Task};
+use crate::ablation::{Optimization, is_on};
 use crate::columns::frames::{collected, is_identity, selected};
 use crate::columns::requests::{ProcessTables, Request, only_requested};
 use crate::derive;
@@ -55,6 +56,9 @@ impl Derivation<'_> {
 
     /// Lets go of what nobody needs any more of a table that was read or built.
     fn evict(&self, tables: &mut ProcessTables, name: &'static str, used: &Request) -> Result<()> {
+        if !is_on(Optimization::Evict) {
+            return Ok(());
+        }
         if self.read.contains_key(name) || self.tables.iter().any(|table| table.name == name) {
             keep_used(tables, name, used)?;
         }
@@ -231,7 +235,7 @@ where
         drop(tables);
         // Calls that are cut are other calls than those of all others.
         let is_cut = names.iter().any(|name| derive::is_of_cut_calls(name));
-        let needed = if is_cut { needed } else { needed.sharing(&self.shared) };
+        let needed = if is_cut || !is_on(Optimization::Shared) { needed } else { needed.sharing(&self.shared) };
         let frames = (self.derive)(names, &needed)?;
         // Others would wait for ever for a table that does not come.
         ensure!(frames.len() == names.len(), "{} tables came of {}", frames.len(), names.join(", "));

@@ -9,6 +9,7 @@ use polars::prelude::DataFrame;
 use super::consumer::TableConsumer;
 use super::selection::{self, Filters, PARTS, Resolved, Window, steady_part_of};
 use super::{Trace, TraceProcess};
+use crate::ablation::{Optimization, is_on};
 use crate::columns::requests::ProcessTables;
 use crate::derive;
 
@@ -65,7 +66,7 @@ impl SteadyParts {
     fn is_deferred(&self, member: &TraceProcess) -> bool {
         let mut deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(deferred) = deferred.as_mut() else { return !self.has_more() };
-        let has_few_rows = member.has_few_rows();
+        let has_few_rows = is_on(Optimization::Deferred) && member.has_few_rows();
         if has_few_rows {
             deferred.insert(member.process.process);
         }

@@ -10,6 +10,7 @@ use super::coalesced::{CoalescedSegments, GPU_SEGMENTS};
 use super::per_process::{Locals, PerProcessSteps, apart};
 use super::steady::{Steady, SteadyTables};
 use super::sums::Sums;
+use crate::ablation::{Optimization, is_on};
 use crate::columns::requests::Request;
 use crate::columns::requests::columns_of;
 use crate::derive;
@@ -39,7 +40,10 @@ pub struct StatementHints<'a> {
 impl<'a> StatementHints<'a> {
     /// A statement of a query.
     pub fn new(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
-        Self { sql, view, is_of_sums: !query.sums.is_empty(), local: &query.local, grid: query.grid.as_deref() }
+        let is_of_sums = !query.sums.is_empty() && is_on(Optimization::Sums);
+        let local = if is_on(Optimization::Local) { query.local.as_slice() } else { &[] };
+        let grid = query.grid.as_deref().filter(|_| is_on(Optimization::Grid));
+        Self { sql, view, is_of_sums, local, grid }
     }
 }
 
@@ -90,7 +94,8 @@ impl SplitStatement {
     fn from_hints(hints: &StatementHints<'_>) -> Self {
         let (local, sql) = apart(hints.sql, hints.local);
         // Whoever needs sums of segments only must not ask for the segments.
-        let mut recognized = if hints.is_of_sums { recognize(&sql) } else { recognize_all(&sql) };
+        let recognized = if hints.is_of_sums { recognize(&sql) } else { recognize_all(&sql) };
+        let mut recognized = recognized.filter(|_| is_on(Optimization::Groupings));
         let sql = recognized.as_mut().map_or(sql, |recognized| std::mem::take(&mut recognized.sql));
         let mut request = referenced_columns(&sql);
         if hints.grid.is_some() {

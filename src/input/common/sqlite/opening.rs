@@ -17,6 +17,7 @@ use super::page_file::PageFile;
 use super::pages::SchemaEntry;
 use super::store::{Reader, Store};
 use super::table::Selection;
+use crate::ablation::{Optimization, is_on};
 
 /// Lists and declarations that are remembered: many more than there are dialects.
 const MOST_KNOWN: usize = 1_024;
@@ -47,7 +48,9 @@ impl OpeningDatabase {
         let opening =
             |declarations| Self { file, store: Arc::clone(&store), declarations, connection: OnceCell::new() };
         match schema {
-            Some((key, entries)) if ACCEPTED.knows(&key) => Ok(opening(tables_of(entries))),
+            Some((key, entries)) if is_on(Optimization::Pages) && ACCEPTED.knows(&key) => {
+                Ok(opening(tables_of(entries)))
+            }
             schema => {
                 let connection = open(store.path())?;
                 let opened = opening(declarations(&connection)?);

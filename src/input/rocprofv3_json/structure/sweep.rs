@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::gathered::{Keep, RecordBatch};
 use super::index::FileIndex;
 use super::scanner::Scanner;
+use crate::ablation::{Optimization, is_on};
 use crate::input::rocprofv3_json::file::InputFile;
 use crate::input::rocprofv3_json::template::{Packed, Run, Runner, Shape, Stop, skip_value};
 
@@ -74,7 +75,8 @@ pub fn scan(file: &InputFile, gathers: &[Gather<'_>]) -> Result<FileIndex> {
 fn scan_at(file: &InputFile, gathers: &[Gather<'_>], pace: &ChunkSizes) -> Result<FileIndex> {
     let mut scanner = Scanner::new(pace.part);
     let (first_penalty, max_penalty) = pace.penalty;
-    let (mut next_attempt, mut penalty) = (pace.worthwhile, first_penalty);
+    let first_attempt = if is_on(Optimization::Templates) { pace.worthwhile } else { u64::MAX };
+    let (mut next_attempt, mut penalty) = (first_attempt, first_penalty);
     let mut section_start = None;
     loop {
         let start = scanner.at();
