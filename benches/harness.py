@@ -218,3 +218,15 @@ def write(output, title, described, inputs, document, results, samples, runs):
     if failed:
         lines += ["", "Failed:", "", "```text", *failed, "```"]
     output.with_suffix(".md").write_text("\n".join(lines) + "\n")
+
+
+def write_table(output, title, described, note, head, rows):
+    """A Markdown table, and the same as JSON beside it."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    entries = [dict(zip(head, row)) for row in rows]
+    output.with_suffix(".json").write_text(json.dumps({"machine": described, "rows": entries}, indent=2) + "\n")
+    lines = [f"# {title}, {output.stem}", "", note, ""]
+    lines += [f"Machine: {described['cpu']}, {described['cores']} cores, {described['memory_gib']} GiB; {described['wavesieve']}.", ""]
+    lines += ["| " + " | ".join(head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    output.with_suffix(".md").write_text("\n".join(lines) + "\n")

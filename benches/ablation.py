@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Measures what each optimization is worth: the same commands with all of them and without one, interleaved.
+
+  benches/ablation.py --binary target/release/wavesieve --generator target/release/examples/generate_trace \\
+      --python VENV/bin/python --runs 3 --output benches/results/NAME-ablation.json
+
+`WAVESIEVE_WITHOUT` turns one off (src/ablation.rs lists them). Inputs are generated in --data unless they are there already: one
+process of --dispatches dispatches (`analyze`), 8 ranks of a tenth of that each (`analyze`, `waiting`), --ranks ranks of 60 dispatches
+(`info`, `analyze`), and rocprofv3 JSON of one process (`table kernel_summary`). An optimization that changes no case by 10% of time or
+memory is not worth its code. Results are compared to the byte: an optimization must not change any.
+
+--python needs pandas and pyarrow for their versions only, as in the other benchmarks.
+"""
+import argparse
+import hashlib
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from harness import Failed, machine, measure, write_table
+
+OPTIMIZATIONS = [
+    "batch", "local", "grid", "sums", "groupings", "families", "order", "shared", "evict", "deferred", "pages", "templates",
+]
+WAITING = ["idle_by_cause", "launch_summary", "rank_imbalance", "kernel_outliers"]
+# Less than this share of time or memory in every case is not worth its code.
+WORTH = 0.10
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--generator", required=True)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--dispatches", type=int, default=500_000)
+    parser.add_argument("--ranks", type=int, default=100)
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "bench-ablation")
+    parser.add_argument("--output", type=pathlib.Path, required=True)
+    return parser.parse_args()
+
+
+def generate(args):
+    """Directories with the inputs, by name."""
+    recipes = {
+        "one": ["--dispatches", args.dispatches, "--regions", 2 * args.dispatches],
+        "eight": ["--ranks", 8, "--nodes", 2, "--dispatches", args.dispatches // 10, "--regions", args.dispatches // 5],
+        "small": ["--ranks", args.ranks, "--nodes", -(-args.ranks // 8), "--dispatches", 60, "--regions", 120],
+        "json": ["--format", "json", "--dispatches", args.dispatches, "--regions", 2 * args.dispatches],
+    }
+    for name, recipe in recipes.items():
+        place = args.data / name
+        if not place.exists():
+            command = [args.generator, *recipe, "-o", place]
+            subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+    return {name: str(args.data / name) for name in recipes}
+
+
+def main():
+    args = arguments()
+    inputs = generate(args)
+    quiet = [args.binary, "--quiet"]
+    cases = {
+        "analyze, one process": [*quiet, "analyze", inputs["one"], "-f", "json"],
+        "analyze, 8 ranks": [*quiet, "analyze", inputs["eight"], "-f", "json"],
+        "waiting, 8 ranks": [*quiet, "table", *WAITING[:1], inputs["eight"], "-f", "csv"],
+        f"analyze, {args.ranks} small ranks": [*quiet, "analyze", inputs["small"], "-f", "json"],
+        f"info, {args.ranks} small ranks": [*quiet, "info", inputs["small"]],
+        "kernel_summary, JSON": [*quiet, "table", "kernel_summary", inputs["json"], "-f", "csv"],
+    }
+    scratch = pathlib.Path(tempfile.mkdtemp(prefix="ablation-"))
+    samples, texts = {}, {}
+    try:
+        for _ in range(args.runs):
+            for case, command in cases.items():
+                for off in ["", *OPTIMIZATIONS]:
+                    try:
+                        sample = measure(["env", f"WAVESIEVE_WITHOUT={off}", *command], scratch)
+                    except Failed as failure:
+                        sys.exit(f"{case} without {off or 'nothing'}: {failure}")
+                    samples.setdefault((case, off), []).append(sample)
+                    digest = hashlib.sha256((scratch / "stdout").read_bytes()).hexdigest()
+                    if texts.setdefault(case, digest) != digest:
+                        sys.exit(f"{case} without {off}: another result")
+    finally:
+        shutil.rmtree(scratch)
+    rows = table(cases, samples)
+    described = machine(args.binary, args.python)
+    write_table(args.output, "Ablation", described, f"Medians of {args.runs} interleaved runs.", HEAD, rows)
+
+
+HEAD = ["case", "without", "wall s", "CPU s", "anonymous MB", "wall", "CPU", "memory", "worth its code"]
+
+
+def table(cases, samples):
+    """A row for each case and optimization: medians, and ratios to the same case with all of them."""
+    rows = []
+    for case in cases:
+        base = medians(samples[case, ""])
+        for off in ["", *OPTIMIZATIONS]:
+            own = medians(samples[case, off])
+            ratios = [ours / theirs if theirs else 1.0 for ours, theirs in zip(own, base)]
+            is_worth = any(ratio >= 1 + WORTH for ratio in ratios) if off else None
+            verdict = "" if is_worth is None else "yes" if is_worth else "no"
+            shown = [f"{ratio:.2f}" if off else "" for ratio in ratios]
+            rows.append([case, off or "nothing", f"{own[0]:.3f}", f"{own[1]:.3f}", f"{own[2]:.0f}", *shown, verdict])
+    return rows
+
+
+def medians(samples):
+    return [statistics.median(sample[name] for sample in samples) for name in ("seconds", "cpu_seconds", "anonymous_mb")]
+
+
+if __name__ == "__main__":
+    main()
