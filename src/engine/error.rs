@@ -27,7 +27,7 @@ pub enum QueryError {
         reason: String,
     },
     /// A column cannot be used with `--by` in this query.
-    #[error("{query} cannot be grouped by {column}{}; it takes --by {}", suggestion(.closest.as_deref()), choices(.dimensions))]
+    #[error("cannot group {query} by `{column}`{}; {}", suggestion(.closest.as_deref()), groupings(.dimensions))]
     Grouping {
         /// The query.
         query: String,
@@ -39,7 +39,7 @@ pub enum QueryError {
         dimensions: Vec<String>,
     },
     /// The answer of this query has no such column.
-    #[error("{query} has no column {column}{}; it has {}", suggestion(.closest.as_deref()), choices(.known))]
+    #[error("{query} has no column `{column}`{}; choose from {}", suggestion(.closest.as_deref()), .known.join(", "))]
     Column {
         /// The query.
         query: String,
@@ -51,7 +51,7 @@ pub enum QueryError {
         known: Vec<String>,
     },
     /// A parameter has a value of the wrong type or out of its bounds.
-    #[error("{value} is no {expected} for --{parameter} of {query}; give one")]
+    #[error("invalid --{parameter} `{value}` of {query}: expected {expected}")]
     Parameter {
         /// The query.
         query: String,
@@ -91,7 +91,7 @@ pub enum QueryError {
         reason: String,
     },
     /// A common table expression has the name of a table.
-    #[error("the statement names a WITH expression {name}, as one of the tables is named; give it another name")]
+    #[error("CTE `{name}` shadows a table; rename it")]
     HiddenTable {
         /// The name.
         name: String,
@@ -110,6 +110,9 @@ fn advice(reason: &str) -> &'static str {
     if reason.contains("; ") { "" } else { "; see the tables and columns with `wavesieve schema`" }
 }
 
-fn choices(dimensions: &[String]) -> String {
-    if dimensions.is_empty() { "nothing".to_owned() } else { dimensions.join(", ") }
+fn groupings(dimensions: &[String]) -> String {
+    match dimensions {
+        [] => "it has no grouping columns".to_owned(),
+        _ => format!("choose from {}", dimensions.join(", ")),
+    }
 }

@@ -271,7 +271,7 @@ fn parameter(value: &str) -> Result<Parameter, String> {
         let words = words(list.trim().strip_suffix(']').ok_or_else(shape)?);
         let default = default.trim().to_owned();
         if !words.contains(&default) {
-            return Err(format!("the default of {name} is none of its words; change it"));
+            return Err(format!("the default of {name} is not one of its words; change it"));
         }
         return Ok(Parameter { name, parameter_type, default, bounds: None, words, doc });
     }

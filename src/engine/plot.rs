@@ -57,7 +57,7 @@ impl PlotDeclaration {
             let columns: Vec<String> =
                 columns.split(',').filter(|column| !column.is_empty()).map(str::to_owned).collect();
             if columns.is_empty() {
-                return Err(format!("{role} has no column; name one"));
+                return Err(format!("{role} has no column; add one"));
             }
             roles.push((role.to_owned(), columns));
         }

@@ -235,10 +235,10 @@ fn run_windows(trace: &Trace, sql: &str, windows: &[WindowCall]) -> Result<Answe
 fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
     let refused = |reason: &str| QueryError::Dialect { reason: reason.to_owned() };
     let [column] = answer.frame.columns() else {
-        return Err(refused("the subquery that stands for a value has several columns; select one"));
+        return Err(refused("the scalar subquery has several columns; select one"));
     };
     if column.len() > 1 {
-        return Err(refused("the subquery that stands for a value has several rows; aggregate them or add LIMIT 1"));
+        return Err(refused("the scalar subquery has several rows; aggregate them or add LIMIT 1"));
     }
     let column = column.cast(&plain(column.dtype())).context("cannot expand a dictionary column")?;
     let text = match column.get(0) {
@@ -251,7 +251,7 @@ fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
         Ok(AnyValue::Float64(value)) => format!("({value})"),
         Ok(value) => format!("({value})"),
     };
-    expression(&text).ok_or_else(|| refused("the subquery that stands for a value has one that cannot be written"))
+    expression(&text).ok_or_else(|| refused("the scalar subquery has a value that cannot be written"))
 }
 
 /// The order of a named query is total, so that the engine may work on its rows in any order, unless it adds up floats:

@@ -35,7 +35,7 @@ pub fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec<Anomal
                 count: 1,
                 first_key: Some(member.process.facts.path.clone()),
                 detail: format!(
-                    "rank {} seems to be read twice: {} and {} both hold process {pid} with {} dispatches and copies; \
+                    "rank {} seems to be read twice: {} and {} both contain process {pid} with {} dispatches and copies; \
                      name one of them",
                     other.process.rank,
                     other.process.facts.path,

@@ -54,14 +54,14 @@ pub enum OffsetsError {
         source: csv::Error,
     },
     /// Its columns are not known.
-    #[error("{path} has no columns `rank,offset_ns` or `hostname,offset_ns`; begin it with such a line")]
+    #[error("{path} has no header `rank,offset_ns` or `hostname,offset_ns`; add one as its first line")]
     Header {
         /// The file.
         path: String,
     },
     /// A line cannot be understood.
     #[error(
-        "{path}:{line}: {value} is no whole number, or too large; write nanoseconds that are added to recorded times"
+        "{path}:{line}: {value} is not a whole number, or too large; write the nanoseconds to add to recorded times"
     )]
     Number {
         /// The file.
@@ -72,7 +72,7 @@ pub enum OffsetsError {
         value: String,
     },
     /// A line is about something that was not read.
-    #[error("{path}: there is no {kind} {value} among the processes; {known}")]
+    #[error("{path}: no process has {kind} {value}; {known}")]
     Unknown {
         /// The file.
         path: String,
@@ -84,7 +84,7 @@ pub enum OffsetsError {
         known: String,
     },
     /// Two lines are about the same.
-    #[error("{path}:{line}: {value} has an offset already; leave one of the lines")]
+    #[error("{path}:{line}: {value} has two offsets; remove one of the lines")]
     Twice {
         /// The file.
         path: String,
@@ -160,7 +160,7 @@ impl Offsets {
         let known = match closest(value, known.iter().map(String::as_str)) {
             Some(closest) => format!("did you mean {closest}?"),
             None if listed.is_empty() => "none is recorded".to_owned(),
-            None => format!("there are {}", listed.join(", ")),
+            None => format!("available: {}", listed.join(", ")),
         };
         Err(OffsetsError::Unknown { path: path.display().to_string(), kind, value: value.clone(), known })
     }

@@ -40,7 +40,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
         let unmatched = claims.iter().filter(|claim| claim.is_none()).count();
         if unmatched > 0 {
             warnings.push(format!(
-                "--rank-from matches no number in {unmatched} of {} paths; these get the ranks after the highest",
+                "--rank-from matches no number in {unmatched} of {} paths; these get the next ranks after the highest",
                 claims.len()
             ));
         }
@@ -57,8 +57,8 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     };
     if let (1.., 1..) = (unranked(true), unranked(false)) {
         warnings.push(format!(
-            "{} of the processes without a known rank carry counters: each counts as a rank of its own, kernels included; if \
-             they are counter passes of the others, name the ranks with --rank-from REGEX",
+            "{} of the processes without a known rank have counters: each counts as a separate rank, kernels included; if \
+             they are counter passes of the others, set the ranks with --rank-from REGEX",
             unranked(true)
         ));
     }
@@ -67,7 +67,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     // Warnings name the option already.
     if unclaimed.len() > 1 && warnings.is_empty() {
         notes.push(format!(
-            "{} traces record no rank: their ranks follow the order of the paths; name them with --rank-from REGEX",
+            "{} traces record no rank: their ranks follow the order of the paths; set them with --rank-from REGEX",
             unclaimed.len()
         ));
     }
@@ -128,8 +128,8 @@ fn recorded_claims(order: &[(usize, ProcessFacts)], warnings: &mut Vec<String>) 
     let disputed = claimed_again(order, &claims).pop_first();
     if let Some((rank, count)) = disputed {
         warnings.push(format!(
-            "{count} processes claim rank {rank} by their recorded environment, so that no environment is used and ranks \
-             follow the paths; name them with --rank-from REGEX"
+            "{count} processes claim rank {rank} by their recorded environment, so it is ignored and ranks \
+             follow the paths; set them with --rank-from REGEX"
         ));
     }
     let trusted = |claim: Option<i64>| claim.filter(|_| disputed.is_none());
@@ -158,13 +158,13 @@ fn claims_of_names(
     if let Some((rank, claimed)) = claimed_again(order, &all).into_iter().find(|(rank, _)| named.contains(&Some(*rank)))
     {
         warnings.push(format!(
-            "{claimed} processes claim rank {rank} by the names of their files and folders, so that these are not used and \
-             ranks follow the order of the paths; name them with --rank-from REGEX"
+            "{claimed} processes claim rank {rank} by the names of their files and folders, so the names are ignored and \
+             ranks follow the order of the paths; set them with --rank-from REGEX"
         ));
         return claims;
     }
-    let ranks = if count == 1 { "the rank of 1 process is" } else { &format!("the ranks of {count} processes are") };
-    notes.push(format!("{ranks} taken from the names of files and folders; --rank-from REGEX names others"));
+    let ranks = if count == 1 { "rank of 1 process" } else { &format!("ranks of {count} processes") };
+    notes.push(format!("{ranks} inferred from the names of files and folders; override with --rank-from REGEX"));
     all
 }
 
@@ -346,7 +346,7 @@ mod tests {
         let assignment = assign(vec![five.clone(), four.clone()], None);
         assert_eq!(ranks(&assignment), [(1, 4), (0, 5)]);
         assert!(assignment.warnings.is_empty());
-        assert!(assignment.notes[0].starts_with("the ranks of 2 processes are"), "{:?}", assignment.notes);
+        assert!(assignment.notes[0].starts_with("ranks of 2 processes"), "{:?}", assignment.notes);
         // A counter pass has the rank of its trace.
         let pass = facts("rank4_pmc.db", None, true);
         assert_eq!(ranks(&assign(vec![four.clone(), pass], None)), [(0, 4), (1, 4)]);

@@ -17,7 +17,7 @@ pub enum RequestError {
     #[error(transparent)]
     Block(#[from] BlockError),
     /// Nobody knows the name.
-    #[error("{name} is no counter, derived counter, metric or panel that is known{}", proposal(.nearest))]
+    #[error("unknown counter or metric `{name}`{}", proposal(.nearest))]
     Unknown {
         /// What was asked for.
         name: String,

@@ -51,7 +51,7 @@ pub fn all_asked(
                         metric,
                         per,
                         bound: Ok(bound),
-                        lacks: Some(format!("without what was {}", missing.reason())),
+                        lacks: Some(format!("without counters or constants {}", missing.reason())),
                         peak,
                     },
                     Err(_) => BoundMetric { metric, per, bound: Err(missing.reason()), lacks: None, peak },

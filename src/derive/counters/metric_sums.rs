@@ -31,7 +31,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 
 /// Why nothing is known of kernels whose counters were collected.
 pub const NO_METRIC: WhyEmpty = WhyEmpty::Because(
-    "no metric is defined for the architecture of the GPU, or that is not known; `wavesieve table device_constants` says what is known",
+    "no metric is defined for the architecture of the GPU, or the architecture is unknown; see `wavesieve table device_constants`",
 );
 
 /// The dispatches of a process with their counters.

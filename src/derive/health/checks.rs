@@ -189,16 +189,16 @@ impl<'a> Checks<'a> {
         let facts = &self.process.facts;
         let has_times = facts.start_ns.is_some() && facts.end_ns.is_some();
         if !has_times && self.process.role != Role::ThreadTrace {
-            let detail = "the process has no recorded start or end: lead and tail are unknown, and times are not checked against it";
+            let detail = "no recorded start or end of the process: lead and tail are unknown, and timestamps are not checked against it";
             self.note("unknown_process_times", Severity::Info, "processes", 1, detail.to_owned());
         }
         if facts.has_counters {
             if self.process.role == Role::Trace {
-                let detail = "counters were collected in this run: dispatches were serialised, so that times and overlap are not those of an ordinary run";
+                let detail = "counters were collected in this run: dispatches were serialized, so times and overlap differ from an ordinary run";
                 self.note("serialised_run", Severity::Warning, "kernels", 1, detail.to_owned());
             } else {
                 let detail =
-                    "a counter pass beside a trace of the same rank: only its counters and their dispatches are used";
+                    "a counter pass next to a trace of the same rank: only its counters and their dispatches are used";
                 self.note("counter_pass", Severity::Info, "counter_dispatches", 1, detail.to_owned());
             }
         }
@@ -207,7 +207,7 @@ impl<'a> Checks<'a> {
     fn check_gpu(&mut self, table: &'static schema::Table, frame: &DataFrame, severity: Severity) -> Result<()> {
         let missing = frame.column("gpu")?.null_count();
         if missing > 0 {
-            let detail = "rows belong to no gpu and are in no gpu_segments";
+            let detail = "no GPU recorded; excluded from GPU time";
             self.note("no_gpu", severity, table.name, missing, detail.to_owned());
         }
         Ok(())

@@ -78,8 +78,8 @@ impl Timeline {
         let (_, (table, key)) = gaps.first()?;
         let longest_ns = gaps.iter().map(|(gap_ns, _)| *gap_ns).max()?;
         let detail = format!(
-            "times jump forward by up to {} s without anything recorded in between; a clock was set, the recording paused, \
-             or runs were put together",
+            "times jump forward by up to {} s with nothing recorded in between; a clock was set, the recording paused, \
+             or runs were merged",
             longest_ns / 1_000_000_000
         );
         Some(jump(table, gaps.len(), *key, detail))
@@ -126,7 +126,7 @@ pub fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
     }
     let detail = |longest_ns: i64| {
         format!(
-            "dispatches start up to {} s before earlier ones of their queue; the clock was set back, so that spans and idle \
+            "dispatches start up to {} s before earlier ones of their queue; the clock was set back, so spans and idle \
              time are wrong",
             longest_ns / 1_000_000_000
         )

@@ -97,11 +97,10 @@ impl Correlations {
                     });
                 }
             };
-            note("no_correlation", Severity::Info, without, "rows name no api call that launched them");
-            let detail =
-                "rows name an api call that was not recorded, as after an interrupted run; launch times are unknown";
+            note("no_correlation", Severity::Info, without, "rows have no launching API call");
+            let detail = "rows refer to an API call that was not recorded, as after an interrupted run; launch times are unknown";
             note("unmatched_correlation", Severity::Warning, unmatched, detail);
-            let detail = "rows start before the api call that launched them; the clocks of host and gpu may differ";
+            let detail = "rows start before the API call that launched them; the clocks of host and GPU may differ";
             note("starts_before_launch", Severity::Warning, early, detail);
         }
         anomalies

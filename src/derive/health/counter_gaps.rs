@@ -34,8 +34,8 @@ pub fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
         count: missing,
         first_key: None,
         detail: format!(
-            "dispatches lack values of counters that others of their pass have, such as {counter}, which {found} of {all} have; \
-             sums and metrics count what is there"
+            "dispatches lack counters that others of their pass have, such as {counter}, which {found} of {all} have; \
+             sums and metrics use the available values"
         ),
     }))
 }

@@ -24,9 +24,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     takes_long: true,
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
-    why_empty: WhyEmpty::Because(
-        "no kernel has the category communication; --categories takes rules for those that have",
-    ),
+    why_empty: WhyEmpty::Because("no kernel has the category communication; --categories adds rules"),
     ..DerivedTable::new(
         &tables::ranks::COLLECTIVE_KERNELS,
         needs,

@@ -116,7 +116,7 @@ impl CoalescedSegments {
         let known = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
         for ((process, origin_ns), length_ns) in processes.iter().zip(origins.iter()).zip(lengths.iter()) {
             let (Some(process), Some(origin_ns), Some(length_ns)) = (process, origin_ns, length_ns) else { continue };
-            anyhow::ensure!(length_ns > 0, "internal: stretches of no length");
+            anyhow::ensure!(length_ns > 0, "internal: bins of no length");
             for (gpu, runs) in known.get(&process).into_iter().flatten() {
                 rows.add(process, *gpu, runs, origin_ns, length_ns)?;
             }
@@ -175,7 +175,7 @@ impl Rows {
             while from_ns < end_ns && kinds > 0 {
                 let at = from_ns.checked_sub(origin_ns).filter(|at_ns| *at_ns >= 0).map(|at_ns| at_ns / length_ns);
                 let ends = at.map(|at| (at, at.checked_add(1).and_then(start_of).unwrap_or(i64::MAX)));
-                let Some((at, stretch_end_ns)) = ends else { anyhow::bail!("internal: work before the first stretch") };
+                let Some((at, stretch_end_ns)) = ends else { anyhow::bail!("internal: work before the first bin") };
                 if at != stretch {
                     self.flush(process, gpu, start_of(stretch), &mut sums_ns)?;
                     stretch = at;
@@ -191,7 +191,7 @@ impl Rows {
     }
 
     fn flush(&mut self, process: i64, gpu: i64, start_ns: Option<i64>, sums_ns: &mut [i64; KINDS]) -> Result<()> {
-        let Some(mut at_ns) = start_ns else { anyhow::bail!("internal: a stretch out of range") };
+        let Some(mut at_ns) = start_ns else { anyhow::bail!("internal: a bin out of range") };
         for (kinds, sum_ns) in (0_u32..).zip(std::mem::take(sums_ns)).filter(|(_, sum_ns)| *sum_ns > 0) {
             self.process.push(process);
             self.gpu.push(gpu);

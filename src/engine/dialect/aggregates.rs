@@ -29,7 +29,7 @@ pub fn check_aggregates(select: &Select, scope: &Scope) -> Result<(), QueryError
         }
         if let Some(name) = look.lone.filter(|_| is_all_rows) {
             return Err(refused(format!(
-                "{name} stands beside an aggregate of all rows; group by it, or take any_value({name})"
+                "{name} is next to an aggregate of all rows; group by it, or use any_value({name})"
             )));
         }
     }

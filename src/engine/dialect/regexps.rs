@@ -145,7 +145,7 @@ fn pattern(columns: &[Column], options: usize, is_whole: bool) -> PolarsResult<R
     built.map_err(|error| {
         let error = error.to_string();
         let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        wrong(format!("{given} is no regular expression: {reason}; correct it, or use contains for a text as it is"))
+        wrong(format!("invalid regular expression {given}: {reason}; correct it, or use contains for literal text"))
     })
 }
 

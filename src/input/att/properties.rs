@@ -19,7 +19,7 @@ pub fn att_listing(bytes: &[u8]) {
         assert!(read.is_ok());
     }
     let Ok(listing) = read else { return };
-    assert_eq!(listing.bad > 0, listing.damage.iter().any(|cause| cause.contains("cannot be understood")));
+    assert_eq!(listing.bad > 0, listing.damage.iter().any(|cause| cause.contains("cannot be parsed")));
     let ordinals: Vec<i64> = listing.rows.iter().map(|row| row.ordinal).collect();
     assert!(ordinals.is_sorted_by(|one, other| one < other));
     let rows: Vec<Instruction<'_>> = listing

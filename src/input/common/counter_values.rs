@@ -17,7 +17,7 @@ pub fn with_values(builder: &mut TableBuilder<'_>, frame: DataFrame) -> Result<D
     if missing == 0 {
         return Ok(frame);
     }
-    let detail = "counter values are missing or no numbers (nan, inf); they are left out";
+    let detail = "counter values are missing or not finite (nan, inf); excluded";
     builder.note("missing_value", Severity::Warning, missing, None, detail);
     Ok(frame.filter(&known)?)
 }

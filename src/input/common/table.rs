@@ -209,7 +209,7 @@ impl<'a> TableBuilder<'a> {
             Severity::Warning,
             count,
             first,
-            "rows name an agent without info row; they count on no gpu",
+            "rows refer to an unknown agent; excluded from GPU time",
         );
     }
 
@@ -220,7 +220,7 @@ impl<'a> TableBuilder<'a> {
     pub fn finish(mut self) -> Result<Rows> {
         let key = self.table.key.last().and_then(|key| self.columns.get(key)?.i64().ok());
         let first = key.and_then(|ids| self.absurd_sizes.iter().filter_map(|row| ids.get(*row)).min());
-        let detail = "sizes are negative or more than 256 TiB, which is no memory; they count as unknown, or as 0";
+        let detail = "sizes are negative or above 256 TiB; they count as unknown, or as 0";
         self.note("absurd_size", Severity::Warning, self.absurd_sizes.len(), first, detail);
         let columns = self
             .wanted

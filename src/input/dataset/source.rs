@@ -116,7 +116,7 @@ impl Manifest {
         let path = directory.join(MANIFEST);
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let manifest: Self = serde_json::from_str(&text)
-            .with_context(|| format!("{} is no manifest of this version; convert again", path.display()))?;
+            .with_context(|| format!("{} is not a manifest of this version; convert again", path.display()))?;
         if manifest.layout_version != LAYOUT_VERSION {
             bail!(
                 "{} has layout version {}, this program reads {LAYOUT_VERSION}; convert again",

@@ -68,7 +68,7 @@ impl Content {
         match self {
             Self::Head(Head::UnreadContent(unread)) => unread,
             Self::Database(database) => database.unread(),
-            Self::Dataset | Self::Head(_) => UnreadContent::new(SkipReason::Foreign, "of no format that is known"),
+            Self::Dataset | Self::Head(_) => UnreadContent::new(SkipReason::Foreign, "of an unknown format"),
         }
     }
 }

@@ -27,7 +27,7 @@ pub fn is_tar(head: &[u8]) -> bool {
 }
 
 /// What is said of a tar archive.
-pub const TAR_ARCHIVE: &str = "a tar archive, which is not read; unpack it";
+pub const TAR_ARCHIVE: &str = "a tar archive; unpack it";
 
 /// Columns of tables that have to do with traces, and what they are.
 const TABLES: &[(&[&str], &str)] = &[
@@ -37,19 +37,19 @@ const TABLES: &[(&[&str], &str)] = &[
     ),
     (
         &["dispatch_id", "gpu_id", "kernel_name", "grid_size"],
-        "dispatches of rocprofiler-compute without counters; name the folder that has its pmc_perf.csv",
+        "dispatches of rocprofiler-compute without counters; pass the folder with its pmc_perf.csv",
     ),
     (
         &["dispatch_id", "gpu_id", "kernel_name"],
-        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
     ),
     (
         &["kernel_name", "count", "pct"],
-        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
     ),
     (
         &["metric", "avg", "unit"],
-        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
     ),
 ];
 
@@ -106,7 +106,7 @@ pub fn by_head(head: &[u8], is_whole: bool) -> Head {
     } else if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
         Head::unread(
             SkipReason::Foreign,
-            format!("a file compressed with {what}, which is not read; decompress it, or use `gzip`"),
+            format!("a file compressed with {what}, which is unsupported; decompress it, or use `gzip`"),
         )
     } else if let Some(json) = json(&text, is_whole) {
         json
@@ -121,7 +121,7 @@ pub fn csv(head: &[u8]) -> Option<Head> {
     match head_of(head) {
         HeadKind::Records => Some(Head::RocprofCsv),
         HeadKind::Summary => {
-            let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
+            let reason = "statistics that rocprofv3 derived from a trace; pass the trace files next to it";
             Some(Head::unread(SkipReason::Summary, reason))
         }
         HeadKind::Other => compute(head),
@@ -132,7 +132,7 @@ fn compute(head: &[u8]) -> Option<Head> {
     match rocprof_compute::head_of(head) {
         rocprof_compute::HeadKind::Counters => Some(Head::ComputeCounters),
         rocprof_compute::HeadKind::System => {
-            let reason = "what rocprofiler-compute says of the machine; name the folder that has its pmc_perf.csv";
+            let reason = "system information of rocprofiler-compute; pass the folder with its pmc_perf.csv";
             Some(Head::ComputeSystem(UnreadContent::new(SkipReason::Other, reason)))
         }
         rocprof_compute::HeadKind::Other => att::is_header(head).then_some(Head::AttStatistics),

@@ -88,7 +88,7 @@ fn instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<DataFram
         builder.report_damage(flaws.damage(&file.file, super::PART));
         builder.note_all(flaws.anomaly(builder.table_name()));
     }
-    let detail = "a counter was sampled in several passes with different values; that of the first pass is kept";
+    let detail = "a counter was sampled in several passes with different values; the first pass is kept";
     let first = all.differing.iter().min().copied();
     builder.note("repeated_counter", Severity::Info, all.differing.len(), first, detail);
 

@@ -72,7 +72,7 @@ pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) ->
                 *place = number;
             }
         }
-        let dispatch = numbers.get(Col::Dispatch as usize).copied().flatten().ok_or("it names no dispatch")?;
+        let dispatch = numbers.get(Col::Dispatch as usize).copied().flatten().ok_or("it has no dispatch")?;
         for (positions, numbers) in [(&counters, &mut values), (&repeats, &mut repeated)] {
             numbers.clear();
             for position in positions {
@@ -91,7 +91,7 @@ fn field<T>(record: &ByteRecord, position: usize, parse: fn(&[u8]) -> Parsed<T>)
         Parsed::Missing => Ok(None),
         Parsed::Bad => {
             let text: String = String::from_utf8_lossy(field).chars().take(40).collect();
-            Err(format!("{text:?} in field {} is no number", position + 1))
+            Err(format!("{text:?} in field {} is not a number", position + 1))
         }
     }
 }

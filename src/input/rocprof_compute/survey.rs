@@ -95,7 +95,7 @@ impl Survey {
         let header = Header::new(&record, &stem(file));
         let layout = header
             .layout
-            .context("the header is no longer the one that was looked at first; was the file written to?")?;
+            .context("the header changed while the file was read; wait until the profiler has finished")?;
         let first = self.runs.len();
         let mut runs: BTreeMap<RunKey, usize> = BTreeMap::new();
         let mut last: Option<RunKey> = None;

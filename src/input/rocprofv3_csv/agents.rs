@@ -55,7 +55,7 @@ pub fn read(file: &CsvFile) -> Result<List> {
                 let line = line_at(&file.path, record.position().map_or(0, csv::Position::byte)).unwrap_or(0);
                 list.damage.get_or_insert_with(|| {
                     format!(
-                        "{}:{line}: an agent cannot be understood and is left out; {} of {} fields, or no number",
+                        "{}:{line}: an agent cannot be parsed and is excluded; {} of {} fields, or not a number",
                         file.shown,
                         record.len(),
                         header.len()

@@ -106,7 +106,7 @@ impl Survey {
 fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
     let (record, _) = start(file)?;
     let kind = Kind::from_header(&record)
-        .context("the header is no longer the one that was looked at first; was the file written to?")?;
+        .context("the header changed while the file was read; wait until the profiler has finished")?;
     let header = Header::new(&record);
     let mut censuses: BTreeMap<RowKey, Census> = BTreeMap::new();
     let mut flaws = Flaws::default();

@@ -79,7 +79,7 @@ fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
     let unknown = shared.files.iter().filter(|file| file.kind != Kind::Agents && !file.header.unknown.is_empty()).map(
         |surveyed| {
             let names = &surveyed.header.unknown;
-            let detail = format!("columns that are not known were not read: {}", names.join(", "));
+            let detail = format!("unknown columns were ignored: {}", names.join(", "));
             note("unknown_column", surveyed.kind.name(), names.len(), &surveyed.file.shown, detail)
         },
     );

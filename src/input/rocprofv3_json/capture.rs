@@ -55,7 +55,7 @@ impl SectionAnomalies {
     }
 
     fn lossy(&mut self, section: &str, count: usize) {
-        let detail = "texts hold bytes that are not UTF-8; they appear as U+FFFD";
+        let detail = "texts contain invalid UTF-8, shown as U+FFFD";
         self.note("invalid_utf8", Severity::Info, section, count, detail);
     }
 
@@ -113,8 +113,8 @@ impl Capture {
         let cause = collected.first_cause.as_ref()?;
         // Where brackets do not match, records fall into pieces, of which there may be more than records.
         let cause = match (collected.bad as u64, section.rows) {
-            (bad, rows) if bad > rows => format!("{bad} pieces of it are no records; {cause}"),
-            (bad, rows) => format!("{bad} of {rows} records cannot be understood; {cause}"),
+            (bad, rows) if bad > rows => format!("{bad} elements of it are not records; {cause}"),
+            (bad, rows) => format!("{bad} of {rows} records cannot be parsed; {cause}"),
         };
         Some(Damage { path: self.path.clone(), part: section.name.clone(), cause })
     }
@@ -144,7 +144,7 @@ impl Capture {
             findings.damage.push(Damage {
                 path: self.path.clone(),
                 part: name.to_owned(),
-                cause: "cannot be understood".to_owned(),
+                cause: "cannot be parsed".to_owned(),
             });
         }
         Ok(value)

@@ -117,7 +117,7 @@ fn put_words(reading: &mut Reading<'_>, calls: &Columns, ids: &Int64Chunked) -> 
     if reading.wants(&["name"]) {
         let (count, first) = count_first(names.iter().map(|name| words.text(name).is_none()), ids);
         reading.put_texts("name", names.iter().map(|name| words.text(name).or(Some(UNKNOWN))))?;
-        let detail = "calls name no known string; they appear as unknown";
+        let detail = "calls refer to a missing string, shown as unknown";
         reading.note("missing_string", Severity::Warning, count, first, detail);
     }
     let domains: Vec<String> =

@@ -60,7 +60,7 @@ impl Ops {
         let ids = self.columns.integers("id");
         let orphans = self.calls.iter().map(|call| call.is_none());
         let (count, first) = crate::input::common::count_first(orphans, &ids);
-        let detail = "no call is recorded for these operations; they have no thread and no correlation id";
+        let detail = "no API call recorded for these operations; they have no thread and no correlation id";
         reading.note("missing_call", Severity::Warning, count, first, detail);
     }
 }

@@ -94,14 +94,14 @@ fn note_unknown(container: &Container, shown: &str, notes: &mut Vec<Anomaly>) {
     };
     let unknown = &container.unknown_tables;
     if !unknown.is_empty() {
-        let detail = format!("tables that are not known were not read: {}", unknown.join(", "));
+        let detail = format!("unknown tables were ignored: {}", unknown.join(", "));
         note("unknown_table", Severity::Info, unknown.len(), detail);
     }
     let version = container.schema_version.as_deref();
     if !version.is_some_and(|version| KNOWN_VERSIONS.contains(&version)) {
         let stated =
             version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
-        let detail = format!("the file {stated}; what is known of RPD 2 and 3 was read, columns beyond were not");
+        let detail = format!("the file {stated}; it was read as RPD 2 and 3, further columns were ignored");
         note("unknown_version", Severity::Warning, 1, detail);
     }
 }

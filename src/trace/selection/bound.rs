@@ -36,11 +36,11 @@ impl Bound {
         if let Some(percent) = text.strip_suffix('%') {
             let share = exact_product(percent.trim(), PERCENT_SCALE)
                 .filter(|share| *share <= 100 * PERCENT_SCALE)
-                .ok_or_else(|| format!("{text} is no share of the span; write 0% to 100%"))?;
+                .ok_or_else(|| format!("{text} is not a share of the span; write 0% to 100%"))?;
             return Ok(Self::Share(share));
         }
         if matches!(text, "+" | "-") {
-            return Err(format!("{text} lacks a length of time; write one such as {text}1.5ms"));
+            return Err(format!("{text} lacks a duration; write one such as {text}1.5ms"));
         }
         if let Some(rest) = text.strip_prefix('+') {
             return parse_duration_ns(rest).map(Self::AfterStart);

@@ -79,7 +79,7 @@ impl FromStr for Window {
     fn from_str(text: &str) -> Result<Self, String> {
         let shape = || {
             format!(
-                "{text} is no window; write FROM:TO with sides such as 10%, +500ms, a time in ns or @marker, or @marker or steady alone"
+                "{text} is not a window; write FROM:TO with sides such as 10%, +500ms, a time in ns or @marker, or @marker or steady alone"
             )
         };
         if text.trim() == STEADY {
@@ -106,7 +106,7 @@ impl FromStr for Window {
             | (Some(Bound::BeforeEnd(to)), Some(Bound::BeforeEnd(from))) => to < from,
             _ => false,
         };
-        if reversed { Err(format!("the window {text} ends before it begins; swap its sides")) } else { Ok(window) }
+        if reversed { Err(format!("the window {text} ends before it starts; swap its sides")) } else { Ok(window) }
     }
 }
 
@@ -150,14 +150,14 @@ fn marker_name(text: &str) -> Result<(MarkerName, Option<&str>), Option<String>>
     };
     let index = match index.strip_prefix('/') {
         Some(number) => {
-            let wrong = || Some(format!("/{number} behind a marker is no number; count from 0"));
+            let wrong = || Some(format!("/{number} after a marker is not a number; count from 0"));
             Some(number.trim().parse().map_err(|_| wrong())?)
         }
         None if index.trim().is_empty() => None,
         None => return Err(None),
     };
     if name.is_empty() {
-        return Err(Some("the text behind @ is empty; write the text of a ROCTx range".to_owned()));
+        return Err(Some("the text after @ is empty; write the text of a ROCTx range".to_owned()));
     }
     Ok((MarkerName { text: name.to_owned(), index }, rest))
 }

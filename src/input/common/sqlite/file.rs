@@ -90,7 +90,7 @@ impl DatabaseFile {
         let log = self.log.as_ref()?;
         let (severity, what) = match log.failure {
             None => (Severity::Info, "a copy of the database with its changes applied was read"),
-            Some(_) => (Severity::Warning, "its changes cannot be applied, so that rows in it are missing"),
+            Some(_) => (Severity::Warning, "its changes cannot be applied; its rows are missing"),
         };
         Some(Anomaly {
             check_id: "open_log",
@@ -98,7 +98,7 @@ impl DatabaseFile {
             table_name: "processes".to_owned(),
             count: 1,
             first_key: Some(shown.to_owned()),
-            detail: format!("a {} file lies beside the database; {what}", log.ending),
+            detail: format!("a {} file is next to the database; {what}", log.ending),
         })
     }
 }

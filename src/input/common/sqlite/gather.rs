@@ -104,9 +104,9 @@ pub fn damage(lost: &[UnreadablePage]) -> Option<String> {
     let first = lost.first()?;
     let (count, page, fault) = (lost.len(), first.page, first.fault);
     Some(match count {
-        1 => format!("page {page} {fault}; the rows of the others are read"),
+        1 => format!("page {page} {fault}; rows of other pages are read"),
         _ => {
-            format!("{count} pages cannot be read, such as page {page}, which {fault}; the rows of the others are read")
+            format!("{count} pages cannot be read, such as page {page}, which {fault}; rows of other pages are read")
         }
     })
 }

@@ -70,7 +70,7 @@ pub fn copied(path: &Path) -> Result<(TemporaryFolder, PathBuf)> {
 fn no_room(path: &Path) -> String {
     let place = std::env::temp_dir();
     format!(
-        "cannot copy {} and the log beside it to {}; set TMPDIR to a directory with room for it",
+        "cannot copy {} and its log to {}; set TMPDIR to a directory with room for it",
         path.display(),
         place.display()
     )

@@ -48,7 +48,7 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
             Severity::Info,
             count,
             first,
-            "arguments belong to no region, kernel or copy; they are left out",
+            "arguments belong to no region, kernel or copy; excluded",
         );
     }
 

@@ -133,7 +133,7 @@ fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked)
         Severity::Warning,
         count,
         first,
-        "dispatches name a kernel symbol without info row; they appear as kernel_<id>",
+        "dispatches refer to an unknown kernel symbol, shown as kernel_<id>",
     );
     Ok(())
 }
@@ -186,6 +186,6 @@ pub fn note_missing_events(assembly: &mut Assembly<'_>, events: &Events, event_i
         Severity::Warning,
         count,
         first,
-        "rows name an event without row; they have no category and no correlation id",
+        "rows refer to a missing event; they have no category and no correlation id",
     );
 }

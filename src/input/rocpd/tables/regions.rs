@@ -72,7 +72,7 @@ fn put_region_name(
         Severity::Warning,
         count,
         first,
-        "regions name no known string; they appear as unknown",
+        "regions refer to a missing string, shown as unknown",
     );
     Ok(())
 }

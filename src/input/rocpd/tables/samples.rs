@@ -205,7 +205,7 @@ fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
     let known = index_of(&all.integers("id"));
     let lost = named.iter().map(|sample| sample.is_some_and(|sample| known.position(sample).is_none()));
     let (count, first) = count_first(lost, &values.integers("id"));
-    let detail = "values name a sample without row; they are left out";
+    let detail = "values refer to a missing sample; excluded";
     assembly.note("missing_sample", Severity::Warning, count, first, detail);
     Ok(())
 }

@@ -83,7 +83,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
         Severity::Info,
         all.orphans,
         None,
-        "arguments belong to no region, kernel or copy; they are left out",
+        "arguments belong to no region, kernel or copy; excluded",
     );
     Ok(())
 }

@@ -171,7 +171,7 @@ fn put_names(reading: &mut Reading<'_>, calls: &Calls) -> Result<()> {
         .map(String::as_str)
         .collect();
     let detail = format!(
-        "calls of {} have a kind or operation that the file does not name; they appear under the name of their section \
+        "calls of {} have a kind or operation that the file does not name; shown under the name of their section \
          and as operation <n>",
         sections.into_iter().collect::<Vec<&str>>().join(", ")
     );

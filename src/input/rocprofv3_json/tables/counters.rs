@@ -162,7 +162,7 @@ fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
 }
 
 fn note_unknown(reading: &mut Reading<'_>, unknown: usize) {
-    let detail = "values belong to a counter that the file does not name; they appear as counter_<handle>";
+    let detail = "values belong to an unnamed counter, shown as counter_<handle>";
     reading.builder.note("missing_string", Severity::Warning, unknown, None, detail);
 }
 

@@ -194,7 +194,7 @@ fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &dyn Fn() -> Int64
         Severity::Warning,
         count,
         first,
-        "dispatches name a kernel symbol without info row; they appear as kernel_<id>",
+        "dispatches refer to an unknown kernel symbol, shown as kernel_<id>",
     );
     Ok(())
 }

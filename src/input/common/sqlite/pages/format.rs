@@ -13,7 +13,7 @@ const UTF_8: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unsupported {
     /// Another magic number, or less than a header.
-    #[error("it is no SQLite database")]
+    #[error("it is not a SQLite database")]
     NotSqlite,
     /// A size that is no power of two from 512 to 65,536, or too many reserved bytes.
     #[error("its pages have an impossible size")]
