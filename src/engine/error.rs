@@ -5,7 +5,7 @@ use thiserror::Error;
 /// Failure of a query before or while it runs.
 #[derive(Debug, Error)]
 pub enum QueryError {
-    /// The steady part of the run was asked for, and no process has one that differs from all of it.
+    /// The steady part of the run was requested, and no process has one that differs from all of it.
     #[error("no process has a steady part that differs from its whole run")]
     NoSteadyPart,
     /// No query has that name.
@@ -29,7 +29,6 @@ pub enum QueryError {
     /// A column cannot be used with `--by` in this query.
     #[error("cannot group {query} by `{column}`{}; {}", suggestion(.closest.as_deref()), groupings(.dimensions))]
     Grouping {
-        /// The query.
         query: String,
         /// As given.
         column: String,
@@ -41,7 +40,6 @@ pub enum QueryError {
     /// The answer of this query has no such column.
     #[error("{query} has no column `{column}`{}; choose from {}", suggestion(.closest.as_deref()), .known.join(", "))]
     Column {
-        /// The query.
         query: String,
         /// As given.
         column: String,
@@ -53,9 +51,7 @@ pub enum QueryError {
     /// A parameter has a value of the wrong type or out of its bounds.
     #[error("invalid --{parameter} `{value}` of {query}: expected {expected}")]
     Parameter {
-        /// The query.
         query: String,
-        /// The parameter.
         parameter: String,
         /// As given.
         value: String,
@@ -65,7 +61,6 @@ pub enum QueryError {
     /// Options do not go together, as the template says.
     #[error("{query}: {reason}")]
     Refused {
-        /// The query.
         query: String,
         /// Why, and what to do.
         reason: String,
@@ -73,7 +68,6 @@ pub enum QueryError {
     /// The template cannot be rendered.
     #[error("cannot render {query}: {reason}; check the template")]
     Template {
-        /// The query.
         query: String,
         /// What the template engine says.
         reason: String,
@@ -92,10 +86,7 @@ pub enum QueryError {
     },
     /// A common table expression has the name of a table.
     #[error("CTE `{name}` shadows a table; rename it")]
-    HiddenTable {
-        /// The name.
-        name: String,
-    },
+    HiddenTable { name: String },
     /// Anything else.
     #[error(transparent)]
     Other(#[from] anyhow::Error),

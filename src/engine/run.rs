@@ -45,9 +45,6 @@ pub struct Answer {
 
 impl Answer {
     /// The answer with the texts that its dictionaries stand for.
-    ///
-    /// # Errors
-    /// When polars cannot expand one.
     pub fn with_texts(mut self) -> Result<Self, QueryError> {
         let is_dictionary =
             |data_type: &DataType| matches!(data_type, DataType::Categorical(_, _) | DataType::Enum(_, _));
@@ -104,7 +101,6 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
 
 /// A named query, what it is asked, and of what part of the run.
 pub struct QueryRun<'a> {
-    /// The query.
     pub query: &'a Query,
     /// What it is asked.
     pub options: QueryOptions,
@@ -120,9 +116,6 @@ impl QueryRun<'_> {
 }
 
 /// As [`run_queries`], each over all of the run or its steady part.
-///
-/// # Errors
-/// As [`run_queries`].
 pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[QueryRun<'_>],
@@ -170,9 +163,9 @@ pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     };
     let asked = || statements.iter().zip(queries);
     let all: Vec<_> = statements.iter().zip(&batch.statements).zip(queries).collect();
-    // Not in the pool: who waits there for polars begins another statement on the same stack, and so on.
+    // Not in the pool: who waits there for polars starts another statement on the same stack, and so on.
     let Ok(ran) = trace.jobs().run(&all, |_| 0, |one| Ok::<_, Infallible>(run(*one)));
-    // One after the other: who reads in parallel may begin another statement while it waits, and wait for itself.
+    // One after the other: who reads in parallel may start another statement while it waits, and wait for itself.
     let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &QueryRun<'_>))| match ran? {
         Some(taken) => Ok(taken),
         None => {
@@ -192,7 +185,7 @@ pub fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
     all
 }
 
-/// An answer with what the query says of its columns.
+/// An answer with what the query states about its columns.
 fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
     let by = grouping(query, options)?;
     for column in &mut answer.columns {
@@ -428,7 +421,7 @@ fn execute_in(
             plan = plan.select(columns.iter().map(col).collect::<Vec<_>>());
         }
         // polars counts the rows of a union in a type that only a wider build has, and gives up in one way or the other;
-        // without this optimisation it does not.
+        // without this optimization it does not.
         match collected(plan.clone(), exec) {
             Err(error) if error.to_string().contains("UInt128") => {
                 collected(plan.with_projection_pushdown(false), &ExecOptions { engine: Engine::InMemory, ..*exec })

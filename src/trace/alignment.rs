@@ -1,4 +1,4 @@
-//! Puts the processes of a trace on common clocks, and tells how well that works.
+//! Puts the processes of a trace on common clocks, and shows how well that works.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub enum Alignment {
     /// Those of one machine, as recorded.
     #[default]
     None,
-    /// All, each process beginning at zero.
+    /// All, each process start at zero.
     ProcessStart,
     /// Those of machines whose processes took part in the same collectives.
     Collectives,
@@ -80,7 +80,6 @@ pub enum OffsetsError {
         kind: &'static str,
         /// What stands there.
         value: String,
-        /// What there is.
         known: String,
     },
     /// Two lines are about the same.
@@ -185,7 +184,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
         }
         Alignment::File(path) => {
             let offsets = Offsets::read(path)?;
-            // One file may be for more ranks than were asked for.
+            // One file may be for more ranks than were requested.
             if trace.choice().ranks.is_none() {
                 offsets.check(path, processes.clone())?;
             }
@@ -242,7 +241,7 @@ fn endings(trace: &Trace) -> Result<Vec<Vec<(i64, i64)>>> {
     Ok(endings.into_values().collect())
 }
 
-/// Gives every process its clock and tells which times can be compared now, and how well.
+/// Gives every process its clock and shows which times can be compared now, and how well.
 ///
 /// # Errors
 /// [`OffsetsError`], or when the collectives cannot be read.

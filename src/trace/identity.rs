@@ -22,9 +22,9 @@ pub struct Assignment {
 
 /// Numbers the processes of a trace.
 ///
-/// Ranks come from `rank_from` applied to the path (its first group, else the whole match), else from a dataset, else
+/// Ranks come from `rank_from` applied to the path (its first group, otherwise the whole match), otherwise from a dataset, otherwise
 /// from the recorded environment unless two processes that are no counter passes of one another claim the same rank,
-/// else from the word `rank` in the names of files and folders under the same condition, else from the natural order of the
+/// else from the word `rank` in the names of files and folders under the same condition, otherwise from the natural order of the
 /// paths. The result does not depend on the order of `facts`.
 pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment {
     let (mut warnings, mut notes) = (Vec::new(), Vec::new());
@@ -77,7 +77,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     name_nodes(&mut ranked);
     ranked.sort_by_cached_key(|(_, facts, rank)| {
         let identity = facts.guid.clone().unwrap_or_else(|| facts.content_hash.clone());
-        // Processes have the same numbers without the thread traces beside them.
+        // Processes have the same numbers without the thread traces next to them.
         (*rank, facts.is_thread_trace, identity, facts.pid, natural_key(&facts.path))
     });
 
@@ -181,9 +181,9 @@ fn claimed_again(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> BTr
     plain
 }
 
-/// Gives every process a rank: its claim, else the next number after the highest claim in the order given. Processes
-/// of one capture series (a counter pass beside its trace) have no common claim here, so each gets its own. A thread trace, which
-/// tells nothing of its process, has the rank of those below the nearest directory above it, if these are of one rank; else all
+/// Gives every process a rank: its claim, otherwise the next number after the highest claim in the order given. Processes
+/// of one capture series (a counter pass next to its trace) have no common claim here, so each gets its own. A thread trace, which
+/// shows nothing of its process, has the rank of those below the nearest directory above it, if these are of one rank; otherwise all
 /// thread traces of a directory have one.
 fn fill_ranks(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> Vec<i64> {
     let mut next = claims.iter().flatten().max().map_or(0, |highest| highest.saturating_add(1));
@@ -232,7 +232,7 @@ fn name_nodes(ranked: &mut [(usize, ProcessFacts, i64)]) {
     }
 }
 
-/// GPU indexes of one process, by the recorded index among GPUs where it is complete and distinct, else by the
+/// GPU indexes of one process, by the recorded index among GPUs where it is complete and distinct, otherwise by the
 /// absolute index.
 fn number_gpus(facts: &ProcessFacts, node: i64, devices: &mut BTreeMap<(i64, String), i64>) -> BTreeMap<i64, Gpu> {
     let mut gpus: Vec<_> = facts.agents.iter().filter(|agent| agent.is_gpu()).collect();

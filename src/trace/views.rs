@@ -15,14 +15,13 @@ use crate::derive;
 /// What of a run is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum View {
-    /// All of it.
     #[default]
     WholeRun,
     /// The part that repeats evenly, or works densely where nothing repeats: what `--window steady` chooses.
     Steady,
 }
 
-/// The steady part of every process, told from its tables while these are read.
+/// The steady part of every process, inferred from its tables while these are read.
 pub struct SteadyParts {
     choice: Filters,
     /// Whether there is only one process.
@@ -39,19 +38,18 @@ struct SteadyPart {
 }
 
 impl SteadyParts {
-    /// Those of a trace.
     pub fn new(trace: &Trace) -> Self {
         let choice = Filters { window: Some(Window::steady()), ..Filters::default() };
         Self { choice, is_alone: trace.members().len() == 1, parts: Mutex::default() }
     }
 
-    /// Whether any process has a steady part that tells more than all of its run.
+    /// Whether any process has a steady part that shows more than all of its run.
     pub fn has_more(&self) -> bool {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.values().any(|part| !part.is_all)
     }
 
-    /// The same look at the rows of the steady part. What it is told from is read too, unless it is known of every process.
+    /// The same look at the rows of the steady part. What it is inferred from is read too, unless it is known of every process.
     pub fn consumer<'a>(&'a self, look: TableConsumer<'a>, are_known: bool) -> TableConsumer<'a> {
         let mut request = selection::extend_request(&self.choice, &look.request);
         if !are_known {

@@ -1,4 +1,4 @@
-//! When a GPU ran no kernel: stretches in which it was idle, and stretches in which it only copied.
+//! When a GPU ran no kernel: intervals in which it was idle, and intervals in which it only copied.
 
 use crate::analysis::intervals::Interval;
 
@@ -11,7 +11,6 @@ pub struct Work {
     pub end_ns: i64,
     /// Its row in the table of kernels or of copies.
     pub row: u32,
-    /// Whether it is a copy.
     pub is_copy: bool,
 }
 
@@ -21,12 +20,12 @@ impl Work {
     }
 }
 
-/// A stretch of time without kernels on one GPU.
+/// An interval without kernels on one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdleInterval {
     /// When.
     pub time: Interval,
-    /// Whether at least one copy ran at every moment of it; else nothing ran at any.
+    /// Whether at least one copy ran at every moment of it; otherwise nothing ran at any.
     pub copies: bool,
     /// Row of the kernel that ended last before it.
     pub kernel_before: Option<u32>,
@@ -38,11 +37,11 @@ pub struct IdleInterval {
     pub after: Option<usize>,
 }
 
-/// Gives the stretches of *one* GPU within a span in their order, from work sorted by start.
+/// Gives the intervals of *one* GPU within a span in their order, from work sorted by start.
 ///
-/// They are as long as can be: neighbours differ in whether copies run, or kernels run between them. Together with the
+/// They are as long as can be: neighbors differ in whether copies run, or kernels run between them. Together with the
 /// time in which kernels run they tile the span. Work of zero length, and reversed work, is as if it were not there. All
-/// streams count: a stream that waits while another works gives no stretch.
+/// streams count: a stream that waits while another works gives no interval.
 ///
 /// Takes linear time.
 pub fn each_interval(work: &[Work], span: Interval, emit: impl FnMut(IdleInterval)) {

@@ -39,9 +39,6 @@ pub struct Correlations {
 
 impl Correlations {
     /// Adds the rows of `regions`.
-    ///
-    /// # Errors
-    /// When a declared column is missing or has another type.
     pub fn add_calls(&mut self, regions: &DataFrame) -> Result<()> {
         let ids = I64Values::new(regions.column("correlation_id")?.i64()?);
         self.calls.push((ids, I64Values::new(regions.column("start_ns")?.i64()?)));
@@ -49,9 +46,6 @@ impl Correlations {
     }
 
     /// Adds valid rows of `kernels` or `memory_copies`.
-    ///
-    /// # Errors
-    /// When a declared column is missing or has another type.
     pub fn add_activities(&mut self, table: &'static str, key: &str, frame: &DataFrame) -> Result<()> {
         self.activities.push(Activities {
             table,

@@ -46,9 +46,6 @@ impl Tally {
 }
 
 /// Checks the times of every row of an activity table.
-///
-/// # Errors
-/// When a declared column is missing or has another type.
 pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> Result<Vec<Anomaly>> {
     let mut not_positive =
         Tally::new("zero_timestamp", Severity::Warning, "start is not positive; excluded from all statistics");
@@ -94,9 +91,6 @@ pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> 
 
 /// Counts dispatches that start before an earlier one of the same agent and queue has ended, and dispatch ids that occur
 /// more than once.
-///
-/// # Errors
-/// When a declared column is missing or has another type.
 pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     let mut overlap = Tally::new(
         "queue_overlap",

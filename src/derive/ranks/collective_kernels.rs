@@ -59,7 +59,7 @@ fn needs() -> Needs {
     vec![("kernels", columns)]
 }
 
-/// What tells of their messages.
+/// What shows their messages.
 fn optional_needs() -> Needs {
     vec![("regions", REGIONS.to_vec())]
 }
@@ -331,7 +331,7 @@ fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame>
     Ok(related)
 }
 
-/// What is told of the messages, now that the ranks are known.
+/// What is known of the messages, now that the ranks are known.
 fn message_columns(frame: &DataFrame, places: &[Option<Place>]) -> Result<Vec<Column>> {
     let read = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
     let (of_rows, bytes, sizes) = (read(OPERATION)?, read(RANK_BYTES)?, read(SIZES)?);

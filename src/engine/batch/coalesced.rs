@@ -1,4 +1,4 @@
-//! Segments of which only counts in which stretch of time they lie, kept small until the stretches are known.
+//! Segments of which only counts in which interval they lie, kept small until the intervals are known.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -21,12 +21,12 @@ const KIND_BITS: u32 = 3;
 const KINDS: usize = 1 << KIND_BITS;
 const LONGEST: u64 = (1 << (u32::BITS - KIND_BITS)) - 1;
 
-/// What ran on a GPU from its first segment on: neighbours with the same kinds of work are one run, and pauses are runs too.
+/// What ran on a GPU from its first segment on: neighbors with the same kinds of work are one run, and pauses are runs too.
 #[derive(Default)]
 struct Runs {
     start_ns: i64,
     end_ns: i64,
-    /// Lengths with kinds. A length of 0 says that the next two have a longer one.
+    /// Lengths with kinds. A length of 0 states that the next two have a longer one.
     packed: Vec<u32>,
     /// The last run, which may go on.
     last: (u64, u32),
@@ -102,11 +102,11 @@ impl CoalescedSegments {
         Ok(())
     }
 
-    /// Rows of `gpu_segments` whose times within each stretch of a grid are as long, for every kind of work, as those of the
-    /// segments are. The grid has `process`, `origin_ns` and `length_ns`; nothing begins before the origin.
+    /// Rows of `gpu_segments` whose times within each interval of a grid are as long, for every kind of work, as those of the
+    /// segments are. The grid has `process`, `origin_ns` and `length_ns`; nothing starts before the origin.
     ///
     /// # Errors
-    /// When the grid lacks a column or has a stretch of no length, or a sum is out of range.
+    /// When the grid lacks a column or has an interval of no length, or a sum is out of range.
     pub fn by_grid(&self, grid: &DataFrame) -> Result<DataFrame> {
         // The engine may give small numbers in narrower types.
         let column =
@@ -246,7 +246,7 @@ mod tests {
         DataFrame::new_infer_height(columns.collect()).unwrap()
     }
 
-    /// Time of each kind of work in each stretch.
+    /// Time of each kind of work in each interval.
     fn times(frame: &DataFrame, origin_ns: i64, length_ns: i64) -> BTreeMap<(i64, [bool; 3]), i64> {
         let column = |name: &str| frame.column(name).unwrap().i64().unwrap().clone();
         let counts = ["compute", "comm", "copies"].map(column);
@@ -278,7 +278,7 @@ mod tests {
             let grid = df!("process" => [7_i64], "origin_ns" => [origin_ns], "length_ns" => [length_ns]).unwrap();
             let rows = merged.by_grid(&grid).unwrap();
             prop_assert_eq!(times(&rows, origin_ns, length_ns), times(&whole, origin_ns, length_ns));
-            // At most one row for each kind of work in each stretch.
+            // At most one row for each kind of work in each interval.
             prop_assert_eq!(rows.height(), times(&whole, origin_ns, length_ns).len());
         }
     }

@@ -1,4 +1,4 @@
-//! What may stand beside aggregates and in them.
+//! What may stand next to aggregates and in them.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use super::parts::refused;
 use super::scope::{NameMeaning, Scope};
 use crate::engine::error::QueryError;
 
-/// Refuses columns beside aggregates of all rows, and aggregates of aggregates: polars gives something for both.
+/// Refuses columns next to aggregates of all rows, and aggregates of aggregates: polars gives something for both.
 ///
 /// # Errors
 /// When there are such.

@@ -33,7 +33,6 @@ enum Kind {
     Left,
     /// These, and rows of the right side without a partner.
     Right,
-    /// All of these.
     Full,
     /// Rows of the left side that have a partner, or have none.
     Semi,

@@ -34,7 +34,7 @@ pub fn check(query: &Query) -> Known {
 
 /// Looks at each part of a statement.
 struct Check {
-    /// Whether what comes next is the size of the least number of 64 bits, after its sign.
+    /// Whether what comes next is the size of the smallest number of 64 bits, after its sign.
     is_least: bool,
 }
 

@@ -113,7 +113,6 @@ pub fn plain(data_type: &DataType) -> DataType {
     }
 }
 
-/// An error of a function.
 pub fn wrong(reason: impl Into<String>) -> PolarsError {
     PolarsError::ComputeError(reason.into().into())
 }
@@ -195,7 +194,7 @@ fn value_at_min(columns: &[Column]) -> PolarsResult<Column> {
     value_of(columns, false)
 }
 
-/// The first column's value where the second is greatest or least.
+/// The first column's value where the second is largest or least.
 fn value_of(columns: &[Column], descending: bool) -> PolarsResult<Column> {
     let [values, by] = columns else { return Err(wrong("a function of two columns has others")) };
     let values = values.cast(&plain(values.dtype()))?;

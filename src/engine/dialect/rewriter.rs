@@ -38,9 +38,6 @@ impl Translator<'_, '_> {
     }
 
     /// As [`Self::rewrite`], of the condition of WHERE.
-    ///
-    /// # Errors
-    /// As [`Self::rewrite`].
     pub fn rewrite_condition(&mut self, condition: Expr, scope: &Scope) -> Result<Option<Expr>, QueryError> {
         let mut parts = conjuncts(condition);
         for part in &mut parts {

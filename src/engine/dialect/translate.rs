@@ -67,9 +67,7 @@ fn parsed(sql: &str) -> Result<Query, QueryError> {
 pub struct NamedStep {
     /// The name by which the statement reads it.
     pub name: String,
-    /// The name of the step.
     pub step: Ident,
-    /// Its columns.
     pub columns: Columns,
 }
 

@@ -1,4 +1,4 @@
-//! The instructions of a file, with the kernels that its symbols begin.
+//! The instructions of a file, with the kernels that its symbols start.
 
 use std::path::Path;
 
@@ -18,9 +18,7 @@ pub struct Row {
     pub ordinal: i64,
     /// Position of its kernel among those of the listing.
     pub kernel: Option<usize>,
-    /// Code object.
     pub code_object: Option<i64>,
-    /// Address in it.
     pub address: Option<i64>,
     /// With its operands.
     pub instruction: String,

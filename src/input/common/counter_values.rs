@@ -23,9 +23,6 @@ pub fn with_values(builder: &mut TableBuilder<'_>, frame: DataFrame) -> Result<D
 }
 
 /// Assembles one row per hardware instance, numbered in recorded order.
-///
-/// # Errors
-/// When a column is missing.
 pub fn put_counter_instances(builder: &mut TableBuilder<'_>, instances: DataFrame) -> Result<()> {
     let ordinal =
         int_range(lit(0), len(), 1, DataType::Int64).over([col("pass"), col("dispatch_id"), col("counter")])?;
@@ -38,9 +35,6 @@ pub fn put_counter_instances(builder: &mut TableBuilder<'_>, instances: DataFram
 }
 
 /// Assembles one row per counter of a dispatch.
-///
-/// # Errors
-/// When a column is missing.
 pub fn put_counters(builder: &mut TableBuilder<'_>, instances: DataFrame) -> Result<()> {
     let grouped = instances
         .lazy()

@@ -29,7 +29,7 @@ pub struct TableBuilder<'a> {
 
 /// The column of sizes.
 const BYTES: &str = "bytes";
-/// The greatest size that is taken for one: all that processors can address.
+/// The largest size that is taken for one: all that processors can address.
 const MAX_BYTES: i64 = 1 << 48;
 
 fn is_absurd(size: i64) -> bool {
@@ -250,13 +250,13 @@ pub fn remembering<T: Copy, F: Fn(Option<i64>) -> T>(
     })
 }
 
-/// How many rows are marked, and the least of their ids.
+/// How many rows are marked, and the smallest of their ids.
 pub fn count_first(marks: impl Iterator<Item = bool>, ids: &Int64Chunked) -> (usize, Option<i64>) {
     let rows: Vec<usize> = marks.enumerate().filter(|(_, marked)| *marked).map(|(row, _)| row).collect();
     count_rows(&rows, ids)
 }
 
-/// How many rows there are, and the least of their ids.
+/// How many rows there are, and the smallest of their ids.
 pub fn count_rows(rows: &[usize], ids: &Int64Chunked) -> (usize, Option<i64>) {
     (rows.len(), rows.iter().filter_map(|row| ids.get(*row)).min())
 }

@@ -45,7 +45,7 @@ fn foreign_files(directory: &Path, manifest: &Manifest) -> Vec<PathBuf> {
     foreign
 }
 
-/// Whether the name of a file is one of data: what programs keep beside it is none.
+/// Whether the name of a file is one of data: what programs keep next to it is none.
 fn is_of_traces(path: &Path) -> bool {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     name.ends_with(".parquet") || promise(&name).is_some() || is_archive(&name)

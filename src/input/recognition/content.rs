@@ -29,7 +29,6 @@ pub enum Content {
 
 /// A SQLite database. It is still open, as to open it costs as much as to read a small one.
 pub struct Database {
-    /// The file.
     pub file: Arc<DatabaseFile>,
     /// The connection, until a format takes it.
     pub connection: Option<Connection>,
@@ -78,7 +77,7 @@ impl Database {
         self.tables.iter().any(|table| table == name)
     }
 
-    /// Whether the name of a table begins like this.
+    /// Whether the name of a table starts like this.
     pub fn has_any(&self, prefix: &str) -> bool {
         self.tables.iter().any(|table| table.starts_with(prefix))
     }

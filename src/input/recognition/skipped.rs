@@ -24,7 +24,7 @@ pub enum SkipReason {
     Summary,
     /// A link that leads nowhere, with no name of a trace.
     DeadLink,
-    /// A trace whose begin cannot be read.
+    /// A trace whose start cannot be read.
     Damaged,
 }
 
@@ -33,7 +33,6 @@ pub enum SkipReason {
 pub struct UnreadContent {
     /// Why it is not.
     pub why: SkipReason,
-    /// What it is and what to do.
     pub reason: String,
 }
 
@@ -72,7 +71,6 @@ pub const DEAD_LINK: &str = "dead_link";
 pub struct Skipped {
     /// Path as given or found.
     pub path: String,
-    /// What it is and what to do.
     pub reason: String,
     /// What follows from it.
     pub class: Class,

@@ -119,18 +119,12 @@ fn instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<DataFram
 }
 
 /// Assembles one row per value.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read_instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let frame = instances(builder, survey)?;
     put_counter_instances(builder, frame)
 }
 
 /// Assembles one row per counter of a run.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read_counters(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let frame = instances(builder, survey)?;
     put_counters(builder, frame)

@@ -75,7 +75,7 @@ fn note(check_id: &'static str, table_name: &str, count: usize, path: &str, deta
     }
 }
 
-/// Says which columns are not known, and which files are there twice.
+/// Reports which columns are not known, and which files are there twice.
 fn notes(workload: &Workload, survey: &Survey) -> Vec<Anomaly> {
     let unknown = survey.files.iter().filter(|file| !file.header.unknown.is_empty()).map(|surveyed| {
         let names = &surveyed.header.unknown;
@@ -89,7 +89,7 @@ fn notes(workload: &Workload, survey: &Survey) -> Vec<Anomaly> {
     unknown.chain(repeated).collect()
 }
 
-/// A hash of how the files begin, and of how many rows they have.
+/// A hash of how the files start, and of how many rows they have.
 fn content_hash(workload: &Workload, survey: &Survey) -> String {
     const HEAD_BYTES: u64 = 1 << 16;
     let mut bytes = Vec::new();

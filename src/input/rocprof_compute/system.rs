@@ -1,4 +1,4 @@
-//! What `sysinfo.csv` tells of the machine and its GPUs.
+//! What `sysinfo.csv` shows the machine and its GPUs.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct System {
 }
 
 impl System {
-    /// Reads the file. A text says what is wrong with one that holds no description.
+    /// Reads the file. A text states what is wrong with one that holds no description.
     ///
     /// # Errors
     /// When it cannot be read, or has no row that fits its header.

@@ -1,4 +1,4 @@
-//! The agents of a process: from the file that lists them, else from what rows name.
+//! The agents of a process: from the file that lists them, otherwise from what rows name.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ use crate::input::common::csv::{CsvFile, Parsed, integer, line_at, start};
 use crate::input::common::shader_engines;
 use crate::schema::facts::AgentFacts;
 
-/// An agent of the list.
 #[derive(Clone, Debug)]
 pub struct Listed {
     guid: Option<String>,
@@ -23,16 +22,12 @@ pub struct Listed {
 /// A list of agents, and what could not be read of it.
 #[derive(Debug, Default)]
 pub struct List {
-    /// The agents.
     pub agents: Vec<Listed>,
     /// Why the list is incomplete.
     pub damage: Option<String>,
 }
 
 /// Reads a list of agents.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(file: &CsvFile) -> Result<List> {
     let (header, mut records) = start(file)?;
     let names: BTreeMap<String, usize> =
@@ -160,7 +155,7 @@ fn synthesized(census: &Census) -> (Vec<AgentFacts>, BTreeMap<i64, i64>) {
     let largest = |matching: fn(&AgentLabel) -> bool| {
         labels().map(|(_, label, _)| label).filter(matching).map(AgentLabel::number).max().map_or(0, |at| at + 1)
     };
-    // Numbers of one type begin behind those of the one before.
+    // Numbers of one type start behind those of the one before.
     let plain = largest(|label| matches!(label, AgentLabel::Number(_) | AgentLabel::Agent(_)));
     let cpus = largest(|label| matches!(label, AgentLabel::Cpu(_)));
     let gpus = largest(|label| matches!(label, AgentLabel::Gpu(_)));

@@ -65,9 +65,6 @@ pub struct Survey {
 
 impl Survey {
     /// Goes through all files once.
-    ///
-    /// # Errors
-    /// When a file cannot be opened.
     pub fn new(group: &Group) -> Result<Self> {
         let files: Vec<(Surveyed, BTreeMap<RowKey, Census>)> =
             group.files.par_iter().map(survey).collect::<Result<_>>()?;
@@ -140,9 +137,6 @@ pub struct RowAnomalies {
 impl Capture {
     /// Shows the rows of a kind that belong to this process to `visit`, which collects them; one collection for each
     /// file, in order.
-    ///
-    /// # Errors
-    /// When a file cannot be opened.
     pub fn records<S: Send>(
         &self,
         kind: Kind,

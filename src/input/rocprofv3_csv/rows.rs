@@ -33,9 +33,6 @@ impl Row<'_> {
 }
 
 /// Shows every row that can be understood to `visit`.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
     let mut numbers = [None; COLUMNS];
     csv::scan(file, header.width, &mut |record| {

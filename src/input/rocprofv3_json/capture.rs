@@ -18,7 +18,6 @@ use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 /// A process of a file.
 pub struct Capture {
-    /// The file.
     pub file: Arc<InputFile>,
     /// Path as given or found, for messages.
     pub path: String,
@@ -80,9 +79,6 @@ impl SectionAnomalies {
 
 impl Capture {
     /// Reads the records of a section; what was odd goes to `findings`.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn records<S: Sink>(
         &self,
         section: &Section,
@@ -93,9 +89,6 @@ impl Capture {
     }
 
     /// As [`Capture::records`], with quicker ways.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn records_by<S: Sink>(
         &self,
         section: &Section,
@@ -120,9 +113,6 @@ impl Capture {
     }
 
     /// Gathers the records of all sections of that name.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn gather<T: FromRecord>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Vec<T>> {
         let mut all = Vec::new();
         for section in self.process.named(name) {
@@ -133,9 +123,6 @@ impl Capture {
     }
 
     /// Reads the first object of that name.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn object<T: DeserializeOwned>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Option<T>> {
         let Some(section) = self.process.named(name).next() else { return Ok(None) };
         let (value, lossy) = read_object(&self.file, section)?;

@@ -93,7 +93,7 @@ fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
     scan(file, &gathers.into_iter().flatten().collect::<Vec<Gather<'_>>>())
 }
 
-/// Says that bytes behind the document are no part of it.
+/// Reports that bytes behind the document are no part of it.
 fn trailing_junk(shown: &str, index: &FileIndex) -> Option<Anomaly> {
     let Some((TrailingData::Junk, at)) = index.behind else { return None };
     Some(Anomaly {

@@ -34,9 +34,6 @@ const SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the dispatches.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let mut wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
     if reading.wants(NAMES) {
@@ -84,9 +81,6 @@ fn put_names(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
 }
 
 /// Adds the correlation id, which is the id of the call, and the thread of the call.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn put_call(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     if reading.wants(&["correlation_id"]) {
         reading.put("correlation_id", ops.calls.clone().into_series());

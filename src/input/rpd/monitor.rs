@@ -12,9 +12,6 @@ use crate::input::common::{count_first, or_else, zeros};
 use crate::schema::anomaly::Severity;
 
 /// Assembles the samples. They belong to the machine, so that the first process of a file has them.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     if !reading.owner.is_main {
         return Ok(());

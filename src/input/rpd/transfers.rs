@@ -26,9 +26,6 @@ const SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the copies.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
     let of_call = ["bytes", "stream_id", "tid", "correlation_id", "graph_exec_id"];

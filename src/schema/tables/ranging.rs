@@ -1,4 +1,4 @@
-//! Tables about stretches of the program: ROCTx ranges and iterations.
+//! Tables about intervals of the program: ROCTx ranges and iterations.
 
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, id, int, text};

@@ -104,7 +104,6 @@ impl Condition {
         })
     }
 
-    /// As it was written.
     pub fn written(&self) -> &str {
         &self.written
     }

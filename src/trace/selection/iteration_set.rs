@@ -10,7 +10,6 @@ use crate::analysis::iterations::Phase;
 pub enum IterationSet {
     /// Those from the first to the last, both included; `None` where that side is open.
     Between(Option<i64>, Option<i64>),
-    /// Those of a phase.
     Of(Phase),
 }
 

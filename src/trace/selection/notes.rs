@@ -29,9 +29,6 @@ pub fn effective(choice: &Filters) -> Vec<(Filter, String)> {
 
 /// Which filters match nothing: those that do so by themselves, and of an answer without rows all together. Unless
 /// `thorough`, only those that are told without reading large tables.
-///
-/// # Errors
-/// When a table cannot be read.
 pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<String>> {
     let flags: Vec<&str> = effective(trace.choice()).into_iter().map(|(filter, _)| filter.flag()).collect();
     if flags.is_empty() {
@@ -49,9 +46,6 @@ pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<Str
 
 /// The filters that leave no row of any table of events among which they choose, though these have rows. `chosen` are the
 /// source tables that have rows after filtering.
-///
-/// # Errors
-/// When a table cannot be read.
 pub fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Filter>> {
     let events = || tables().iter().copied().filter(|table| table.origin == Origin::Source && !describes(table));
     let mut emptying = Vec::new();

@@ -1,4 +1,4 @@
-//! Says which parts of filters match nothing while others do.
+//! Reports which parts of filters match nothing while others do.
 
 use std::collections::BTreeSet;
 

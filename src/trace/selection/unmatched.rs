@@ -1,4 +1,4 @@
-//! Says which filters match nothing, and what is close to what was asked for.
+//! Reports which filters match nothing, and what is close to what was requested.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +15,6 @@ const LISTED: usize = 12;
 
 /// One sentence for every filter that by itself matches nothing in the whole trace. Unless `thorough`, only those that
 /// are told without reading large tables.
-///
-/// # Errors
-/// When a table cannot be read.
 pub fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     let choice = trace.choice();
     let mut sentences = Vec::new();

@@ -15,7 +15,7 @@ pub struct WindowSpan {
     pub end_ns: i64,
 }
 
-/// A stretch of time that means something else in every process, as written on the command line.
+/// An interval that means something else in every process, as written on the command line.
 ///
 /// `FROM:TO`, where a side is `10%` of the process's span, `+500ms` after its start, `-500ms` before its end, a time
 /// of the source's clock (nanoseconds, or with a unit) or `@text`, the first ROCTx range or mark with that text
@@ -43,7 +43,7 @@ impl Window {
         self.is_steady
     }
 
-    /// The window in a process: the time it begins and the time it ends, `None` where that side is open.
+    /// The window in a process: the time it starts and the time it ends, `None` where that side is open.
     ///
     /// `marker` gives the extent of a marker. The result is `None` where a side cannot be told: no span to be relative
     /// to, or no such marker.
@@ -67,7 +67,6 @@ impl Window {
         [&self.from, &self.to].into_iter().flatten().any(Bound::is_relative)
     }
 
-    /// The markers it names.
     pub fn markers(&self) -> BTreeSet<&MarkerName> {
         [&self.from, &self.to].into_iter().flatten().filter_map(Bound::marker).collect()
     }

@@ -46,9 +46,6 @@ impl Flaws {
 }
 
 /// Shows every row of `width` fields to `read`, which says why it cannot be understood.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn scan(file: &CsvFile, width: usize, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
     let (first, mut records) = start(file)?;
     let mut flaws = Flaws::default();
@@ -88,7 +85,7 @@ pub fn scan(file: &CsvFile, width: usize, read: &mut dyn FnMut(&ByteRecord) -> R
     }
 }
 
-/// Says when a bad row runs over lines, which happens when a quote is not closed.
+/// Reports when a bad row runs over lines, which happens when a quote is not closed.
 fn unclosed(record: &ByteRecord) -> String {
     match record.as_slice().iter().filter(|byte| **byte == b'\n').count() {
         0 => String::new(),

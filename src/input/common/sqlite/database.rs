@@ -1,4 +1,4 @@
-//! Opens a database and tells which tables and columns it really has.
+//! Opens a database and shows which tables and columns it really has.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +26,6 @@ pub fn open(path: &Path) -> Result<Connection> {
 /// A physical table.
 #[derive(Clone, Debug, Default)]
 pub struct TableShape {
-    /// Name in the database.
     pub name: String,
     /// Columns with the upper-case declared type.
     pub columns: BTreeMap<String, String>,
@@ -69,9 +68,6 @@ const MAX_KNOWN: usize = 1_024;
 static KNOWN: Mutex<BTreeMap<String, TableShape>> = Mutex::new(BTreeMap::new());
 
 /// As [`shape`], which is asked once for all tables that are declared alike: a declaration tells all that a shape says.
-///
-/// # Errors
-/// As [`shape`].
 pub fn known_shape(connection: &Connection, name: &str, declaration: &str) -> Result<TableShape> {
     let lock = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = lock().get(declaration) {
@@ -87,9 +83,6 @@ pub fn known_shape(connection: &Connection, name: &str, declaration: &str) -> Re
 }
 
 /// The columns of a table.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
     let mut statement = connection.prepare(include_str!("sql/table_columns.sql"))?;
     let declared = statement.query_map([name], |row| {
@@ -115,7 +108,7 @@ pub fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
     Ok(TableShape { name: name.to_owned(), columns, stored })
 }
 
-/// Marks of columns that cannot be asked for, and of those that are computed from others.
+/// Marks of columns that cannot be requested, and of those that are computed from others.
 const HIDDEN: i64 = 1;
 
 /// A column as declared.
@@ -153,16 +146,13 @@ fn is_real(declared_type: &str) -> bool {
 }
 
 /// Tags and values of a table of metadata, as far as they are texts.
-///
-/// # Errors
-/// When the table cannot be read.
 pub fn metadata(connection: &Connection, table: &TableShape) -> Result<BTreeMap<String, String>> {
     let mut statement = connection.prepare(&format!(include_str!("sql/metadata.sql"), table = quoted(&table.name)))?;
     let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
     Ok(rows.filter_map(Result::ok).collect())
 }
 
-/// Whether a table has any row for which a condition holds that begins with `WHERE`, or any at all if it is empty.
+/// Whether a table has any row for which a condition holds that starts with `WHERE`, or any at all if it is empty.
 pub fn exists(connection: &Connection, table: &TableShape, condition: &str) -> bool {
     let sql = format!(include_str!("sql/exists.sql"), table = quoted(&table.name), condition = condition);
     connection.query_row(&sql, [], |_| Ok(())).is_ok()

@@ -19,7 +19,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Lets go of the room.
+    /// Drops the room.
     pub fn new(chunk: Chunk<'_>) -> Self {
         let mut part = Self {
             rows: chunk.rows,
@@ -73,7 +73,6 @@ pub fn validity(parts: &[Part], column: usize, height: usize) -> Option<Bitmap> 
     Some(bits.into())
 }
 
-/// A column of texts.
 pub fn texts(name: PlSmallStr, parts: &[Part], column: usize, height: usize) -> StringChunked {
     let mut builder = StringChunkedBuilder::new(name, height);
     for part in parts {
@@ -99,7 +98,7 @@ pub fn named(wanted: &Wanted, type_mismatches: &TypeMismatches) -> impl Iterator
         })
 }
 
-/// What is lost in words, which are the same whichever rows of the table were asked for.
+/// What is lost in words, which are the same whichever rows of the table were requested.
 pub fn damage(lost: &[UnreadablePage]) -> Option<String> {
     let first = lost.first()?;
     let (count, page, fault) = (lost.len(), first.page, first.fault);

@@ -1,4 +1,4 @@
-//! Logs beside a database that hold changes it lacks, and the copy of both to which SQLite applies them.
+//! Logs next to a database that hold changes it lacks, and the copy of both to which SQLite applies them.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,7 +15,7 @@ const LOGS: &[&str] = &["-wal", "-journal"];
 /// How often a database that is being written is copied before it is given up.
 const ATTEMPTS: usize = 3;
 
-/// A log beside the input and what came of it.
+/// A log next to the input and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
     /// `-wal` or `-journal`.
@@ -36,7 +36,7 @@ pub fn pending_log(path: &Path) -> Option<&'static str> {
     })
 }
 
-/// SQLite looks for logs beside the file a link leads to.
+/// SQLite looks for logs next to the file a link leads to.
 fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -11,10 +11,9 @@ use super::page_file::PageFile;
 /// Who reads rows of tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reader {
-    /// The own reader of pages where it can, else SQLite.
+    /// The own reader of pages where it can, otherwise SQLite.
     #[default]
     Auto,
-    /// SQLite.
     Sqlite,
     /// The own reader of pages; SQLite for what only it knows, such as conditions in SQL.
     Pages,
@@ -37,7 +36,7 @@ impl Store {
     /// As [`Store::new`], checked for whether the reader that was chosen can read it at all.
     ///
     /// # Errors
-    /// When the reader of pages was asked for and cannot.
+    /// When the reader of pages was requested and cannot.
     pub fn checked(path: &Path, reader: Reader) -> Result<Self> {
         let store = Self::new(path, reader);
         if reader == Reader::Pages {

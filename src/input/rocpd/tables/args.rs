@@ -14,9 +14,6 @@ use crate::input::rocpd::owners::{OWNERS, Owners};
 use crate::schema::anomaly::Severity;
 
 /// Assembles the arguments of regions, kernels and copies.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     let mut wanted = vec![integer("event_id")];
     let is_counting = !assembly.wants(&["position", "type", "name", "value"]);

@@ -118,9 +118,6 @@ fn note_orphans(
 }
 
 /// Notes values of counters in a partition of which no dispatch has any, as when the dispatches were lost.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
     if assembly.context.process.facts.has_counters {
         return Ok(());
@@ -140,18 +137,12 @@ fn counter_names(assembly: &mut Assembly<'_>) -> Result<Texts> {
 }
 
 /// Assembles one row per hardware instance, numbered in recorded order.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_instances(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
     put_counter_instances(assembly, frame)
 }
 
 /// Assembles one row per counter of a dispatch.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_counters(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
     put_counters(assembly, frame)

@@ -51,9 +51,6 @@ fn candidates(assembly: &mut Assembly<'_>, wanted: &[Wanted], condition: &str) -
 }
 
 /// Row ids of the program counter samples.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn rows(assembly: &mut Assembly<'_>) -> Result<BTreeSet<i64>> {
     let Some(condition) = condition(assembly.database) else { return Ok(BTreeSet::new()) };
     let columns = candidates(assembly, &[text("extdata")], condition)?;
@@ -117,9 +114,6 @@ fn integer_of(value: &Value) -> Option<i64> {
 }
 
 /// Assembles the samples.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     let recorded = recorded(assembly)?;
     assembly.set_height(recorded.len());

@@ -48,9 +48,6 @@ impl Sink for Args {
 }
 
 /// Assembles the arguments of calls that have a length.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let mut all = Args::default();

@@ -72,9 +72,6 @@ fn calls(reading: &mut Reading<'_>, keep: Keep) -> Result<Calls> {
 }
 
 /// Assembles the calls that have a length.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     let mut calls = calls(reading, Keep::WithLength)?;
     reading.builder.set_height(calls.rows.height);
@@ -89,9 +86,6 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the calls without length.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let calls = calls(reading, Keep::WithoutLength)?;
     reading.builder.set_height(calls.rows.height);

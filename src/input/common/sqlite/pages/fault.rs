@@ -20,7 +20,7 @@ pub enum Fault {
     /// A cell does not lie in its page.
     #[error("has a cell outside its bounds")]
     CellOutside,
-    /// Row ids do not rise, or do not fit between those of the neighbours.
+    /// Row ids do not rise, or do not fit between those of the neighbors.
     #[error("has row ids out of order")]
     OutOfOrder,
     /// A record contradicts itself.

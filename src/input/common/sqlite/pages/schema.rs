@@ -1,4 +1,4 @@
-//! Where tables begin.
+//! Where tables start.
 
 use super::cells::{Cells, Numbers, Texts};
 use super::decoder::{Chunk, Decoder, Plan, Stored};
@@ -8,9 +8,7 @@ use super::tree::{measure, walk};
 /// A table or index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRoot {
-    /// Its name.
     pub name: String,
-    /// The page of its root.
     pub page: u32,
 }
 
