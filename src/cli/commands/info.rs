@@ -24,7 +24,7 @@ use crate::trace::{Trace, TraceProcess};
 
 /// Summarize inputs: processes, ranks, GPUs, time spans, rows
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Node-readable formats hold one record per process. `wavesieve check` also finds damage inside
+#[command(after_help = "Machine-readable formats hold one record per process. `wavesieve check` also finds damage inside
 datasets and long texts, which `info` does not read.
 
 Examples:
