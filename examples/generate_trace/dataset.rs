@@ -122,5 +122,5 @@ struct Silent;
 impl Observer for Silent {
     fn written(&self, _member: &TraceProcess, _table: &'static Table, _rows: usize) {}
 
-    fn taken_over(&self, _member: &TraceProcess) {}
+    fn reused(&self, _member: &TraceProcess) {}
 }

@@ -13,10 +13,8 @@ pub enum Action {
     Free,
 }
 
-/// One operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// What it does.
     pub action: Action,
     /// Address, unless it is not recorded.
     pub address: Option<i64>,
@@ -24,8 +22,8 @@ pub struct Operation {
     pub bytes: i64,
     /// Where the memory is; not looked at of a release, which gives back what was taken wherever that was.
     pub place: Option<i64>,
-    /// When it takes effect: the end of an allocation's call, the start of a release's. Memory that is given back and
-    /// taken again is then given back first whatever threads do it, because a call takes what was free before it ended.
+    /// When it takes effect: the end of an allocation's call, the start of a release's. Memory that is freed and
+    /// taken again is then freed first whatever threads do it, because a call takes what was free before it ended.
     pub time_ns: i64,
 }
 
@@ -51,7 +49,6 @@ pub enum AllocationEnd {
 /// How much is live after an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Level {
-    /// The operation.
     pub operation: usize,
     /// Where the memory is.
     pub place: Option<i64>,

@@ -40,7 +40,7 @@ struct Rule {
     all: Vec<String>,
 }
 
-/// The rules in order, and the names that stand beside them.
+/// The rules in order, and the names that stand next to them.
 #[derive(Debug, Default)]
 pub struct ApiClasses {
     rules: Vec<Rule>,
@@ -127,12 +127,12 @@ impl ApiClasses {
         self.annotations.iter().any(|other| other == domain)
     }
 
-    /// Domains whose calls have names that begin as those of an interface.
+    /// Domains whose calls have names that start as those of an interface.
     pub fn interfaces(&self) -> impl Iterator<Item = &str> {
         self.interfaces.keys().map(String::as_str)
     }
 
-    /// Whether a name begins as those of an interface.
+    /// Whether a name starts as those of an interface.
     pub fn belongs(&self, interface: &str, name: &str) -> bool {
         let beginnings = self.interfaces.get(interface);
         beginnings.is_some_and(|beginnings| beginnings.iter().any(|beginning| name.starts_with(beginning.as_str())))

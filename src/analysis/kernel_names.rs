@@ -52,7 +52,7 @@ pub fn base_name(display: &str) -> String {
 }
 
 /// The function's own identifier in an Itanium-mangled name, without its namespaces and what follows it: `fill` of
-/// `_ZN2at6native4fillIfEEvi`. `None` if the name is not mangled or begins with anything but plain identifiers.
+/// `_ZN2at6native4fillIfEEvi`. `None` if the name is not mangled or starts with anything but plain identifiers.
 ///
 /// This reads the leading identifiers only; it demangles nothing.
 #[must_use]

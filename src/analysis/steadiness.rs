@@ -1,4 +1,4 @@
-//! How steady the durations of repeated work are: centre and spread, drift, jitter, and whether there are two modes.
+//! How steady the durations of repeated work are: center and spread, drift, jitter, and whether there are two modes.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 const NORMAL_SCALE: f64 = 1.4826;
 /// Standard error of a median of normal values, in standard deviations over the root of their number.
 const MEDIAN_ERROR: f64 = 1.2533;
-/// Least deviation that counts as one unit of noise: two ticks of the 100 MHz clock that stamps dispatches.
+/// Least deviation that counts as one unit of noise: two ticks of the 100 MHz clock that timestamps dispatches.
 const MIN_NOISE_NS: f64 = 20.0;
 /// Least deviation that counts as one unit of noise, as a share of the median.
 const MIN_NOISE_SHARE: f64 = 0.01;
@@ -22,7 +22,6 @@ const TRIMMED_PART: usize = 20;
 /// Centre and spread of durations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
-    /// Median.
     pub median_ns: f64,
     /// Median of the absolute deviations from the median.
     pub mad_ns: f64,
@@ -55,7 +54,7 @@ impl Spread {
     }
 }
 
-/// Two groups of durations that are best told apart.
+/// Two groups of durations that are best distinguished.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Modes {
     /// Median of the shorter ones.
@@ -158,7 +157,7 @@ fn drift(durations: &[i64]) -> Option<Drift> {
     Some(Drift { early_ns: early.median_ns, late_ns: late.median_ns, noise_ns })
 }
 
-/// The split of sorted durations with the greatest variance between its two sides.
+/// The split of sorted durations with the largest variance between its two sides.
 fn modes(sorted: &[i64]) -> Option<Modes> {
     let trimmed = sorted.len() / TRIMMED_PART;
     let sorted = sorted.get(trimmed..sorted.len() - trimmed)?;

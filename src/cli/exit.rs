@@ -15,7 +15,7 @@ pub const DONE: u8 = 0;
 pub const UNEXPECTED: u8 = 1;
 /// The command line is wrong, or names a file that does not exist.
 pub const USAGE: u8 = 2;
-/// No trace among the inputs, or no data of the kind asked for.
+/// No trace among the inputs, or no data of the kind requested.
 pub const NO_DATA: u8 = 3;
 /// A threshold was exceeded: `check` found an error, or an analysis what `--fail-on` names. Goes before the codes of what is
 /// missing.
@@ -26,7 +26,7 @@ pub const PARTIAL: u8 = 5;
 /// Some documents of a batch could not be made.
 pub const SOME_FAILED: u8 = 6;
 
-/// Why a verb failed.
+/// Why a command failed.
 #[derive(Debug, Error)]
 pub enum Failure {
     /// The inputs cannot be turned into a trace.
@@ -35,7 +35,7 @@ pub enum Failure {
     /// The query cannot be found, rendered or run.
     #[error(transparent)]
     Query(#[from] QueryError),
-    /// The command line asks for something impossible.
+    /// The command line requests something impossible.
     #[error("{0}")]
     Usage(String),
     /// Anything else.

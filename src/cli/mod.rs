@@ -1,4 +1,4 @@
-//! The command line: one file per verb, shared groups of options, exit codes.
+//! The command line: one file per command, shared groups of options, exit codes.
 
 // A reader that went away must not make the program panic: messages::print and messages::print_note know what to do.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

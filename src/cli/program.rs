@@ -1,4 +1,4 @@
-//! The program: builds the command line, runs the verb, turns failures into messages and exit codes.
+//! The program: builds the command line, runs the command, turns failures into messages and exit codes.
 
 use std::ffi::OsString;
 use std::io;

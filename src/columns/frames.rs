@@ -49,9 +49,6 @@ fn rows_in_memory(frame: &LazyFrame) -> Option<&DataFrame> {
 }
 
 /// The rows of a frame. Nothing is planned for those that are in memory.
-///
-/// # Errors
-/// When polars cannot give them.
 pub fn collected(frame: &LazyFrame) -> PolarsResult<DataFrame> {
     rows_in_memory(frame).map_or_else(|| frame.clone().collect(), |rows| Ok(rows.clone()))
 }
@@ -78,7 +75,7 @@ pub fn stacked(frames: Vec<DataFrame>) -> Vec<DataFrame> {
     }
 }
 
-/// Frames whose rows follow one another, neighbours with few rows in memory as one.
+/// Frames whose rows follow one another, neighbors with few rows in memory as one.
 pub fn with_few_stacked(frames: Vec<LazyFrame>) -> Vec<LazyFrame> {
     let mut all: Vec<LazyFrame> = Vec::new();
     let mut few: Vec<DataFrame> = Vec::new();
@@ -98,9 +95,6 @@ pub fn with_few_stacked(frames: Vec<LazyFrame>) -> Vec<LazyFrame> {
 
 /// A frame in memory with other columns before its own, of which it keeps those that are named, in the order of `names`; `None`
 /// where it is not in memory.
-///
-/// # Errors
-/// When a column is missing.
 pub fn with_constants<'a>(
     frame: &LazyFrame,
     names: impl Iterator<Item = &'a str>,
@@ -126,9 +120,6 @@ pub fn is_identity(name: &str) -> bool {
 }
 
 /// A dictionary-encoded column: the entries of `dictionary` at `codes`, null where the code is null or out of range.
-///
-/// # Errors
-/// When polars cannot build the column.
 pub fn dictionary_column(
     name: &str,
     dictionary: &[Option<String>],
@@ -138,9 +129,6 @@ pub fn dictionary_column(
 }
 
 /// As [`dictionary_column`], as plain text.
-///
-/// # Errors
-/// When polars cannot build the column.
 pub fn text_column_from_dictionary(
     name: &str,
     dictionary: &[Option<String>],
@@ -177,9 +165,6 @@ fn dictionary_values(name: &str, dictionary: &[Option<String>], data_type: &Data
 }
 
 /// A column with the same text in every row.
-///
-/// # Errors
-/// When polars cannot build the column.
 pub fn constant_cat(name: &str, value: Option<&str>, rows: usize) -> PolarsResult<Column> {
     let values = StringChunked::from_iter_options(name.into(), std::iter::once(value)).into_series();
     Ok(values.cast(&categorical())?.new_from_index(0, rows).into_column())

@@ -2,7 +2,7 @@
 
 use polars::prelude::{BooleanChunked, DataFrame};
 
-/// Tells which rows of a frame are wanted.
+/// Selects which rows of a frame are wanted.
 pub type Keep = fn(&DataFrame) -> anyhow::Result<BooleanChunked>;
 
 /// Which rows a reader of a table of events may leave out. It need not: rows are chosen again after.
@@ -32,9 +32,6 @@ pub trait Piece: Send + Sync {
     fn read(&self, visit: &mut Visit<'_>) -> anyhow::Result<()>;
 
     /// As [`Piece::read`], in as few frames as it can.
-    ///
-    /// # Errors
-    /// As [`Piece::read`].
     fn read_at_once(&self, visit: &mut Visit<'_>) -> anyhow::Result<()> {
         self.read(visit)
     }

@@ -1,4 +1,4 @@
-//! What is asked for: columns of tables.
+//! What is requested: columns of tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub fn columns_of(table: &'static Table, columns: &BTreeSet<&'static str>) -> im
     table.column_names().filter(move |name| wanted(name, columns))
 }
 
-/// A built table without the columns that nobody asked for, which may take more memory than all others.
+/// A built table without the columns that nobody requested, which may take more memory than all others.
 pub fn only_requested(frame: DataFrame, columns: Option<&BTreeSet<&'static str>>) -> PolarsResult<DataFrame> {
     let names = frame.get_column_names();
     let kept: Vec<_> = names

@@ -37,7 +37,7 @@ impl I64Values {
         self.0.validity()
     }
 
-    /// Rows told apart by their values; those without one are alike.
+    /// Rows distinguished by their values; those without one are alike.
     pub fn kinds(&self) -> DenseGroups {
         if self.present().is_none() {
             DenseGroups::of_values(self.values().iter().copied())
@@ -56,7 +56,6 @@ impl I64Values {
         }
     }
 
-    /// The value of a row.
     #[inline]
     pub fn get(&self, row: usize) -> Option<i64> {
         let is_null = self.0.validity().is_some_and(|valid| valid.len() > row && !valid.get_bit(row));

@@ -14,22 +14,21 @@ use crate::schema::process::Process;
 /// Source tables and the columns that are needed of each.
 pub type Needs = Vec<(&'static str, Vec<&'static str>)>;
 
-/// Columns of a derived table that are asked for.
+/// Columns of a derived table that are requested.
 pub type Wanted = BTreeSet<&'static str>;
 
-/// The declaration of a derived table.
 pub struct DerivedTable {
     /// Its name, key and columns.
     pub table: &'static Table,
     /// The source columns that it is built from, first those of the table that it is about: without rows there it has none either.
     pub needs: fn() -> Needs,
-    /// The same where only some columns are asked for, if that is more than to leave out columns that are handed on.
+    /// The same where only some columns are requested, if that is more than to leave out columns that are handed on.
     pub needs_of: Option<fn(&Wanted) -> Needs>,
     /// Columns of the first needed table that are only handed on: without one the table is built without it.
     pub passthrough: &'static [&'static str],
     /// How it is built.
     pub build: Build,
-    /// Whether it takes long and leaves little in memory: it is begun first, so that it does not end last.
+    /// Whether it takes long and leaves little in memory: it is started first, so that it does not end last.
     pub takes_long: bool,
     /// What its rows are for filters.
     pub rows: Rows,
@@ -99,7 +98,7 @@ pub enum Build {
     Checks,
 }
 
-/// Tables that are made of the same parts, and are built together where several are asked for.
+/// Tables that are made of the same parts, and are built together where several are requested.
 pub struct Family {
     /// Builds some of them, in the order of their names.
     pub build: fn(&Process, &Frames, &[&'static str]) -> Result<Vec<DataFrame>>,
@@ -151,7 +150,7 @@ impl Owner {
     pub const KERNEL: Self = Self { table: "kernels", keys: &[("dispatch_id", "dispatch_id")], word: None };
     /// The region that a row is about.
     pub const REGION: Self = Self { table: "regions", keys: &[("region_id", "region_id")], word: None };
-    /// The kernels and copies that rows are about, told apart by `kind`.
+    /// The kernels and copies that rows are about, distinguished by `kind`.
     pub const WORK: [Self; 2] = [
         Self { table: "kernels", keys: &[("target_id", "dispatch_id")], word: Some(("kind", "kernel")) },
         Self { table: "memory_copies", keys: &[("target_id", "copy_id")], word: Some(("kind", "copy")) },
@@ -196,7 +195,7 @@ pub enum WhyEmpty {
     Unexplained,
     /// The reason.
     Because(&'static str),
-    /// Nothing is wrong: GPUs never waited, recording never stopped, nothing ran beside anything, or all dispatches took as long
+    /// Nothing is wrong: GPUs never waited, recording never stopped, nothing ran next to anything, or all dispatches took as long
     /// as others of their kind.
     AllIsWell,
 }

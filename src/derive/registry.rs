@@ -23,7 +23,6 @@ use crate::derive::repeating::{iterations, run_parts};
 use crate::derive::steadiness::{dispatch_groups, slow_dispatches};
 use crate::schema::process::Process;
 
-/// All derived tables.
 static DERIVED_TABLES: &[&DerivedTable] = &[
     &allocation_lifetimes::DECLARATION,
     &anomalies::DECLARATION,
@@ -60,7 +59,6 @@ static DERIVED_TABLES: &[&DerivedTable] = &[
     &slow_dispatches::DECLARATION,
 ];
 
-/// The declaration of a derived table.
 pub fn declaration(name: &str) -> Option<&'static DerivedTable> {
     DERIVED_TABLES.iter().copied().find(|declared| declared.table.name == name)
 }
@@ -117,7 +115,7 @@ pub fn needs(derived: &str) -> Needs {
     declaration(derived).map(|declared| (declared.needs)()).unwrap_or_default()
 }
 
-/// As [`needs`], but of a derived table only `wanted` columns are asked for, see [`DerivedTable::needs_of`].
+/// As [`needs`], but of a derived table only `wanted` columns are requested, see [`DerivedTable::needs_of`].
 pub fn needs_of(derived: &str, wanted: &Wanted) -> Needs {
     declaration(derived).map(|declared| declared.needs_of(wanted)).unwrap_or_default()
 }
@@ -139,17 +137,11 @@ pub fn source_request(request: &Request) -> Request {
 }
 
 /// Builds a derived table of one process, without `process` and `rank`.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
 pub fn derive(name: &'static str, process: &Process, tables: &Frames) -> Result<DataFrame> {
     derive_all(&[name], process, tables)?.pop().with_context(|| format!("internal: {name} was not built"))
 }
 
 /// As [`derive`], tables that belong together, see [`families`].
-///
-/// # Errors
-/// As [`derive`].
 pub fn derive_all(names: &[&'static str], process: &Process, tables: &Frames) -> Result<Vec<DataFrame>> {
     let family = names.first().and_then(|name| declaration(name)).and_then(DerivedTable::family);
     if let Some(family) = family {

@@ -58,13 +58,13 @@ impl Frames {
         self.wanted.as_ref().is_none_or(columns)
     }
 
-    /// A table, if it was asked for.
+    /// A table, if it was requested.
     pub fn get(&self, name: &str) -> Option<&DataFrame> {
         self.tables.get(name)
     }
 
     /// The numbers of launching calls by their ids, from `find` where they are not known. Others wait until they are; `find`
-    /// itself must not work in parallel, where one of these might be begun by the thread that it waits on.
+    /// itself must not work in parallel, where one of these might be started by the thread that it waits on.
     ///
     /// # Errors
     /// When they cannot be found.
@@ -105,7 +105,7 @@ impl FromIterator<(&'static str, DataFrame)> for Frames {
     }
 }
 
-/// A table that was asked for.
+/// A table that was requested.
 ///
 /// # Errors
 /// When it was not read, which is a defect.

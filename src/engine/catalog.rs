@@ -31,7 +31,7 @@ pub fn catalog(sql: &str) -> Result<Option<Answer>, QueryError> {
             let table = table(name).ok_or_else(|| {
                 let closest = closest(name, tables().iter().map(|table| table.name));
                 let hint = closest.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
-                QueryError::Sql { reason: format!("no table is named {name}{hint}") }
+                QueryError::Sql { reason: format!("unknown table {name}{hint}") }
             })?;
             described(table).map(Some)
         }

@@ -5,7 +5,7 @@ use thiserror::Error;
 /// Failure of a query before or while it runs.
 #[derive(Debug, Error)]
 pub enum QueryError {
-    /// The steady part of the run was asked for, and no process has one that differs from all of it.
+    /// The steady part of the run was requested, and no process has one that differs from all of it.
     #[error("no process has a steady part that differs from its whole run")]
     NoSteadyPart,
     /// No query has that name.
@@ -27,9 +27,8 @@ pub enum QueryError {
         reason: String,
     },
     /// A column cannot be used with `--by` in this query.
-    #[error("{query} cannot be grouped by {column}{}; it takes --by {}", suggestion(.closest.as_deref()), choices(.dimensions))]
+    #[error("cannot group {query} by `{column}`{}; {}", suggestion(.closest.as_deref()), groupings(.dimensions))]
     Grouping {
-        /// The query.
         query: String,
         /// As given.
         column: String,
@@ -39,9 +38,8 @@ pub enum QueryError {
         dimensions: Vec<String>,
     },
     /// The answer of this query has no such column.
-    #[error("{query} has no column {column}{}; it has {}", suggestion(.closest.as_deref()), choices(.known))]
+    #[error("{query} has no column `{column}`{}; choose from {}", suggestion(.closest.as_deref()), .known.join(", "))]
     Column {
-        /// The query.
         query: String,
         /// As given.
         column: String,
@@ -51,11 +49,9 @@ pub enum QueryError {
         known: Vec<String>,
     },
     /// A parameter has a value of the wrong type or out of its bounds.
-    #[error("{value} is no {expected} for --{parameter} of {query}; give one")]
+    #[error("invalid --{parameter} `{value}` of {query}: expected {expected}")]
     Parameter {
-        /// The query.
         query: String,
-        /// The parameter.
         parameter: String,
         /// As given.
         value: String,
@@ -65,7 +61,6 @@ pub enum QueryError {
     /// Options do not go together, as the template says.
     #[error("{query}: {reason}")]
     Refused {
-        /// The query.
         query: String,
         /// Why, and what to do.
         reason: String,
@@ -73,7 +68,6 @@ pub enum QueryError {
     /// The template cannot be rendered.
     #[error("cannot render {query}: {reason}; check the template")]
     Template {
-        /// The query.
         query: String,
         /// What the template engine says.
         reason: String,
@@ -91,11 +85,8 @@ pub enum QueryError {
         reason: String,
     },
     /// A common table expression has the name of a table.
-    #[error("the statement names a WITH expression {name}, as one of the tables is named; give it another name")]
-    HiddenTable {
-        /// The name.
-        name: String,
-    },
+    #[error("CTE `{name}` shadows a table; rename it")]
+    HiddenTable { name: String },
     /// Anything else.
     #[error(transparent)]
     Other(#[from] anyhow::Error),
@@ -110,6 +101,9 @@ fn advice(reason: &str) -> &'static str {
     if reason.contains("; ") { "" } else { "; see the tables and columns with `wavesieve schema`" }
 }
 
-fn choices(dimensions: &[String]) -> String {
-    if dimensions.is_empty() { "nothing".to_owned() } else { dimensions.join(", ") }
+fn groupings(dimensions: &[String]) -> String {
+    match dimensions {
+        [] => "it has no grouping columns".to_owned(),
+        _ => format!("choose from {}", dimensions.join(", ")),
+    }
 }

@@ -3,16 +3,13 @@
 use super::error::QueryError;
 use super::plot::PlotDeclaration;
 
-/// Type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterType {
     /// Whole number.
     Int,
     /// Number.
     Float,
-    /// Text.
     Str,
-    /// One of some words, as they are.
     Word,
 }
 
@@ -59,17 +56,14 @@ impl Parameter {
 /// Unit of a column of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnUnit {
-    /// Nanoseconds.
     Nanoseconds,
     /// A point in time, in nanoseconds of a clock.
     Instant,
-    /// Microseconds, whatever unit is asked for.
+    /// Microseconds, whatever unit is requested.
     Microseconds,
-    /// Milliseconds, whatever unit is asked for.
+    /// Milliseconds, whatever unit is requested.
     Milliseconds,
-    /// Bytes.
     Bytes,
-    /// Percent.
     Percent,
     /// Number of things.
     Count,
@@ -81,7 +75,6 @@ pub enum ColumnUnit {
     Name,
     /// Gigabytes (10⁹) per second.
     GigabytesPerSecond,
-    /// Text.
     Text,
 }
 
@@ -142,7 +135,6 @@ impl ColumnUnit {
 /// A column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputColumn {
-    /// Name.
     pub name: String,
     /// Unit of its values.
     pub unit: ColumnUnit,
@@ -168,7 +160,7 @@ pub struct QueryDeclaration {
     /// Steps whose rows are those of each process, one after the other: they may be worked out of a few processes at a time.
     pub local: Vec<String>,
     /// The step with `process`, `origin_ns` and `length_ns` after which only counts of `gpu_segments` how long what ran within each
-    /// of the stretches that follow one another from the origin, and nothing begins before it.
+    /// of the intervals that follow one another from the origin, and nothing starts before it.
     pub grid: Option<String>,
     /// Grouping where none is given.
     pub by: Vec<String>,
@@ -271,7 +263,7 @@ fn parameter(value: &str) -> Result<Parameter, String> {
         let words = words(list.trim().strip_suffix(']').ok_or_else(shape)?);
         let default = default.trim().to_owned();
         if !words.contains(&default) {
-            return Err(format!("the default of {name} is none of its words; change it"));
+            return Err(format!("the default of {name} is not one of its words; change it"));
         }
         return Ok(Parameter { name, parameter_type, default, bounds: None, words, doc });
     }

@@ -7,7 +7,7 @@ use polars::prelude::{
 /// Name of the table; a statement that mentions it gets it.
 pub const NUMBERS: &str = "numbers";
 
-/// Its greatest number.
+/// Its largest number.
 const LAST: i64 = 65_535;
 
 /// One column `n` from 0 to the last number.

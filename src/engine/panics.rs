@@ -10,7 +10,7 @@ use std::thread;
 /// How many calls of [`with_silent_panics`] run on any thread.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 static HOOK: Once = Once::new();
-/// Begin of the names of the engine's own threads: of its pool, whose name a variable can change, and of its streams.
+/// Start of the names of the engine's own threads: of its pool, whose name a variable can change, and of its streams.
 static ENGINE_THREADS: LazyLock<[String; 2]> = LazyLock::new(|| {
     let pool = std::env::var("POLARS_THREAD_NAME").unwrap_or_else(|_| "polars".to_owned());
     [format!("{pool}-"), "async-executor-".to_owned()]
@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// What a hook of the program heard of the threads whose names begin so.
+    /// What a hook of the program heard of the threads whose names start so.
     fn record_panics(begin: &'static str) -> Arc<Mutex<Vec<String>>> {
         let recorded = Arc::new(Mutex::new(Vec::new()));
         let (previous, list) = (panic::take_hook(), Arc::clone(&recorded));

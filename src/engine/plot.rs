@@ -24,7 +24,6 @@ pub const GROUPING: &str = "by";
 /// A picture of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlotDeclaration {
-    /// Its kind.
     pub kind: String,
     /// What columns are in it: a role, and a column or several.
     pub roles: Vec<(String, Vec<String>)>,
@@ -57,7 +56,7 @@ impl PlotDeclaration {
             let columns: Vec<String> =
                 columns.split(',').filter(|column| !column.is_empty()).map(str::to_owned).collect();
             if columns.is_empty() {
-                return Err(format!("{role} has no column; name one"));
+                return Err(format!("{role} has no column; add one"));
             }
             roles.push((role.to_owned(), columns));
         }
@@ -67,7 +66,7 @@ impl PlotDeclaration {
         }
     }
 
-    /// The columns of a role; a part of stacked bars may have the role of its colour behind a colon.
+    /// The columns of a role; a part of stacked bars may have the role of its color behind a colon.
     pub fn columns(&self, role: &str) -> &[String] {
         self.roles.iter().find(|(name, _)| name == role).map(|(_, columns)| columns.as_slice()).unwrap_or_default()
     }

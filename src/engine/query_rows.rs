@@ -37,7 +37,6 @@ fn conditions() -> &'static File {
 /// Whether a query has rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HasRows {
-    /// It has.
     Yes,
     /// It has if what it looks for is found.
     IfFound,

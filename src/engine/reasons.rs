@@ -84,7 +84,7 @@ fn no_function(name: &str) -> String {
     let names: Vec<String> = calls().iter().filter_map(|call| Some(call.call.split_once('(')?.0.to_owned())).collect();
     let meant = closest(name, names.iter().map(String::as_str));
     let hint = meant.map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default();
-    format!("no function is named {name}{hint}; `wavesieve schema sql` lists those there are")
+    format!("unknown function {name}{hint}; see `wavesieve schema sql`")
 }
 
 /// What is wrong with a statement that cannot be parsed.

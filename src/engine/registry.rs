@@ -52,7 +52,7 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Adds every `.sql` file below a directory but those whose names begin with `_`; a query of the same name is replaced.
+    /// Adds every `.sql` file below a directory but those whose names start with `_`; a query of the same name is replaced.
     ///
     /// # Errors
     /// When a file cannot be read or has wrong front matter.

@@ -161,14 +161,14 @@ fn parameter_value(query: &Query, parameter: &Parameter, given: &str) -> Result<
     match parameter.parameter_type {
         ParameterType::Int => match given.parse::<i64>() {
             Ok(value) if fits(value as f64) => Ok(Value::from(value)),
-            _ => Err(wrong("whole number")),
+            _ => Err(wrong("a whole number")),
         },
         ParameterType::Float => match given.parse::<f64>() {
             Ok(value) if value.is_finite() && fits(value) => Ok(Value::from(value)),
-            _ => Err(wrong("finite number")),
+            _ => Err(wrong("a finite number")),
         },
         ParameterType::Word if parameter.words.iter().any(|word| word == given) => Ok(Value::from(given)),
-        ParameterType::Word => Err(wrong(&format!("word, one of {}", parameter.words.join(", ")))),
+        ParameterType::Word => Err(wrong(&format!("one of {}", parameter.words.join(", ")))),
         ParameterType::Str => Ok(Value::from(format!("'{}'", given.replace('\'', "''")))),
     }
 }

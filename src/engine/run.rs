@@ -46,9 +46,6 @@ pub struct Answer {
 
 impl Answer {
     /// The answer with the texts that its dictionaries stand for.
-    ///
-    /// # Errors
-    /// When polars cannot expand one.
     pub fn with_texts(mut self) -> Result<Self, QueryError> {
         let is_dictionary =
             |data_type: &DataType| matches!(data_type, DataType::Categorical(_, _) | DataType::Enum(_, _));
@@ -105,7 +102,6 @@ pub fn run_queries<T: Send, E: From<QueryError> + Send>(
 
 /// A named query, what it is asked, and of what part of the run.
 pub struct QueryRun<'a> {
-    /// The query.
     pub query: &'a Query,
     /// What it is asked.
     pub options: QueryOptions,
@@ -121,9 +117,6 @@ impl QueryRun<'_> {
 }
 
 /// As [`run_queries`], each over all of the run or its steady part.
-///
-/// # Errors
-/// As [`run_queries`].
 pub fn run_queries_of_views<T: Send, E: From<QueryError> + Send>(
     trace: &Trace,
     queries: &[QueryRun<'_>],
@@ -183,9 +176,9 @@ fn run_batch<T: Send, E: From<QueryError> + Send>(
     };
     let asked = || statements.iter().zip(queries);
     let all: Vec<_> = statements.iter().zip(&batch.statements).zip(queries).collect();
-    // Not in the pool: who waits there for polars begins another statement on the same stack, and so on.
+    // Not in the pool: who waits there for polars starts another statement on the same stack, and so on.
     let Ok(ran) = trace.jobs().run(&all, |_| 0, |one| Ok::<_, Infallible>(run(*one)));
-    // One after the other: who reads in parallel may begin another statement while it waits, and wait for itself.
+    // One after the other: who reads in parallel may start another statement while it waits, and wait for itself.
     let alone = |(ran, (sql, asked)): (Result<Option<T>, E>, (&String, &QueryRun<'_>))| match ran? {
         Some(taken) => Ok(taken),
         None => {
@@ -205,7 +198,7 @@ pub fn united<'a>(requests: impl IntoIterator<Item = &'a Request>) -> Request {
     all
 }
 
-/// An answer with what the query says of its columns.
+/// An answer with what the query states about its columns.
 fn described(mut answer: Answer, query: &Query, options: &QueryOptions) -> Result<Answer, QueryError> {
     let by = grouping(query, options)?;
     for column in &mut answer.columns {
@@ -248,10 +241,10 @@ fn run_windows(trace: &Trace, sql: &str, windows: &[WindowCall]) -> Result<Answe
 fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
     let refused = |reason: &str| QueryError::Dialect { reason: reason.to_owned() };
     let [column] = answer.frame.columns() else {
-        return Err(refused("the subquery that stands for a value has several columns; select one"));
+        return Err(refused("the scalar subquery has several columns; select one"));
     };
     if column.len() > 1 {
-        return Err(refused("the subquery that stands for a value has several rows; aggregate them or add LIMIT 1"));
+        return Err(refused("the scalar subquery has several rows; aggregate them or add LIMIT 1"));
     }
     let column = column.cast(&plain(column.dtype())).context("cannot expand a dictionary column")?;
     let text = match column.get(0) {
@@ -264,7 +257,7 @@ fn scalar(answer: &Answer) -> Result<Literal, QueryError> {
         Ok(AnyValue::Float64(value)) => format!("({value})"),
         Ok(value) => format!("({value})"),
     };
-    expression(&text).ok_or_else(|| refused("the subquery that stands for a value has one that cannot be written"))
+    expression(&text).ok_or_else(|| refused("the scalar subquery has a value that cannot be written"))
 }
 
 /// The order of a named query is total, so that the engine may work on its rows in any order, unless it adds up floats:
@@ -441,7 +434,7 @@ fn execute_in(
             plan = plan.select(columns.iter().map(col).collect::<Vec<_>>());
         }
         // polars counts the rows of a union in a type that only a wider build has, and gives up in one way or the other;
-        // without this optimisation it does not.
+        // without this optimization it does not.
         match collected(plan.clone(), exec) {
             Err(error) if error.to_string().contains("UInt128") => {
                 collected(plan.with_projection_pushdown(false), &ExecOptions { engine: Engine::InMemory, ..*exec })

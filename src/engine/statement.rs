@@ -29,7 +29,7 @@ fn expression_named(sql: &str, is_meant: &dyn Fn(&str) -> bool) -> Option<String
     })
 }
 
-/// Whether a statement begins as one that gives rows. Where a text in it has no end, the engine says so.
+/// Whether a statement starts as one that gives rows. Where a text in it has no end, the engine states so.
 pub fn is_query(sql: &str) -> bool {
     let Some(tokens) = tokens(sql) else { return true };
     let first = tokens.iter().find(|token| **token != Token::LParen);

@@ -13,7 +13,7 @@ use crate::schema::{Column, ColumnType, Unit};
 pub enum Meaning {
     /// In a unit, or surely of none that a name could claim.
     In(ColumnUnit),
-    /// A number of the statement, which takes the unit of what it is added to or chosen beside.
+    /// A number of the statement, which takes the unit of what it is added to or chosen next to.
     Constant,
     /// Nothing that is known: a name that ends in a unit is believed.
     Open,

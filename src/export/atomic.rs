@@ -12,7 +12,7 @@ use super::stream::write_stream;
 use super::target::{Target, again, as_others, own_cause, parent, temporary_for, through_links};
 use crate::input::{AtInterruption, UNFINISHED, is_unfinished};
 
-/// Writes a file through a temporary one beside it, which takes its name when everything is written; into a FIFO or a device
+/// Writes a file through a temporary one next to it, which takes its name when everything is written; into a FIFO or a device
 /// as it is. [`Target`] has the rule.
 ///
 /// # Errors
@@ -72,7 +72,7 @@ pub fn removed_at_interruption(path: &Path) -> AtInterruption {
 }
 
 /// Fills a directory under a temporary name, which it loses when everything is written. One that is there is filled through a
-/// directory in it, so that it keeps its owner and rights and what is beside it need not be writable. Links are followed, also
+/// directory in it, so that it keeps its owner and rights and what is next to it need not be writable. Links are followed, also
 /// to where there is nothing yet.
 ///
 /// # Errors

@@ -13,7 +13,6 @@ pub enum Cell {
     Float(f64),
     /// Truth value.
     Bool(bool),
-    /// Text.
     Text(String),
 }
 

@@ -129,7 +129,7 @@ fn put_text(text: &str, delimiter: u8, line: &mut Vec<u8>) {
     line.push(b'"');
     let mut written = 0;
     for quote in memchr_iter(b'"', bytes) {
-        // The quote ends this part and begins the next one.
+        // The quote ends this part and starts the next one.
         line.extend_from_slice(bytes.get(written..=quote).unwrap_or_default());
         written = quote;
     }

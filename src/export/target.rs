@@ -19,7 +19,6 @@ const MAX_LINKS: usize = 40;
 /// Why a path is not written.
 #[derive(Debug, Error)]
 pub enum Refused {
-    /// It is a directory.
     #[error("{0} is a directory; name a file with -o")]
     Directory(String),
     /// It is a block device or a socket.
@@ -97,7 +96,7 @@ impl Target {
     }
 }
 
-/// A new file beside `place` with the owner, the group and the mode of the one that is there; else as any other new file.
+/// A new file next to `place` with the owner, the group and the mode of the one that is there; otherwise as any other new file.
 ///
 /// # Errors
 /// When the directory cannot be written, or the owner cannot be kept.

@@ -151,7 +151,7 @@ impl Grid {
     }
 }
 
-/// Columns of each block: all in one where they fit, else as many as fit after the leading ones.
+/// Columns of each block: all in one where they fit, otherwise as many as fit after the leading ones.
 fn blocks(widths: &[usize], leading: usize, limit: Option<usize>) -> Vec<Vec<usize>> {
     let needed = |columns: &[usize]| {
         let widths: usize = columns.iter().filter_map(|column| widths.get(*column)).sum();

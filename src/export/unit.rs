@@ -186,7 +186,7 @@ impl Display {
             return "-".to_owned();
         }
         let value = value / self.divisor;
-        // What is small beside the rest of its column still says how small it is.
+        // What is small next to the rest of its column still states how small it is.
         let leading = if value == 0.0 { 0.0 } else { (-value.abs().log10()).ceil() };
         // Where one unit was chosen for all, what is of another order of magnitude still has three digits.
         let needed = match leading as usize {

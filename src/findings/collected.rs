@@ -37,7 +37,7 @@ pub struct Collected {
     pub name: NameForm,
     /// GPUs that the process saw; `None` where there are several processes, each of which may use its own.
     pub visible_gpus: Option<usize>,
-    /// Ranks whose dispatches counters made run one after the other, so that the time between them tells nothing.
+    /// Ranks whose dispatches counters made run one after the other, so that the time between them shows nothing.
     pub serialised_ranks: BTreeSet<i64>,
 }
 

@@ -4,12 +4,11 @@ use serde::Serialize;
 
 use crate::analysis::counter_plan::quoted;
 
-/// A command that collects what a finding asks for.
+/// A command that collects what a finding requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Command {
     /// Program, such as `rocprofv3`.
     pub tool: String,
-    /// What it is for.
     pub description: String,
     /// Words of the command in order, the program first, not quoted.
     pub words: Vec<String>,

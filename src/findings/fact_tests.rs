@@ -3,10 +3,9 @@
 use super::tests::{Rows, found, span};
 use crate::analysis::counter_plan::CounterBlocks;
 
-/// Whether a rule says what rocinsight says.
+/// Whether a rule states what rocinsight says.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Agreement {
-    /// It does.
     Same,
     /// It does not, for this reason.
     Different(&'static str),
@@ -14,7 +13,7 @@ enum Agreement {
 
 use Agreement::{Different, Same};
 
-/// What rows are answered, what rocinsight says of such numbers, and what is said here.
+/// What rows are answered, what rocinsight states about such numbers, and what is said here.
 struct Fact {
     number: u32,
     rows: Vec<(&'static str, String)>,

@@ -83,7 +83,6 @@ pub struct Evidence {
     pub question: QueryRequest,
     /// Title of the query.
     pub title: String,
-    /// What the columns are.
     pub columns: Vec<OutputColumn>,
     /// The rows, those that show it best.
     pub frame: DataFrame,

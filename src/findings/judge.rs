@@ -68,7 +68,7 @@ pub fn judge(
         findings.extend(finding(&case, nothing_stands_out(&case))?);
     }
     let saved = |finding: &Finding| finding.saving.as_ref().map_or(0, |saving| saving.gpu_time_ns);
-    // What is wrong with the trace itself comes first among its equals: it tells how far to trust the rest.
+    // What is wrong with the trace itself comes first among its equals: it shows how far to trust the rest.
     let of_trace = |finding: &Finding| OF_TRACE.contains(&finding.rule.as_str());
     findings.sort_by_key(|finding| (finding.priority, !of_trace(finding), Reverse(saved(finding)), finding.id.clone()));
     number_equal_ids(&mut findings);

@@ -136,7 +136,7 @@ fn kernel_filter(kernel: &str, name: NameForm) -> Vec<String> {
     let shown = if kernel.len() > LONGEST_NAME { base_name(kernel) } else { kernel.to_owned() };
     // Short names have `<...>` for what was left out.
     let shown = shown.split("<...>").next().unwrap_or_default().to_owned();
-    // The begin of a name finds it as well.
+    // The start of a name finds it as well.
     let shown: String = shown.chars().take(LONGEST_PATTERN).collect();
     if shown.is_empty() { Vec::new() } else { with_value("--kernel-include-regex", escaped(&shown)) }
 }

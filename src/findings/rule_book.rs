@@ -46,13 +46,12 @@ pub struct RuleText {
     pub source: String,
 }
 
-/// Why rules cannot be changed as asked for.
+/// Why rules cannot be changed as requested.
 #[derive(Debug, Error)]
 pub enum RuleBookError {
     /// A file is no TOML of rules.
     #[error("{file} is no file of rules: {reason}; `wavesieve schema rules` prints the built-in ones")]
     File {
-        /// The file.
         file: String,
         /// What is wrong.
         reason: String,
@@ -60,7 +59,7 @@ pub enum RuleBookError {
     /// There is no such rule.
     #[error("there is no rule {rule}{}; `wavesieve schema rules` lists all", near_names(.near))]
     Rule {
-        /// What was asked for.
+        /// What was requested.
         rule: String,
         /// The most similar one, and those that share a word with it.
         near: Vec<String>,
@@ -68,21 +67,17 @@ pub enum RuleBookError {
     /// A threshold cannot have such a value.
     #[error("{rule}.{threshold} cannot be {value}; a threshold is a number from 0 to {MAX:.0}")]
     Value {
-        /// The rule.
         rule: String,
-        /// The threshold.
         threshold: String,
-        /// What was asked for.
+        /// What was requested.
         value: f64,
     },
     /// The rule has no such threshold.
     #[error("{rule} has no threshold {threshold}; it has {known}")]
     Threshold {
-        /// The rule.
         rule: String,
-        /// What was asked for.
+        /// What was requested.
         threshold: String,
-        /// Those there are.
         known: String,
     },
     /// An assignment cannot be understood.

@@ -24,7 +24,6 @@ pub struct RuleContext<'a> {
     pub answers: &'a Answers,
     /// Titles of queries.
     pub registry: &'a Registry,
-    /// Id of the rule.
     pub id: &'static str,
     /// Thresholds of the rule.
     pub rule: &'a RuleText,
@@ -53,7 +52,6 @@ pub struct Observation {
     pub left_out: Vec<&'static str>,
     /// Confidence where it is not that of the rule.
     pub confidence: Option<f64>,
-    /// Values for the texts.
     pub values: BTreeMap<String, Value>,
     /// What it could save at most, GPU time in nanoseconds.
     pub saving_ns: Option<i64>,
@@ -62,12 +60,10 @@ pub struct Observation {
 }
 
 impl Observation {
-    /// Of a priority.
     pub fn new(priority: Priority) -> Self {
         Self { priority: Some(priority), ..Self::default() }
     }
 
-    /// With a value for the texts.
     #[must_use]
     pub fn value(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.values.insert(name.to_owned(), value.into());
@@ -187,7 +183,6 @@ impl<'a> Rows<'a> {
         Self { answer }
     }
 
-    /// The places of all rows.
     pub fn places(&self) -> std::ops::Range<usize> {
         0..self.answer.map_or(0, |answer| answer.frame.height())
     }
@@ -221,7 +216,6 @@ impl<'a> Rows<'a> {
         value.is_finite().then_some(value)
     }
 
-    /// A text.
     pub fn text(&self, row: usize, column: &str) -> Option<&'a str> {
         let frame: &'a DataFrame = &self.answer?.frame;
         frame.column(column).ok()?.str().ok()?.get(row)
@@ -237,7 +231,7 @@ impl<'a> Rows<'a> {
         self.places().filter(|row| test(self, *row)).collect()
     }
 
-    /// The places with the greatest numbers of a column first, ties in their order.
+    /// The places with the largest numbers of a column first, ties in their order.
     pub fn sorted_down(&self, mut rows: Vec<usize>, column: &str) -> Vec<usize> {
         let number = |row: usize| self.number(row, column).unwrap_or(f64::NEG_INFINITY);
         rows.sort_by(|one, other| number(*other).total_cmp(&number(*one)).then(one.cmp(other)));

@@ -34,7 +34,6 @@ pub struct RunView {
     pub id: &'static str,
     /// What a reader calls it.
     pub label: &'static str,
-    /// What of the run it is.
     pub view: View,
     /// The longest span of a GPU in nanoseconds, without what is no part of the run.
     pub span_ns: i64,
@@ -49,11 +48,8 @@ pub struct RunView {
 /// Iterations of a view over all processes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IterationCounts {
-    /// Those in the view.
     pub chosen: i64,
-    /// All that were found.
     pub found: i64,
-    /// Processes that have some.
     pub processes: i64,
     /// Processes in the view that have none.
     pub processes_without: i64,
@@ -86,7 +82,7 @@ impl RunViews {
         Self(views)
     }
 
-    /// The same of a run of which only a stretch of time was chosen.
+    /// The same of a run of which only an interval was chosen.
     #[must_use]
     pub fn of_window(mut self) -> Self {
         for view in &mut self.0 {
@@ -100,7 +96,6 @@ impl RunViews {
         self.0.first().map_or(View::WholeRun, |view| view.view)
     }
 
-    /// All of them.
     pub fn all(&self) -> &[RunView] {
         &self.0
     }

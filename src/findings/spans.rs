@@ -1,4 +1,4 @@
-//! The spans of GPUs, without stretches that are no part of the run: pauses of the recording, and gaps so long that nothing but a
+//! The spans of GPUs, without intervals that are no part of the run: pauses of the recording, and gaps so long that nothing but a
 //! pause, a clock that was set, or another run explains them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,12 +125,10 @@ impl Spans {
         self.recorded_ns.keys().fold(0, |sum, gpu| sum.saturating_add(self.span_ns(*gpu)))
     }
 
-    /// What is left out of all spans.
     pub fn all_left_out_ns(&self) -> i64 {
         self.recorded_ns.keys().fold(0, |sum, gpu| sum.saturating_add(self.left_out_ns(*gpu)))
     }
 
-    /// The longest of them.
     pub fn longest_ns(&self) -> Option<i64> {
         self.recorded_ns.keys().map(|gpu| self.span_ns(*gpu)).max()
     }
@@ -140,7 +138,7 @@ impl Spans {
         self.recorded_ns.len()
     }
 
-    /// What of the idle time of a cause is none, and in how many stretches.
+    /// What of the idle time of a cause is none, and in how many intervals.
     pub fn broken_of(&self, gpu: GpuKey, cause: &str) -> (i64, i64) {
         self.broken_by_cause.get(&(gpu, cause.to_owned())).copied().unwrap_or_default()
     }

@@ -20,7 +20,7 @@ const UNKNOWN: &str = "an unknown amount";
 /// number with its noun, `agrees("is", "are")` the word that goes with one or with several.
 ///
 /// # Errors
-/// When the template is wrong, or asks for a value that is not there.
+/// When the template is wrong, or requests a value that is not there.
 pub fn rendered(template: &str, values: &BTreeMap<String, Value>) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);

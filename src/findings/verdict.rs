@@ -24,13 +24,13 @@ pub enum Limit {
     MemoryTransfer,
     /// Bandwidth of memory or cache, by counters.
     MemoryBandwidth,
-    /// GPUs wait: for the host, or wavefronts for what they asked for.
+    /// GPUs wait: for the host, or wavefronts for what they requested.
     Latency,
     /// Communication that nothing hides.
     Communication,
     /// Several things alike.
     Mixed,
-    /// GPUs compute, and nothing tells what limits them.
+    /// GPUs compute, and nothing shows what limits them.
     Unknown,
 }
 
@@ -52,7 +52,6 @@ impl Limit {
 /// What limits a run most, and how sure that is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// What limits it.
     pub limit: Limit,
     /// How sure that is, from 0 to 1.
     pub confidence: f64,

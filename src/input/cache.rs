@@ -54,7 +54,6 @@ pub struct CachedProcess {
     pub anomalies: BTreeMap<String, Vec<StoredAnomaly>>,
 }
 
-/// What is in an entry.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// The processes in the order in which the reader gives them.
@@ -72,9 +71,6 @@ impl Cache {
     }
 
     /// Where the entry of files belongs. The path as it was given is part of the name, because answers show it.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
     pub fn place(&self, shown: &str, files: &[PathBuf], categories: &Categories) -> Result<PathBuf> {
         let identify = |path: &PathBuf| FileIdentity::compute(&path.canonicalize()?);
         let files: Vec<FileIdentity> = files.iter().map(identify).collect::<Result<_>>()?;
@@ -116,9 +112,6 @@ pub fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn ProcessRea
 }
 
 /// Writes the description of an entry, which completes it.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn describe_entry(directory: &Path, entry: &Entry) -> Result<()> {
     let path = directory.join(ENTRY);
     fs::write(&path, serde_json::to_string(entry)?).with_context(|| format!("cannot write {}", path.display()))

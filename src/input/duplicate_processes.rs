@@ -11,7 +11,7 @@ use crate::trace::source::ReadContext;
 /// Tables whose numbers of rows are compared.
 const COMPARED: &[&str] = &["kernels", "memory_copies"];
 
-/// A warning for every process beside an earlier one of another format with the same process id and as many dispatches and
+/// A warning for every process next to an earlier one of another format with the same process id and as many dispatches and
 /// copies. Neither is left out: process ids of different nodes can be the same.
 pub fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec<Anomaly> {
     let mut notes = Vec::new();
@@ -35,7 +35,7 @@ pub fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec<Anomal
                 count: 1,
                 first_key: Some(member.process.facts.path.clone()),
                 detail: format!(
-                    "rank {} seems to be read twice: {} and {} both hold process {pid} with {} dispatches and copies; \
+                    "rank {} seems to be read twice: {} and {} both contain process {pid} with {} dispatches and copies; \
                      name one of them",
                     other.process.rank,
                     other.process.facts.path,
@@ -48,7 +48,7 @@ pub fn read_twice(members: &[TraceProcess], options: &LoadOptions) -> Vec<Anomal
     notes
 }
 
-/// Numbers of rows; `None` where there are none, which tells nothing.
+/// Numbers of rows; `None` where there are none, which shows nothing.
 fn rows(member: &TraceProcess, options: &LoadOptions) -> Option<Vec<u64>> {
     let context = ReadContext {
         process: &member.process,

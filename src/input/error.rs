@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Failure to find or recognise inputs.
+/// Failure to find or recognize inputs.
 #[derive(Debug, Error)]
 pub enum InputError {
     /// A named path or pattern matches nothing.

@@ -1,4 +1,4 @@
-//! Looks into one file, or into the files of a capture: recognises them and opens them, from the cache if it has them.
+//! Looks into one file, or into the files of a capture: recognizes them and opens them, from the cache if it has them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +15,6 @@ use super::recognition::skipped::{SkipReason, UnreadContent};
 use crate::schema::facts::Role;
 use crate::trace::source::ProcessReader;
 
-/// What is in a file.
 pub enum FileKind {
     /// A capture by itself, and what the cache has of it.
     Capture(Result<Opened>, CachedCapture),
@@ -27,7 +26,6 @@ pub enum FileKind {
     UnreadContent(UnreadContent),
 }
 
-/// What the cache has of a capture.
 pub enum CachedCapture {
     /// Its processes, which had these roles.
     Here(Vec<Role>),
@@ -82,7 +80,7 @@ pub fn look(candidate: &Candidate, options: &LoadOptions, shared: &Shared) -> Fi
 /// Looks into the files of a capture.
 pub fn inspect_group(group: &dyn Group, options: &LoadOptions) -> (Result<Opened>, CachedCapture) {
     if !group.repeated().is_empty() {
-        // What is said of files that are not read cannot be told from those that are.
+        // What is said of files that are not read cannot be inferred from those that are.
         return (group.open(), CachedCapture::Never);
     }
     let (opened, kept) = cached(options, group.shown(), &group.files());
@@ -107,7 +105,6 @@ impl Place {
         }
     }
 
-    /// The files.
     pub fn files(&self) -> Vec<PathBuf> {
         match self {
             Self::File(candidate) => files_of(&candidate.path),

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::dataset::MANIFEST;
 use crate::trace::jobs::READING_BYTES;
 
-/// How much is looked at of the begin and of the end of a file.
+/// How much is looked at of the start and of the end of a file.
 const END_BYTES: u64 = 1 << 20;
 
 /// What tells a file from another and from itself after a change, without reading all of it.
@@ -30,9 +30,6 @@ pub struct FileIdentity {
 
 impl FileIdentity {
     /// Looks at a file.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn compute(path: &Path) -> Result<Self> {
         Self::read(path).with_context(|| format!("cannot read {}", path.display()))
     }
@@ -58,7 +55,7 @@ impl FileIdentity {
     }
 }
 
-/// The files behind a path: a database with the log beside it, of a dataset the manifest, which every writing renews.
+/// The files behind a path: a database with the log next to it, of a dataset the manifest, which every writing renews.
 pub fn files_of(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
         return vec![path.join(MANIFEST)];

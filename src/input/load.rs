@@ -33,7 +33,6 @@ const NO_PROCESS: &str = "a trace without any process; collect again";
 
 /// A process with the files that it is read from.
 pub(super) struct Located {
-    /// The process.
     pub(super) found: ProcessInput,
     files: Arc<[PathBuf]>,
     memory_bytes: u64,
@@ -61,7 +60,7 @@ fn located(processes: Vec<ProcessInput>, place: &Place, roles: Option<&[Role]>) 
     processes.into_iter().enumerate().map(locate).collect()
 }
 
-/// Finds, recognises and opens all inputs. Files that are no traces are left out as long as one is; those the user
+/// Finds, recognizes and opens all inputs. Files that are no traces are left out as long as one is; those the user
 /// named are listed in the damage of the trace.
 ///
 /// # Errors
@@ -216,7 +215,7 @@ fn assemble(found: Vec<Located>, mut notes: Vec<Anomaly>, damage: Vec<Damage>, m
         .into_iter()
         .filter_map(|(position, process)| {
             let Located { found, files, memory_bytes, cached } = found.get_mut(position)?.take()?;
-            // What a process is read for depends on those beside it: a counter pass gives no kernels.
+            // What a process is read for depends on those next to it: a counter pass gives no kernels.
             let other_role = cached.filter(|cached| cached.role != process.role);
             let raw = other_role.and_then(|cached| cached.place.reopened(&found, &options));
             Some(TraceProcess { process, source: raw.unwrap_or(found.source), files, memory_bytes })

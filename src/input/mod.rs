@@ -1,4 +1,4 @@
-//! Finds inputs, recognises them by content and opens each with the adapter of its format.
+//! Finds inputs, recognizes them by content and opens each with the adapter of its format.
 
 mod att;
 #[cfg(feature = "tables")]

@@ -17,7 +17,7 @@ pub fn drop_repeated(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
         let facts = &candidate.found.facts;
         let repeated = capture(facts).is_some_and(|capture| !seen.insert(capture));
         if repeated {
-            let detail = "the same capture was given more than once; it is read once";
+            let detail = "the same capture is passed more than once; it is read once";
             notes.push(note_about("repeated_capture", Severity::Warning, facts, detail));
         }
         !repeated
@@ -31,7 +31,7 @@ fn run(facts: &ProcessFacts) -> Run {
     (facts.pid, facts.start_ns, facts.machine_key.clone())
 }
 
-/// What two files have in common that hold the same capture: format, run, and guid or else content.
+/// What two files have in common that hold the same capture: format, run, and guid otherwise content.
 type Capture = (String, Run, Option<String>, String);
 
 fn capture(facts: &ProcessFacts) -> Option<Capture> {
@@ -62,7 +62,7 @@ pub fn drop_other_formats(found: &mut Vec<Located>, notes: &mut Vec<Anomaly>) {
         };
         if let Some(other) = other {
             let format = if other == ROCPD { "a rocpd database" } else { "rocprofv3 JSON" };
-            let detail = format!("the same process was given as {format} too, which is read instead");
+            let detail = format!("the same process is also passed as {format}, which is read instead");
             notes.push(note_about("repeated_format", Severity::Info, facts, &detail));
         }
         other.is_none()

@@ -14,7 +14,7 @@ fn machine() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The least limit of the control groups that this process is in.
+/// The smallest limit of the control groups that this process is in.
 fn group() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let limits = groups.lines().filter_map(|line| {

@@ -25,7 +25,7 @@ pub struct AnalysisOptions {
     pub name: NameForm,
     /// Rows of tables, 0 for all.
     pub rows: usize,
-    /// What is asked beside what rules and sections ask.
+    /// What is asked next to what rules and sections ask.
     pub questions: Vec<QueryRequest>,
     /// What the user wants to know, in words.
     pub prompt: Option<String>,
@@ -101,7 +101,7 @@ impl Trace {
         let ranks = ranks(self);
         asked.extend(options.layout.questions(ranks.len()));
         asked.extend(options.questions.iter().cloned());
-        // Who chose a stretch of time wants to know about all of it.
+        // Who chose an interval wants to know about all of it.
         if !options.whole_run && !self.choice().is_windowed() {
             asked.extend(questions_of_views());
         }

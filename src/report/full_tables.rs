@@ -25,7 +25,7 @@ pub struct FullTable {
     pub columns: Vec<OutputColumn>,
     /// The rows.
     pub frame: DataFrame,
-    /// How many rows there are, of which fewer may have been asked for.
+    /// How many rows there are, of which fewer may have been requested.
     pub total_rows: usize,
     /// Whether values and headings stay as they are: they are those of another program.
     pub is_exact: bool,

@@ -15,7 +15,7 @@ use crate::engine::ColumnUnit;
 use crate::findings::{Answers, Collected, Finding, Priority, QueryRequest, Rows, time_question};
 use crate::source::scan::{self, Recommendation, SourceScan, TreeScan};
 
-/// What a trace says of an advice.
+/// What a trace states about an advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TraceVerdict {
     /// A finding is about the same: its place.
@@ -24,7 +24,7 @@ enum TraceVerdict {
     NotFound,
     /// The trace shows the opposite.
     Contradicted,
-    /// The advice asks for what was recorded.
+    /// The advice requests what was recorded.
     Recorded,
     /// The trace lacks what would tell.
     NotRecorded,
@@ -185,8 +185,8 @@ fn seen_at(advice: &Recommendation, scan: &SourceScan) -> String {
     format!(" In the source: {}.{}", advice.issue, found_at(advice, scan))
 }
 
-/// The finding of an advice that the trace says nothing about: no suggestion outranks what was measured, and what was recorded is
-/// not asked for again.
+/// The finding of an advice that the trace states nothing about: no suggestion outranks what was measured, and what was recorded is
+/// not requested again.
 fn trace_evidence(advice: &Recommendation, scan: &SourceScan, kinds: &BTreeSet<String>) -> Finding {
     let mut finding = finding(advice, scan);
     if kinds.contains("kernels") {

@@ -100,7 +100,6 @@ fn figures(scan: &SourceScan) -> Vec<Figure> {
     ]
 }
 
-/// An advice as a finding.
 pub(super) fn finding(advice: &Recommendation, scan: &SourceScan) -> Finding {
     Finding {
         id: advice.id.clone(),
@@ -247,7 +246,6 @@ pub(super) fn places(places: &[String], count: usize) -> String {
 /// A column of texts: its name, what it is, and its values.
 type Texts<'a> = (&'a str, ColumnUnit, &'a str, Vec<Option<String>>);
 
-/// A table of texts.
 pub(super) fn text_table(id: &str, title: &str, columns: Vec<Texts<'_>>, key: &[&str]) -> Result<Table> {
     let column = |(name, unit, doc, values)| (Series::new(PlSmallStr::from_str(name), values).into_column(), unit, doc);
     table(id, title, columns.into_iter().map(column).collect(), key, 0)

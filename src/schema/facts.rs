@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Role {
     /// An ordinary trace.
     Trace,
-    /// A counter pass beside a trace of the same rank; its dispatches are serialised by the collection.
+    /// A counter pass next to a trace of the same rank; its dispatches are serialized by the collection.
     Counters,
     /// A thread trace: what the instructions of one dispatch cost, without times.
     #[serde(rename = "thread_trace")]
@@ -80,19 +80,17 @@ pub struct AgentFacts {
     pub command_pipes: Option<i64>,
     /// Peak bandwidth of the device memory in bytes per second.
     pub mem_bytes_per_s: Option<i64>,
-    /// PCI device id.
     pub pci_device_id: Option<i64>,
     /// Unique id of the device, 32 hexadecimal digits.
     pub uuid: Option<String>,
 }
 
 impl AgentFacts {
-    /// Whether it is a GPU.
     pub fn is_gpu(&self) -> bool {
         self.agent_type == "GPU"
     }
 
-    /// What tells this device from the others of its machine: uuid, else location, else absolute index.
+    /// What tells this device from the others of its machine: uuid, otherwise location, otherwise absolute index.
     pub fn device_key(&self) -> String {
         match (&self.uuid, &self.location, self.absolute_index) {
             (Some(uuid), _, _) => format!("uuid {uuid}"),
@@ -111,7 +109,7 @@ pub struct ProcessFacts {
     pub guid: Option<String>,
     /// Hash of the content, for captures without a guid.
     pub content_hash: String,
-    /// Machine id, else host name, else what the source has.
+    /// Machine id, otherwise host name, otherwise what the source has.
     pub machine_key: String,
     /// Machine id of the operating system.
     pub machine_id: Option<String>,
@@ -143,7 +141,6 @@ pub struct ProcessFacts {
     pub stored_role: Option<Role>,
     /// Whether it carries counter values of dispatches.
     pub has_counters: bool,
-    /// Whether it is a thread trace.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_thread_trace: bool,
     /// How often kernels were run again to collect more counters.

@@ -60,7 +60,6 @@ pub enum ClockBasis {
 }
 
 impl ClockBasis {
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Recorded => "recorded",

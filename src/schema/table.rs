@@ -37,19 +37,14 @@ pub enum Unit {
     None,
     /// Nanoseconds on the source's clock, or of duration.
     Nanoseconds,
-    /// Bytes.
     Bytes,
-    /// Bytes per second.
     BytesPerSecond,
     /// A number of things.
     Count,
     /// An identifier.
     Id,
-    /// Megahertz.
     Megahertz,
-    /// Bits.
     Bits,
-    /// Work-items.
     WorkItems,
     /// Cycles of the shader clock.
     Cycles,
@@ -159,7 +154,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// The column of that name.
     pub fn column(&self, name: &str) -> Option<&'static Column> {
         self.columns.iter().find(|column| column.name == name)
     }

@@ -1,4 +1,4 @@
-//! Puts the processes of a trace on common clocks, and tells how well that works.
+//! Puts the processes of a trace on common clocks, and shows how well that works.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub enum Alignment {
     /// Those of one machine, as recorded.
     #[default]
     None,
-    /// All, each process beginning at zero.
+    /// All, each process start at zero.
     ProcessStart,
     /// Those of machines whose processes took part in the same collectives.
     Collectives,
@@ -54,14 +54,14 @@ pub enum OffsetsError {
         source: csv::Error,
     },
     /// Its columns are not known.
-    #[error("{path} has no columns `rank,offset_ns` or `hostname,offset_ns`; begin it with such a line")]
+    #[error("{path} has no header `rank,offset_ns` or `hostname,offset_ns`; add one as its first line")]
     Header {
         /// The file.
         path: String,
     },
     /// A line cannot be understood.
     #[error(
-        "{path}:{line}: {value} is no whole number, or too large; write nanoseconds that are added to recorded times"
+        "{path}:{line}: {value} is not a whole number, or too large; write the nanoseconds to add to recorded times"
     )]
     Number {
         /// The file.
@@ -72,7 +72,7 @@ pub enum OffsetsError {
         value: String,
     },
     /// A line is about something that was not read.
-    #[error("{path}: there is no {kind} {value} among the processes; {known}")]
+    #[error("{path}: no process has {kind} {value}; {known}")]
     Unknown {
         /// The file.
         path: String,
@@ -80,11 +80,10 @@ pub enum OffsetsError {
         kind: &'static str,
         /// What stands there.
         value: String,
-        /// What there is.
         known: String,
     },
     /// Two lines are about the same.
-    #[error("{path}:{line}: {value} has an offset already; leave one of the lines")]
+    #[error("{path}:{line}: {value} has two offsets; remove one of the lines")]
     Twice {
         /// The file.
         path: String,
@@ -160,7 +159,7 @@ impl Offsets {
         let known = match closest(value, known.iter().map(String::as_str)) {
             Some(closest) => format!("did you mean {closest}?"),
             None if listed.is_empty() => "none is recorded".to_owned(),
-            None => format!("there are {}", listed.join(", ")),
+            None => format!("available: {}", listed.join(", ")),
         };
         Err(OffsetsError::Unknown { path: path.display().to_string(), kind, value: value.clone(), known })
     }
@@ -185,7 +184,7 @@ fn offsets_of(trace: &Trace, alignment: &Alignment) -> Result<Vec<Option<(i64, C
         }
         Alignment::File(path) => {
             let offsets = Offsets::read(path)?;
-            // One file may be for more ranks than were asked for.
+            // One file may be for more ranks than were requested.
             if trace.choice().ranks.is_none() {
                 offsets.check(path, processes.clone())?;
             }
@@ -242,7 +241,7 @@ fn endings(trace: &Trace) -> Result<Vec<Vec<(i64, i64)>>> {
     Ok(endings.into_values().collect())
 }
 
-/// Gives every process its clock and tells which times can be compared now, and how well.
+/// Gives every process its clock and shows which times can be compared now, and how well.
 ///
 /// # Errors
 /// [`OffsetsError`], or when the collectives cannot be read.

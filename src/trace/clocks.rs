@@ -7,7 +7,7 @@ use crate::analysis::collectives::matching::MedianDeviation;
 /// Times at which the machines that took part in a collective left it, each on its own clock.
 pub type CollectiveExits = BTreeMap<i64, i64>;
 
-/// What to add to the clocks of machines to have that of the first of them, told from collectives: the median over
+/// What to add to the clocks of machines to have that of the first of them, inferred from collectives: the median over
 /// those that two machines took part in. Machines without any in common with others stay out.
 pub fn offsets(nodes: &[i64], leavings: &[CollectiveExits]) -> BTreeMap<i64, i64> {
     let mut offsets: BTreeMap<i64, i64> = nodes.first().map(|first| (*first, 0)).into_iter().collect();

@@ -33,7 +33,7 @@ impl Trace {
         Ok(self.identified(member, request, narrowed))
     }
 
-    /// As [`Trace::frames`], with looks at tables of every process that need not be among those, which are let go of when the
+    /// As [`Trace::frames`], with looks at tables of every process that need not be among those, which are dropped when the
     /// last look at them was taken.
     ///
     /// # Errors

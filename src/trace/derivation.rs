@@ -18,7 +18,7 @@ use crate::schema::Table;
 
 /// What is asked of a process, and the derived tables that are to be built for it.
 pub struct Derivation<'a> {
-    /// Tables and columns that are asked for.
+    /// Tables and columns that are requested.
     pub request: &'a Request,
     /// Those of them that are kept, and not only looked at.
     pub kept: &'a Request,
@@ -54,7 +54,7 @@ impl Derivation<'_> {
         sources
     }
 
-    /// Lets go of what nobody needs any more of a table that was read or built.
+    /// Drops what nobody needs any more of a table that was read or built.
     fn evict(&self, tables: &mut ProcessTables, name: &'static str, used: &Request) -> Result<()> {
         if !is_on(Optimization::Evict) {
             return Ok(());
@@ -65,8 +65,8 @@ impl Derivation<'_> {
         Ok(())
     }
 
-    /// Reads the source tables one after the other and builds the others beside them, each as soon as all that it is built
-    /// from is there; `tables` are there already. Looks are taken as soon as their tables are there. Lets go of what nobody
+    /// Reads the source tables one after the other and builds the others next to them, each as soon as all that it is built
+    /// from is there; `tables` are there already. Looks are taken as soon as their tables are there. Drops what nobody
     /// needs any more. Gives the tables that are kept or that some looks, whose numbers are given too, were not taken for want of.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl Derivation<'_> {
         let (early, late): (Vec<usize>, Vec<usize>) = (0..self.consumers.len())
             .partition(|at| self.consumers.get(*at).is_some_and(|look| look.request.keys().all(&will_be)));
         let families = derive::families(self.tables.iter().map(|table| table.name));
-        // Looks first: the sooner one is taken, the sooner its tables may be let go of.
+        // Looks first: the sooner one is taken, the sooner its tables may be dropped.
         let early = early.into_iter().map(Task::Consume);
         let tasks: Vec<Task> = early.chain(families.into_iter().map(Task::Build)).collect();
         let mut kinds = vec![Step::Read];
@@ -248,7 +248,7 @@ where
 
 /// Rows of a source table.
 pub struct SourceRows {
-    /// At least the columns that were asked for.
+    /// At least the columns that were requested.
     pub frame: LazyFrame,
     /// Whether there are more columns than others are built from.
     pub has_more: bool,

@@ -22,9 +22,9 @@ pub struct Assignment {
 
 /// Numbers the processes of a trace.
 ///
-/// Ranks come from `rank_from` applied to the path (its first group, else the whole match), else from a dataset, else
+/// Ranks come from `rank_from` applied to the path (its first group, otherwise the whole match), otherwise from a dataset, otherwise
 /// from the recorded environment unless two processes that are no counter passes of one another claim the same rank,
-/// else from the word `rank` in the names of files and folders under the same condition, else from the natural order of the
+/// else from the word `rank` in the names of files and folders under the same condition, otherwise from the natural order of the
 /// paths. The result does not depend on the order of `facts`.
 pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment {
     let (mut warnings, mut notes) = (Vec::new(), Vec::new());
@@ -40,7 +40,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
         let unmatched = claims.iter().filter(|claim| claim.is_none()).count();
         if unmatched > 0 {
             warnings.push(format!(
-                "--rank-from matches no number in {unmatched} of {} paths; these get the ranks after the highest",
+                "--rank-from matches no number in {unmatched} of {} paths; these get the next ranks after the highest",
                 claims.len()
             ));
         }
@@ -57,8 +57,8 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     };
     if let (1.., 1..) = (unranked(true), unranked(false)) {
         warnings.push(format!(
-            "{} of the processes without a known rank carry counters: each counts as a rank of its own, kernels included; if \
-             they are counter passes of the others, name the ranks with --rank-from REGEX",
+            "{} of the processes without a known rank have counters: each counts as a separate rank, kernels included; if \
+             they are counter passes of the others, set the ranks with --rank-from REGEX",
             unranked(true)
         ));
     }
@@ -67,7 +67,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     // Warnings name the option already.
     if unclaimed.len() > 1 && warnings.is_empty() {
         notes.push(format!(
-            "{} traces record no rank: their ranks follow the order of the paths; name them with --rank-from REGEX",
+            "{} traces record no rank: their ranks follow the order of the paths; set them with --rank-from REGEX",
             unclaimed.len()
         ));
     }
@@ -77,7 +77,7 @@ pub fn assign(facts: Vec<ProcessFacts>, rank_from: Option<&Regex>) -> Assignment
     name_nodes(&mut ranked);
     ranked.sort_by_cached_key(|(_, facts, rank)| {
         let identity = facts.guid.clone().unwrap_or_else(|| facts.content_hash.clone());
-        // Processes have the same numbers without the thread traces beside them.
+        // Processes have the same numbers without the thread traces next to them.
         (*rank, facts.is_thread_trace, identity, facts.pid, natural_key(&facts.path))
     });
 
@@ -128,8 +128,8 @@ fn recorded_claims(order: &[(usize, ProcessFacts)], warnings: &mut Vec<String>) 
     let disputed = claimed_again(order, &claims).pop_first();
     if let Some((rank, count)) = disputed {
         warnings.push(format!(
-            "{count} processes claim rank {rank} by their recorded environment, so that no environment is used and ranks \
-             follow the paths; name them with --rank-from REGEX"
+            "{count} processes claim rank {rank} by their recorded environment, so it is ignored and ranks \
+             follow the paths; set them with --rank-from REGEX"
         ));
     }
     let trusted = |claim: Option<i64>| claim.filter(|_| disputed.is_none());
@@ -158,13 +158,13 @@ fn claims_of_names(
     if let Some((rank, claimed)) = claimed_again(order, &all).into_iter().find(|(rank, _)| named.contains(&Some(*rank)))
     {
         warnings.push(format!(
-            "{claimed} processes claim rank {rank} by the names of their files and folders, so that these are not used and \
-             ranks follow the order of the paths; name them with --rank-from REGEX"
+            "{claimed} processes claim rank {rank} by the names of their files and folders, so the names are ignored and \
+             ranks follow the order of the paths; set them with --rank-from REGEX"
         ));
         return claims;
     }
-    let ranks = if count == 1 { "the rank of 1 process is" } else { &format!("the ranks of {count} processes are") };
-    notes.push(format!("{ranks} taken from the names of files and folders; --rank-from REGEX names others"));
+    let ranks = if count == 1 { "rank of 1 process" } else { &format!("ranks of {count} processes") };
+    notes.push(format!("{ranks} inferred from the names of files and folders; override with --rank-from REGEX"));
     all
 }
 
@@ -181,9 +181,9 @@ fn claimed_again(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> BTr
     plain
 }
 
-/// Gives every process a rank: its claim, else the next number after the highest claim in the order given. Processes
-/// of one capture series (a counter pass beside its trace) have no common claim here, so each gets its own. A thread trace, which
-/// tells nothing of its process, has the rank of those below the nearest directory above it, if these are of one rank; else all
+/// Gives every process a rank: its claim, otherwise the next number after the highest claim in the order given. Processes
+/// of one capture series (a counter pass next to its trace) have no common claim here, so each gets its own. A thread trace, which
+/// shows nothing of its process, has the rank of those below the nearest directory above it, if these are of one rank; otherwise all
 /// thread traces of a directory have one.
 fn fill_ranks(order: &[(usize, ProcessFacts)], claims: &[Option<i64>]) -> Vec<i64> {
     let mut next = claims.iter().flatten().max().map_or(0, |highest| highest.saturating_add(1));
@@ -232,7 +232,7 @@ fn name_nodes(ranked: &mut [(usize, ProcessFacts, i64)]) {
     }
 }
 
-/// GPU indexes of one process, by the recorded index among GPUs where it is complete and distinct, else by the
+/// GPU indexes of one process, by the recorded index among GPUs where it is complete and distinct, otherwise by the
 /// absolute index.
 fn number_gpus(facts: &ProcessFacts, node: i64, devices: &mut BTreeMap<(i64, String), i64>) -> BTreeMap<i64, Gpu> {
     let mut gpus: Vec<_> = facts.agents.iter().filter(|agent| agent.is_gpu()).collect();
@@ -346,7 +346,7 @@ mod tests {
         let assignment = assign(vec![five.clone(), four.clone()], None);
         assert_eq!(ranks(&assignment), [(1, 4), (0, 5)]);
         assert!(assignment.warnings.is_empty());
-        assert!(assignment.notes[0].starts_with("the ranks of 2 processes are"), "{:?}", assignment.notes);
+        assert!(assignment.notes[0].starts_with("ranks of 2 processes"), "{:?}", assignment.notes);
         // A counter pass has the rank of its trace.
         let pass = facts("rank4_pmc.db", None, true);
         assert_eq!(ranks(&assign(vec![four.clone(), pass], None)), [(0, 4), (1, 4)]);

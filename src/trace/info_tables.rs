@@ -9,9 +9,6 @@ use crate::schema::facts::AgentFacts;
 use crate::schema::process::Process;
 
 /// The rows of such a table of one process; `None` of every other table.
-///
-/// # Errors
-/// When polars cannot build a column.
 pub fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
     match table {
         "processes" => Ok(Some(processes(process)?)),
@@ -20,7 +17,6 @@ pub fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
     }
 }
 
-/// Whether a table is one of those.
 pub fn is_from_facts(table: &str) -> bool {
     matches!(table, "processes" | "agents") || derive::from_facts(table).is_some()
 }

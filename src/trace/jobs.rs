@@ -38,10 +38,10 @@ impl Jobs {
         Self { count: (self.count / others.max(1)).max(1), memory_bytes: u64::MAX }
     }
 
-    /// Works on every item and gives the results in the order of the items. Items are begun in their order, each when
-    /// a worker and the memory it costs are free. After a failure nothing more is begun.
+    /// Works on every item and gives the results in the order of the items. Items are started in their order, each when
+    /// a worker and the memory it costs are free. After a failure nothing more is started.
     ///
-    /// The workers are threads of their own. In a shared pool, a worker that waits for a part of its item would begin
+    /// The workers are threads of their own. In a shared pool, a worker that waits for a part of its item would start
     /// another item on the same stack, and so on: that overflows the stack and keeps all items in memory.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ impl Queue {
     }
 }
 
-/// Room that an item takes; given back also when the work panics.
+/// Room that an item takes; freed also when the work panics.
 struct Ticket<'a> {
     queue: &'a Queue,
     bytes: u64,

@@ -1,4 +1,4 @@
-//! Tables built over all processes at once, kept from the first time they are asked for.
+//! Tables built over all processes at once, kept from the first time they are requested.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ type ByProcess = BTreeMap<i64, DataFrame>;
 /// Columns of a table, of which those that are only handed on may be missing.
 type Columns = BTreeSet<&'static str>;
 
-/// The tables built so far, with the columns that were asked for.
+/// The tables built so far, with the columns that were requested.
 #[derive(Default)]
 pub struct JointTables {
     built: Mutex<BTreeMap<&'static str, (Columns, ByProcess)>>,
@@ -20,7 +20,7 @@ pub struct JointTables {
 }
 
 impl JointTables {
-    /// Columns of a table will be asked for when other tables of all processes were read: what counts of each may be taken out
+    /// Columns of a table will be requested when other tables of all processes were read: what counts of each may be taken out
     /// of these on the way.
     pub fn request_joint(&self, table: &'static str, wanted: &Columns) {
         let is_built = {
@@ -48,7 +48,7 @@ impl JointTables {
         }
     }
 
-    /// What was kept of a process for just these columns; it is let go of.
+    /// What was kept of a process for just these columns; it is dropped.
     pub fn take(&self, table: &str, wanted: &Columns, process: i64) -> Option<DataFrame> {
         let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
         expected.get_mut(table).filter(|(known, _)| known == wanted)?.1.remove(&process)
@@ -56,9 +56,6 @@ impl JointTables {
 
     /// The rows of a process with at least the `wanted` columns; the first who asks builds those of all, and others wait. Who
     /// wants more columns than those before has it built again with all of them.
-    ///
-    /// # Errors
-    /// When `build` fails.
     pub fn rows(
         &self,
         table: &'static str,

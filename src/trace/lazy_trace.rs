@@ -169,7 +169,7 @@ impl Trace {
         self.notes.iter().cloned().chain(damage).collect()
     }
 
-    /// The same trace with only what was chosen: ranks are left out at once, rows when their tables are asked for.
+    /// The same trace with only what was chosen: ranks are left out at once, rows when their tables are requested.
     ///
     /// # Errors
     /// When a table that a filter is resolved with cannot be built.
@@ -263,7 +263,7 @@ impl Trace {
         self.damage.lock().unwrap_or_else(PoisonError::into_inner).extend(damage);
     }
 
-    /// Looks through all that is stored for content that cannot be read, reports it and tells whether there is any; it is left out
+    /// Looks through all that is stored for content that cannot be read, reports it and shows whether there is any; it is left out
     /// from then on. For when something failed while it was read.
     pub fn finds_damaged_content(&self) -> bool {
         let look = |member: &TraceProcess| Ok::<_, Infallible>(member.source.damage_of_content().to_vec());

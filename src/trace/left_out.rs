@@ -13,7 +13,7 @@ use crate::derive::source_request;
 use crate::schema;
 use crate::schema::Table;
 
-/// The column that tells whether the times of a row are valid.
+/// The column that shows whether the times of a row are valid.
 const VALID: &str = "valid";
 
 /// Invalid rows and all rows of a table.
@@ -53,9 +53,6 @@ impl Counted {
 
 impl Trace {
     /// The source tables of which answers to `request` leave out rows with invalid times, over all chosen rows.
-    ///
-    /// # Errors
-    /// When a table cannot be read.
     pub fn left_out(&self, request: &Request) -> Result<Vec<(&'static Table, LeftOut)>> {
         let mut request = request.clone();
         // What is odd is made of all rows.

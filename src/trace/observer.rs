@@ -2,7 +2,7 @@
 
 use super::jobs::Jobs;
 
-/// Is told of work on many files or processes. Work within such work is not told of.
+/// Is notified of work on many files or processes. Nested work is not reported.
 pub trait Observer: Send + Sync {
     /// So many are to be done; `false` where others are being done.
     fn begin(&self, of: &'static str, steps: usize) -> bool;
@@ -15,9 +15,6 @@ pub trait Observer: Send + Sync {
 }
 
 /// Works on every item as [`Jobs::run`] does, and tells an observer of each.
-///
-/// # Errors
-/// As [`Jobs::run`].
 pub fn watched<T, R, E>(
     observer: Option<&dyn Observer>,
     of: &'static str,

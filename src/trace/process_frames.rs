@@ -18,9 +18,6 @@ use crate::schema::{Origin, Table};
 
 impl Trace {
     /// Columns of a table over all chosen ranks, with no row left out.
-    ///
-    /// # Errors
-    /// As [`Trace::frames`].
     pub fn unfiltered(&self, table: &'static str, columns: &[&'static str]) -> Result<LazyFrame> {
         let request = Request::from([(table, columns.iter().copied().collect())]);
         let mut frames = self.frames_of(&request, |member| self.whole_frames(member, &request, &[], None))?;
@@ -58,9 +55,6 @@ impl Trace {
     }
 
     /// The tables of all processes, each of one after the other.
-    ///
-    /// # Errors
-    /// When polars cannot put them together.
     pub fn united(
         &self,
         request: &Request,
@@ -89,9 +83,6 @@ impl Trace {
 
     /// The requested tables of one process, with the rows that were chosen. Source tables that a derived table needs are
     /// read once for both; a derived table is built from all rows, and chosen from after.
-    ///
-    /// # Errors
-    /// As [`Trace::frames`].
     pub fn process_frames(&self, member: &TraceProcess, request: &Request) -> Result<ProcessTables> {
         self.process_frames_with_consumers(member, request, &[])
     }
@@ -221,7 +212,7 @@ impl Trace {
                 plan.ready.insert(table.name, frame);
             }
         }
-        // Nor is what counts for a table over all processes that is asked for later. It is of all rows, of which a filter may leave
+        // Nor is what counts for a table over all processes that is requested later. It is of all rows, of which a filter may leave
         // few to be read: of the only process they are.
         if chosen.is_none() || is_only {
             for (name, columns) in self.joint.expected(member.process.process) {
@@ -239,9 +230,8 @@ impl Trace {
 /// What is read and built for tables of a process.
 #[derive(Default)]
 struct FramePlan {
-    /// Tables and columns that are asked for now, or over all processes later.
+    /// Tables and columns that are requested now, or over all processes later.
     asked: Request,
-    /// Those of them that are there.
     ready: ProcessTables,
     /// The source tables that are read, with their columns.
     read: Request,

@@ -49,7 +49,7 @@ impl Trace {
         }
     }
 
-    /// Columns of tables over all processes will be asked for after other tables: what counts of each process is taken out of those
+    /// Columns of tables over all processes will be requested after other tables: what counts of each process is taken out of those
     /// as they are read, where they hold it.
     pub fn request_joint(&self, request: &Request) {
         for (name, columns) in request.iter().filter(|(name, _)| derive::is_joint(name)) {

@@ -14,7 +14,7 @@ use crate::schema::{Column, Table};
 
 /// Rows of one canonical table of one process, without the columns `process` and `rank`.
 pub struct Rows {
-    /// At least the columns asked for, with the canonical types.
+    /// At least the columns requested, with the canonical types.
     pub frame: LazyFrame,
     /// What was odd about the rows.
     pub anomalies: Vec<Anomaly>,
@@ -72,7 +72,7 @@ pub struct ReadContext<'a> {
 
 /// One process of an input.
 pub trait ProcessReader: Send + Sync {
-    /// Reads the named columns of a source table; `processes` and `agents` are never asked for.
+    /// Reads the named columns of a source table; `processes` and `agents` are never requested.
     ///
     /// # Errors
     /// When nothing of the table can be read. A partly readable table is not an error: it is reported as damage.
@@ -84,9 +84,6 @@ pub trait ProcessReader: Send + Sync {
     ) -> anyhow::Result<Rows>;
 
     /// The named columns of a source table in pieces, where reading them so is faster than as a whole.
-    ///
-    /// # Errors
-    /// When the table cannot be opened.
     fn pieces(
         &self,
         _context: &ReadContext<'_>,
@@ -155,6 +152,6 @@ pub trait ProcessReader: Send + Sync {
         None
     }
 
-    /// Lets go of what is kept for further tables, when they have all been read. What is read after that is read anew.
+    /// Drops what is kept for further tables, when they have all been read. What is read after that is read anew.
     fn release(&self) {}
 }

@@ -19,9 +19,6 @@ use crate::text::causes::with_causes;
 
 impl Trace {
     /// Columns of a source table of one process in pieces, if all its rows are chosen and it has pieces.
-    ///
-    /// # Errors
-    /// When the table cannot be opened.
     pub fn pieces(
         &self,
         member: &TraceProcess,
@@ -51,9 +48,6 @@ impl Trace {
     }
 
     /// Whether a source table of a process has rows.
-    ///
-    /// # Errors
-    /// As [`Trace::count_rows`].
     pub fn has_rows(&self, member: &TraceProcess, table: &'static Table) -> Result<bool> {
         let is_known = !self.chooses_of(table) && member.source.has_rows(&self.context(member), table);
         Ok(is_known || self.count_rows(member, table)? > 0)

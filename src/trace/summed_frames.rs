@@ -20,11 +20,8 @@ const GPU_SEGMENTS: &str = "gpu_segments";
 impl Trace {
     /// As [`Trace::frames`], but `gpu_segments` may be summed up: segments of a GPU that agree in which of their counts are
     /// zero may be one row with the first start, the last end, the sum of the lengths, and 1 for what is not zero. For
-    /// statements that take no more than sums of lengths, least starts and greatest ends from them, and of the counts
+    /// statements that take no more than sums of lengths, least starts and largest ends from them, and of the counts
     /// only whether they are zero.
-    ///
-    /// # Errors
-    /// As [`Trace::frames`].
     pub fn frames_with_sums(&self, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
         self.frames_of(request, |member| {
             let mut others = request.clone();
@@ -41,9 +38,6 @@ impl Trace {
     }
 
     /// As [`Trace::frames_with_sums`] for `gpu_segments` alone, of sums by process.
-    ///
-    /// # Errors
-    /// When polars cannot build the table.
     pub fn frames_of_sums(
         &self,
         request: &Request,
@@ -56,9 +50,6 @@ impl Trace {
     }
 
     /// Whether the sums of the segments of every process are made of all rows of its kernels and copies, each read as a whole.
-    ///
-    /// # Errors
-    /// When a table cannot be opened.
     pub fn sums_are_of_activities(&self) -> Result<bool> {
         let segments = known_table(GPU_SEGMENTS)?;
         let kernels = known_table("kernels")?;
@@ -128,9 +119,6 @@ pub fn activities() -> Request {
 }
 
 /// The sums of the segments of a process, of its [`activities`].
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub fn gpu_times_of_activities(tables: &ProcessTables, shared: &Shared) -> Result<Vec<GpuTime>> {
     let whole = |name| -> Result<DataFrame> { Ok(tables.get(name).map_or_else(|| Ok(DataFrame::empty()), collected)?) };
     let kernels = whole("kernels")?;

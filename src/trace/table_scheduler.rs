@@ -18,11 +18,10 @@ pub enum Task {
 pub struct State {
     /// Those that are there and are needed still.
     pub tables: ProcessTables,
-    /// Tasks that are done.
     pub done: Vec<Task>,
     /// Tables that are not there yet.
     missing: BTreeSet<&'static str>,
-    /// Tasks that nobody has begun.
+    /// Tasks that nobody has started.
     left: Vec<Task>,
     /// Whether someone has ended before the end, for whose tables others would wait for ever.
     has_failed: bool,
@@ -46,7 +45,7 @@ impl TableScheduler {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells that a table is there, whether it is needed or not.
+    /// Records that a table is there, whether it is needed or not.
     pub fn has(&self, table: &'static str) {
         self.lock().missing.remove(table);
         self.changed.notify_all();

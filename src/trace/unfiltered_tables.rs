@@ -18,9 +18,6 @@ pub struct UnfilteredTables<'a> {
 
 impl UnfilteredTables<'_> {
     /// Columns of tables.
-    ///
-    /// # Errors
-    /// As [`Trace::frames`].
     pub fn read(&self, request: &[(&'static str, &[&'static str])]) -> Result<ProcessTables> {
         let request = request.iter().map(|(table, columns)| (*table, columns.iter().copied().collect())).collect();
         self.trace.whole_frames(self.member, &request, &[], None)

@@ -16,14 +16,13 @@ use crate::derive;
 /// What of a run is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum View {
-    /// All of it.
     #[default]
     WholeRun,
     /// The part that repeats evenly, or works densely where nothing repeats: what `--window steady` chooses.
     Steady,
 }
 
-/// The steady part of every process, told from its tables while these are read.
+/// The steady part of every process, inferred from its tables while these are read.
 pub struct SteadyParts {
     choice: Filters,
     /// Whether there is only one process.
@@ -42,14 +41,13 @@ struct SteadyPart {
 }
 
 impl SteadyParts {
-    /// Those of a trace.
     pub fn new(trace: &Trace) -> Self {
         let choice = Filters { window: Some(Window::steady()), ..Filters::default() };
         let deferred = Mutex::new(Some(BTreeSet::new()));
         Self { choice, is_alone: trace.members().len() == 1, parts: Mutex::default(), deferred }
     }
 
-    /// Whether any process has a steady part that tells more than all of its run.
+    /// Whether any process has a steady part that shows more than all of its run.
     pub fn has_more(&self) -> bool {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         parts.values().any(|part| !part.is_all)

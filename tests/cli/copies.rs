@@ -47,7 +47,7 @@ fn a_compressed_rocpd_database_is_read() {
     std::fs::write(&path, whole.get(..whole.len() * 9 / 10).unwrap()).unwrap();
     let run = count(&path);
     assert_eq!(run.code, 5, "{}", run.stderr);
-    assert!(run.stderr.contains("the compressed data end early"), "{}", run.stderr);
+    assert!(run.stderr.contains("the compressed data is truncated"), "{}", run.stderr);
 }
 
 #[test]

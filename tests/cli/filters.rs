@@ -36,7 +36,7 @@ fn sums_of_gpu_time_are_filtered() {
 fn filters_that_match_nothing_are_named_with_what_there_is() {
     for (query, filter, expected) in [
         ("kernel_summary", &["--kernel", "Cijk_Alik_Blik"][..], "matches --kernel Cijk_Alik_Blik; the closest is "),
-        ("kernel_summary", &["--kernel", "(?i)NO SUCH"], "no kernel that ran matches --kernel (?i)NO SUCH"),
+        ("kernel_summary", &["--kernel", "(?i)NO SUCH"], "no dispatched kernel matches --kernel (?i)NO SUCH"),
         ("kernel_summary", &["--category", "gem"], "of the category gem; there are attention, "),
         ("kernel_summary", &["--category", "gem"], "; the closest is gemm"),
         (
@@ -46,12 +46,12 @@ fn filters_that_match_nothing_are_named_with_what_there_is() {
         ),
         ("kernel_summary", &["--window", "@optimiser"], "with the text optimiser; the closest is optimizer"),
         ("kernel_summary", &["--window", "@step/99"], "so often with the text step"),
-        ("kernel_summary", &["--window", "1:2"], "no event lies in the window 1:2; the trace has times from "),
-        ("kernel_summary", &["--window", "90%:+1us"], "the window 90%:+1us ends before it begins; swap its sides"),
-        ("kernel_summary", &["--rank", "7-9"], "--rank 7-9 matches none of the ranks 0-3"),
-        ("kernel_summary", &["--gpu", "9"], "--gpu 9 matches none of the GPUs 0-4"),
-        ("kernel_summary", &["--stream", "99"], "--stream 99 matches none of the streams 0-5"),
-        ("kernel_summary", &["--queue", "99"], "--queue 99 matches none of the queues 0-6"),
+        ("kernel_summary", &["--window", "1:2"], "no event is in the window 1:2; the trace has times from "),
+        ("kernel_summary", &["--window", "90%:+1us"], "the window 90%:+1us ends before it starts; swap its sides"),
+        ("kernel_summary", &["--rank", "7-9"], "no rank matches --rank 7-9; available: 0-3"),
+        ("kernel_summary", &["--gpu", "9"], "no GPU matches --gpu 9; available: 0-4"),
+        ("kernel_summary", &["--stream", "99"], "no stream matches --stream 99; available: 0-5"),
+        ("kernel_summary", &["--queue", "99"], "no queue matches --queue 99; available: 0-6"),
         ("kernel_summary", &["--min-duration", "1min"], "nothing lasts 60000000000 ns; the longest event lasts "),
         ("kernel_summary", &["--where", "duration_ns < 0"], "nothing is left by --where"),
         (
@@ -72,7 +72,7 @@ fn a_filter_that_matches_nothing_is_told_although_other_tables_give_rows() {
         let run = table(query, &filter);
         assert_eq!(run.code, 3, "{query}: {}", run.stderr);
         assert!(
-            run.stdout.lines().count() > 2 && run.stderr.contains("no match: no kernel that ran"),
+            run.stdout.lines().count() > 2 && run.stderr.contains("no match: no dispatched kernel"),
             "{}",
             run.stderr
         );
@@ -80,35 +80,35 @@ fn a_filter_that_matches_nothing_is_told_although_other_tables_give_rows() {
     for verb in ["info", "check"] {
         let run = with_filter(&[verb], TWO_NODES, &["--rank", "9"]);
         assert_eq!(run.code, 3, "{verb}: {}", run.stderr);
-        assert!(run.stderr.contains("--rank 9 matches none of the ranks 0-3"), "{verb}: {}", run.stderr);
+        assert!(run.stderr.contains("no rank matches --rank 9; available: 0-3"), "{verb}: {}", run.stderr);
     }
 }
 
 #[test]
 fn what_is_no_filter_is_refused_with_advice() {
     for (filter, expected) in [
-        (["--window", ""], "is no window; write FROM:TO"),
-        (["--window", "5"], "5 is no window; write FROM:TO"),
-        (["--window", "1:2:3"], "1:2:3 is no window"),
-        (["--window", "90%:10%"], "ends before it begins; swap its sides"),
-        (["--window", "-1us:-2us"], "ends before it begins; swap its sides"),
-        (["--window", "101%:"], "101% is no share of the span; write 0% to 100%"),
-        (["--window", "+:"], "+ lacks a length of time; write one such as +1.5ms"),
-        (["--window", "1h:"], "1h is no length of time; write a number with ns, us, ms, s or min"),
-        (["--window", ":9223372036854775808"], "9223372036854775808 is no length of time"),
-        (["--window", "@"], "the text behind @ is empty"),
+        (["--window", ""], "is not a window; write FROM:TO"),
+        (["--window", "5"], "5 is not a window; write FROM:TO"),
+        (["--window", "1:2:3"], "1:2:3 is not a window"),
+        (["--window", "90%:10%"], "ends before it starts; swap its sides"),
+        (["--window", "-1us:-2us"], "ends before it starts; swap its sides"),
+        (["--window", "101%:"], "101% is not a share of the span; write 0% to 100%"),
+        (["--window", "+:"], "+ lacks a duration; write one such as +1.5ms"),
+        (["--window", "1h:"], "1h is not a duration; write a number with ns, us, ms, s or min"),
+        (["--window", ":9223372036854775808"], "9223372036854775808 is not a duration"),
+        (["--window", "@"], "the text after @ is empty"),
         (["--window", "@\"open"], "lacks its closing quote; add it"),
-        (["--window", "@step/x"], "/x behind a marker is no number; count from 0"),
+        (["--window", "@step/x"], "/x after a marker is not a number; count from 0"),
         (["--window-mode", "clp"], "a similar value exists: 'clip'"),
-        (["--rank", "3-1"], "the range 3-1 ends before it begins; write 1-3"),
-        (["--gpu", "all"], "all is no list of numbers; write one such as 0,2-5"),
+        (["--rank", "3-1"], "the range 3-1 ends before it starts; write 1-3"),
+        (["--gpu", "all"], "all is not a list of numbers; write one such as 0,2-5"),
         (["--kernel", "("], "invalid regular expression (unclosed group); put \\ before"),
         (["--kernel", "(a)\\1"], "backreferences are not supported"),
         (["--kernel", "a{1000000}"], "exceeds size limit"),
-        (["--min-duration", "5h"], "5h is no length of time"),
+        (["--min-duration", "5h"], "5h is not a duration"),
         (
             ["--where", "durations_ns > 1"],
-            "no table has the column durations_ns of durations_ns > 1; did you mean duration_ns",
+            "no table has column durations_ns of durations_ns > 1; did you mean duration_ns",
         ),
         (["--where", "bytes > 1"], "kernels has no column bytes, which bytes > 1 names"),
         (["--where", "bytes > 1 AND grid_x = 1"], "no table has all columns of"),
@@ -116,15 +116,12 @@ fn what_is_no_filter_is_refused_with_advice() {
         (["--where", "duration_ns"], "it is neither true nor false"),
         (["--where", "duration_ns > 'x'"], "duration_ns > 'x' is no condition"),
         (["--where", "kernel_name ~ '('"], "is no condition (regex"),
-        (
-            ["--where", "duration_ns > AVG(duration_ns)"],
-            "looks at more than one row; put that into a query of `wavesieve sql`",
-        ),
-        (["--where", "LAG(duration_ns) OVER (ORDER BY start_ns) > 5"], "looks at more than one row"),
+        (["--where", "duration_ns > AVG(duration_ns)"], "needs more than one row; use a query with `wavesieve sql`"),
+        (["--where", "LAG(duration_ns) OVER (ORDER BY start_ns) > 5"], "needs more than one row"),
         (["--where", "kernel_id IN (SELECT kernel_id FROM kernels)"], "is no condition"),
         (["--where", "EXISTS (SELECT 1)"], "is no condition (expression Exists)"),
-        (["--where", "kernels.duration_ns > 1"], "names a column with kernels before it; name it alone"),
-        (["--where", "GREATEST() > duration_ns"], "a function lacks its arguments"),
+        (["--where", "kernels.duration_ns > 1"], "qualifies a column with kernels; write the column alone"),
+        (["--where", "GREATEST() > duration_ns"], "a function has no arguments"),
         (["--where", "valid; DROP TABLE kernels"], "is no condition"),
         (["--where", "valid) OR (1 = 1"], "is no condition"),
     ] {
@@ -142,18 +139,14 @@ fn what_is_no_filter_is_refused_with_advice() {
 fn filters_that_do_not_act_are_named() {
     let sql = |statement| ["sql", statement];
     for (verb, filter, expected) in [
-        (
-            &["table", "time_breakdown"][..],
-            &["--kernel", "Cijk"][..],
-            "note: --kernel leaves all rows of gpu_segments\n",
-        ),
-        (&["table", "top"], &["--domain", "hip"], "note: --domain leaves all rows of kernels, memory_copies\n"),
-        (&["table", "top"], &["--kernel", "Cijk"], "note: --kernel leaves all rows of memory_copies, regions\n"),
-        (&["check"], &["--window", "10%:"], "note: --window leaves all rows of anomalies\n"),
+        (&["table", "time_breakdown"][..], &["--kernel", "Cijk"][..], "note: --kernel does not filter gpu_segments\n"),
+        (&["table", "top"], &["--domain", "hip"], "note: --domain does not filter kernels, memory_copies\n"),
+        (&["table", "top"], &["--kernel", "Cijk"], "note: --kernel does not filter memory_copies, regions\n"),
+        (&["check"], &["--window", "10%:"], "note: --window does not filter anomalies\n"),
         (
             &sql("SELECT * FROM kernels"),
             &["--where", "bytes > 0"],
-            "note: no table that is read has the columns of --where",
+            "note: no table read here has the columns of --where",
         ),
         (&sql("SELECT * FROM agents"), &["--where", "gpu = 0"], ""),
         (&sql("SELECT * FROM kernels"), &["--where", "gpu = 0"], ""),
@@ -184,7 +177,7 @@ fn ranks_without_the_marker_are_named() {
     for verb in [&["info"][..], &["table", "kernel_summary"], &["sql", "SELECT * FROM kernels"]] {
         let run = with_filter(verb, input, &["--window", "@step"]);
         assert_eq!(run.code, 0, "{}", run.stderr);
-        assert!(run.stderr.contains("note: rank 1 lack the window @step, nothing is kept of them"), "{}", run.stderr);
+        assert!(run.stderr.contains("note: rank 1 lack the window @step; nothing of them is kept"), "{}", run.stderr);
     }
 }
 
@@ -305,7 +298,7 @@ fn settings_set_filters() {
     assert_eq!(with_variables(&overridden, &[("WAVESIEVE_RANK", "1")]).stdout, flag(&["--rank", "3"]));
     let wrong = with_variables(&info, &[("WAVESIEVE_RANK", "x")]);
     assert_eq!(wrong.code, 2);
-    assert!(wrong.stderr.contains("WAVESIEVE_RANK = x: x is no list of numbers"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("WAVESIEVE_RANK = x: x is not a list of numbers"), "{}", wrong.stderr);
 
     let directory = tempfile::tempdir().unwrap();
     let configuration = "[info]\nrank = '1,2'\ndomain = ['hip']\nwindow = '10%:'\n";

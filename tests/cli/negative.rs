@@ -179,7 +179,7 @@ fn a_packed_trace_in_a_directory_is_a_rank_that_was_lost() {
         "{}",
         info.stderr
     );
-    assert!(info.stderr.contains("notes.zst: an archive, which is not read"), "{}", info.stderr);
+    assert!(info.stderr.contains("notes.zst: an archive; unpack it"), "{}", info.stderr);
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn json_names_every_counter_once_and_keeps_to_the_limits() {
 fn what_cannot_be_planned_is_refused_with_the_reason() {
     for (arguments, expected) in [
         (&["--arch", "gfx942"][..], "name it with --counters or --metrics-of"),
-        (&["--counters", "SQ_WAVES"], "name its architecture with --arch"),
+        (&["--counters", "SQ_WAVES"], "--arch is required"),
         (&["--counters", "SQ_WAVES", "--arch", "gfx777"], "gfx777"),
         (&["--counters", "L2CacheHits", "--arch", "gfx942"], "did you mean L2CacheHit?"),
         (&["--counters", "TCC_EA_RDREQ", "--arch", "gfx942"], "it is TCC_EA0_RDREQ on it"),

@@ -343,7 +343,7 @@ fn iterations_choose_a_stretch_of_time() {
         ("9", 3, "no process has the iterations 9; there are 0-5"),
         ("cooldown", 3, "no process has the iterations cooldown"),
         ("5..1", 2, "write 1..5"),
-        ("soon", 2, "names no iterations"),
+        ("soon", 2, "is not a set of iterations"),
     ] {
         let failed = run(&["table", "kernel_summary", &input, "--iter", iterations]);
         assert_eq!(failed.code, code, "{iterations}: {}", failed.stderr);
@@ -464,6 +464,6 @@ fn no_period_is_made_up() {
     assert!(answer.stderr.contains("no process repeats a sequence of kernels"), "{}", answer.stderr);
     let filtered = run(&["table", "kernel_summary", &input, "--iter", "steady"]);
     assert_eq!(filtered.code, 3, "{}", filtered.stdout);
-    assert!(filtered.stderr.contains("there are no iterations for --iter"), "{}", filtered.stderr);
+    assert!(filtered.stderr.contains("--iter has no iterations"), "{}", filtered.stderr);
     assert_eq!(number("SELECT COUNT(*) AS n FROM iterations", &input), 0);
 }

@@ -189,8 +189,8 @@ fn offsets_come_from_a_file() {
         ("a,b\n1,2\n", "hostname,offset_ns"),
         ("rank,offset_ns\n0,x\n", ":2: x"),
         ("rank,offset_ns\n0,1\n0,2\n", ":3: 0"),
-        ("rank,offset_ns\n0,1\n7,2\n", "there is no rank 7 among the processes; there are 0, 1, 2"),
-        ("hostname,offset_ns\nm3,1\n", "there is no hostname m3 among the processes; there are m1, m2"),
+        ("rank,offset_ns\n0,1\n7,2\n", "no process has rank 7; available: 0, 1, 2"),
+        ("hostname,offset_ns\nm3,1\n", "no process has hostname m3; available: m1, m2"),
         ("rank,offset_ns\n0,9223372036854775807\n", ":2: 9223372036854775807"),
     ] {
         std::fs::write(&file, text).unwrap();

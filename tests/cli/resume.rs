@@ -101,11 +101,11 @@ fn ranks_that_change_come_or_go() {
         let to = &["--to", format][..];
         assert_eq!(work.convert("dataset", to).code, 0);
         touch(&work.rank(RANKS[1]));
-        work.expect_as_new("; 2 unchanged and taken over, 1 converted", to);
+        work.expect_as_new("; 2 unchanged (reused), 1 converted", to);
         work.add(RANKS[3]);
-        work.expect_as_new("; 3 unchanged and taken over, 1 converted", to);
+        work.expect_as_new("; 3 unchanged (reused), 1 converted", to);
         fs::remove_file(work.rank(RANKS[3])).unwrap();
-        work.expect_as_new("; 3 unchanged and taken over, 0 converted", to);
+        work.expect_as_new("; 3 unchanged (reused), 0 converted", to);
         // Another file under the same name.
         fs::copy(work.rank(RANKS[2]), work.rank(RANKS[0])).unwrap();
         fs::remove_file(work.rank(RANKS[2])).unwrap();
@@ -120,7 +120,7 @@ fn a_part_that_is_damaged_is_made_again() {
     let work = Work::ranks();
     assert_eq!(work.convert("dataset", &[]).code, 0);
     fs::write(work.path("dataset/regions/rank=2/process-2.parquet"), "short").unwrap();
-    work.expect_as_new("; 3 unchanged and taken over, 1 converted", &[]);
+    work.expect_as_new("; 3 unchanged (reused), 1 converted", &[]);
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn an_interrupted_conversion_is_gone_on_with() {
     fs::create_dir_all(partial.join("tables/kernels/rank=7")).unwrap();
     fs::write(partial.join("tables/kernels/rank=7/process-7.parquet"), "half").unwrap();
     let finished = fs::read_dir(partial.join("done")).unwrap().count();
-    work.expect_as_new(&format!("; {finished} unchanged and taken over, {} converted", 4 - finished), &[]);
+    work.expect_as_new(&format!("; {finished} unchanged (reused), {} converted", 4 - finished), &[]);
 }
 
 /// A signal ends the program as its convention is, after it said how to go on; what is not worth going on with is removed.
@@ -197,7 +197,7 @@ fn a_signal_is_answered_with_how_to_resume() {
                 _ => format!("interrupted: {kept} finished processes are kept; run the same command again to resume\n"),
             };
             assert_eq!(said, expected);
-            let told = if kept == 0 { "wrote ".to_owned() } else { format!("; {kept} unchanged and taken over") };
+            let told = if kept == 0 { "wrote ".to_owned() } else { format!("; {kept} unchanged (reused)") };
             work.expect_as_new(&told, &[]);
         }
     }
@@ -241,13 +241,13 @@ fn expect_read_again(ranks: &[&str], damage: impl Fn(&mut Vec<u8>)) {
     let before = content(&work.path("dataset"));
     let second = work.convert("dataset", &[]);
     assert_eq!((first.code, second.code), (5, 5), "{}", second.stderr);
-    assert!(second.stderr.contains("; 3 unchanged and taken over, 1 converted"), "{}", second.stderr);
+    assert!(second.stderr.contains("; 3 unchanged (reused), 1 converted"), "{}", second.stderr);
     let damage = |run: &Run| run.stderr.lines().filter(|line| line.starts_with("damaged")).count();
     assert!(damage(&first) > 0, "{}", first.stderr);
     assert_eq!(damage(&first), damage(&second));
     assert!(before == content(&work.path("dataset")));
     fs::write(&file, &whole).unwrap();
-    work.expect_as_new("; 3 unchanged and taken over, 1 converted", &[]);
+    work.expect_as_new("; 3 unchanged (reused), 1 converted", &[]);
 }
 
 #[test]

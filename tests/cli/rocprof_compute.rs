@@ -152,7 +152,7 @@ fn a_workload_is_named_by_folder_file_or_what_holds_it() {
     assert_eq!(run(&["check", &all]).code, 0, "sysinfo.csv is read with the counters beside it");
     let only = run(&["info", &format!("{WIDE}/sysinfo.csv")]);
     assert_eq!(only.code, 3);
-    assert!(only.stderr.contains("name the folder that has its pmc_perf.csv"), "{}", only.stderr);
+    assert!(only.stderr.contains("pass the folder with its pmc_perf.csv"), "{}", only.stderr);
 }
 
 #[test]
@@ -196,8 +196,7 @@ fn rows_that_cannot_be_understood_are_told_of() {
     let path = place.write("wide/pmc_perf.csv", wide);
     let outcome = run(&["sql", "SELECT dispatch_id, counter, value FROM counters ORDER BY 1, 2", &path, "-f", "json"]);
     assert_eq!(outcome.code, 5);
-    let wanted =
-        format!("2 of 4 rows cannot be understood and are left out; the first is {path}:3: \"many\" in field 6");
+    let wanted = format!("2 of 4 rows cannot be parsed and are excluded; the first is {path}:3: \"many\" in field 6");
     assert!(outcome.stderr.contains(&wanted), "{}", outcome.stderr);
     let found: Vec<Value> = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(found.len(), 2, "{found:?}");
@@ -208,13 +207,13 @@ fn rows_that_cannot_be_understood_are_told_of() {
     let path = place.write("long/pmc_perf.csv", long);
     let outcome = run(&["check", &path]);
     assert_eq!(outcome.code, 5);
-    assert!(outcome.stderr.contains("pmc_perf.csv:3: it names no dispatch"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("pmc_perf.csv:3: it has no dispatch"), "{}", outcome.stderr);
 
     place.write("cut/pmc_perf.csv", format!("{BASE},SQ_WAVES\n1,k,0,64,64,5\n"));
     let system = place.write("cut/sysinfo.csv", "workload_name,hostname,gpu_arch\na,b\n");
     let outcome = run(&["info", &format!("{}/cut", place.path())]);
     assert_eq!(outcome.code, 5);
-    assert!(outcome.stderr.contains(&format!("{system}:2: 2 fields where the header has 3")), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(&format!("{system}:2: 2 fields, but the header has 3")), "{}", outcome.stderr);
 }
 
 #[test]

@@ -301,13 +301,13 @@ fn rows_that_cannot_be_understood_are_told_of_by_file_and_line() {
     let bad_number = kernel(3, 9, "k()", 3000, 3100).replace("3100", "soon");
     assert_eq!(number("SELECT COUNT(*) FROM kernels", &place.write("good.csv", [KERNELS, &good].concat())), 2);
     for (name, bad, wanted) in [
-        ("short.csv", "\"KERNEL_DISPATCH\",\"Agent 4\",1\n", "short.csv:4: 3 fields where the header has 22"),
-        ("long.csv", &kernel(3, 9, "k()\",\"more", 3000, 3100), "long.csv:4: 23 fields where the header has 22"),
-        ("word.csv", &bad_number, "word.csv:4: \"soon\" in field 11 is no number"),
-        ("quote.csv", "\"KERNEL_DISPATCH,1\n2,3\n", "a quote that is not closed"),
+        ("short.csv", "\"KERNEL_DISPATCH\",\"Agent 4\",1\n", "short.csv:4: 3 fields, but the header has 22"),
+        ("long.csv", &kernel(3, 9, "k()\",\"more", 3000, 3100), "long.csv:4: 23 fields, but the header has 22"),
+        ("word.csv", &bad_number, "word.csv:4: \"soon\" in field 11 is not a number"),
+        ("quote.csv", "\"KERNEL_DISPATCH,1\n2,3\n", "an unclosed quote"),
     ] {
         let file = place.write(name, [KERNELS, &good, bad].concat());
-        expect_lost(&file, &[wanted, "1 of 3 rows cannot be understood and are left out"]);
+        expect_lost(&file, &[wanted, "1 of 3 rows cannot be parsed and are excluded"]);
         let answer = run(&["sql", "SELECT COUNT(*) AS n, SUM(duration_ns) AS d FROM kernels", &file, "-f", "json"]);
         assert_eq!(answer.code, 5, "{name}");
         assert_eq!(serde_json::from_str::<Value>(&answer.stdout).unwrap(), json!([{"n": 2, "d": 1200}]), "{name}");
@@ -525,7 +525,7 @@ fn a_list_of_agents_names_them() {
     place.write("70_kernel_trace.csv", [KERNELS, &kernel(1, 9, "k()", 1, 2).replace("Agent 4", "Agent 77")].concat());
     assert_eq!(anomaly(&place.path(), "missing_agent").unwrap()["count"], 1);
     place.write("70_agent_info.csv", format!("{list}x,y\n"));
-    expect_lost(&place.path(), &["70_agent_info.csv:5: an agent cannot be understood"]);
+    expect_lost(&place.path(), &["70_agent_info.csv:5: an agent cannot be parsed"]);
 }
 
 #[test]
@@ -657,7 +657,7 @@ fn a_file_named_like_a_capture_with_another_header_is_told_of() {
     let answer = run(&["sql", "SELECT COUNT(*) AS n FROM kernels", &place.path(), "-f", "csv"]);
     assert_eq!((answer.code, answer.stdout.as_str()), (5, "n\n1\n"), "{}", answer.stderr);
     assert!(
-        answer.stderr.contains("71_kernel_trace.csv: its name is one of a trace, but its header is not known"),
+        answer.stderr.contains("71_kernel_trace.csv: named like a trace, but its header is unknown"),
         "{}",
         answer.stderr
     );

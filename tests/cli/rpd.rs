@@ -341,7 +341,7 @@ fn databases_in_which_nothing_happened() {
     let (directory, input) = database("idle.rpd", &[SCHEMA, only_own]);
     let idle = run(&["info", &input]);
     assert_eq!(idle.code, 3, "{}", idle.stderr);
-    assert!(idle.stderr.contains("an RPD database in which nothing was recorded"), "{}", idle.stderr);
+    assert!(idle.stderr.contains("an empty RPD database"), "{}", idle.stderr);
     std::fs::remove_file(&input).unwrap();
 
     std::fs::write(directory.path().join("lost.rpd"), "").unwrap();

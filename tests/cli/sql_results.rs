@@ -355,7 +355,7 @@ fn messages_are_in_plain_words() {
         assert!(!leaks.is_match(&words), "{sql}: {message}");
     }
     for (sql, words) in [
-        ("SELECT sum(gpu), regr_slope(gpu, rank) FROM kernels", "no function is named regr_slope"),
+        ("SELECT sum(gpu), regr_slope(gpu, rank) FROM kernels", "unknown function regr_slope"),
         (
             "SELECT gpu, duration_ns - min(duration_ns) OVER () FROM kernels GROUP BY gpu",
             "duration_ns is neither grouped",

@@ -107,7 +107,7 @@ fn filters_that_match_nothing_are_told_of() {
     }
     let (analysis, document) = analyzed(INPUT, &["--domain", "nope"]);
     assert_eq!(analysis.code, 3);
-    assert!(notes(&document).contains("nothing is of the domain nope"), "{}", notes(&document));
+    assert!(notes(&document).contains("nothing has the domain nope"), "{}", notes(&document));
     let together = ["--kernel", "nccl", "--category", "gemm"];
     let (analysis, _) = analyzed(INPUT, &together);
     assert_eq!(analysis.code, 3);
@@ -128,7 +128,7 @@ fn sections_of_no_process_have_no_rows() {
 #[test]
 fn parts_of_filters_that_match_nothing_are_told_of() {
     let filters = ["--rank", "0,99,4-7", "--gpu", "0,8"];
-    let told = ["--rank 99,4-7 matches none of the ranks 0-3", "--gpu 8 matches none of the GPUs 0-4"];
+    let told = ["no rank matches --rank 99,4-7; available: 0-3", "no GPU matches --gpu 8; available: 0-4"];
     let (analysis, document) = analyzed(INPUT, &filters);
     let table = run(&[&["table", "busy", INPUT][..], &filters].concat());
     assert_eq!((analysis.code, table.code), (0, 0));
@@ -150,7 +150,7 @@ fn documents_name_their_filters() {
     let told = json!([{"option": "--window", "value": "10%:90%"}, {"option": "--gpu", "value": "0"}]);
     assert_eq!(document["provenance"]["filters"], told);
     let ranges = document["sections"].as_array().unwrap().iter().find(|section| section["id"] == "ranges").unwrap();
-    assert!(ranges["notes"].to_string().contains("--gpu leaves all rows of"), "{}", ranges["notes"]);
+    assert!(ranges["notes"].to_string().contains("--gpu does not filter"), "{}", ranges["notes"]);
     for (format, shown) in
         [("text", "`--window 10%:90%`"), ("markdown", "`--window 10%:90%`"), ("html", "<code>--window 10%:90%</code>")]
     {

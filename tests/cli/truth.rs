@@ -65,7 +65,8 @@ fn ranks_are_taken_from_names_and_it_is_reported() {
     changed(OTHER_RANK, &directory.path().join("rank7_98_results.db"), &[NO_ENVIRONMENT]);
     let named = run(&["info", &path, "-f", "json"]);
     assert_eq!((named.code, ranks(&named)), (0, vec![4, 7]), "{}", named.stderr);
-    let note = "note: the ranks of 2 processes are taken from the names of files and folders; --rank-from REGEX names others\n";
+    let note =
+        "note: ranks of 2 processes inferred from the names of files and folders; override with --rank-from REGEX\n";
     assert_eq!(named.stderr, note);
     let quiet = run(&["info", &path, "-f", "json", "-q"]);
     assert_eq!((ranks(&quiet), quiet.stderr.as_str()), (vec![4, 7], ""));

@@ -41,7 +41,6 @@ pub enum CategoryError {
         file: String,
         /// Number of the rule, from 1.
         rule: usize,
-        /// Its category.
         category: String,
     },
     /// A pattern that would match every name or none.
@@ -51,7 +50,6 @@ pub enum CategoryError {
         file: String,
         /// Number of the rule, from 1.
         rule: usize,
-        /// Its category.
         category: String,
         /// The pattern as written.
         pattern: String,
@@ -63,7 +61,6 @@ pub enum CategoryError {
         file: String,
         /// Number of the rule, from 1.
         rule: usize,
-        /// Its category.
         category: String,
         /// The expression as written.
         pattern: String,
@@ -77,7 +74,6 @@ pub enum CategoryError {
         file: String,
         /// Number of the rule, from 1.
         rule: usize,
-        /// Its category.
         category: String,
         /// The value as written.
         before: String,

@@ -1,19 +1,15 @@
-//! Calls and groups of calls of a communication library that launch kernels, told from when they ran on their threads.
+//! Calls and groups of calls of a communication library that launch kernels, inferred from when they ran on their threads.
 
 /// A call of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Its thread.
     pub tid: Option<i64>,
-    /// Start.
     pub start_ns: i64,
-    /// End.
     pub end_ns: i64,
-    /// What it does.
     pub kind: Kind,
 }
 
-/// What a call does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Calls after it launch nothing before the group ends.
@@ -86,7 +82,6 @@ impl Groups {
         (group.tid == tid && time_ns <= group.end_ns).then_some(place)
     }
 
-    /// The messages of a group.
     pub fn messages(&self, place: usize) -> &[u32] {
         self.0.get(place).map_or(&[], |group| group.messages.as_slice())
     }

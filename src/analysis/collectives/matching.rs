@@ -1,4 +1,4 @@
-//! Matches calls of collectives of two GPUs: by their order where both have as many, else by when they end.
+//! Matches calls of collectives of two GPUs: by their order where both have as many, otherwise by when they end.
 //!
 //! All ranks leave a collective at nearly the same time, however late each came. So ends tell which calls belong together
 //! where some were not recorded, even between clocks that differ: the difference of the clocks is what most of the ends
@@ -8,9 +8,9 @@
 const MAX_SHIFTS: usize = 4096;
 /// Calls that a shift is judged by.
 const MAX_SAMPLES: usize = 512;
-/// A shift is told from another when the ends agree so many times as well as with any other.
+/// A shift is inferred from another when the ends agree so many times as well as with any other.
 const CLEARLY_BETTER: i64 = 2;
-/// Nanoseconds that are nothing between ends of different GPUs: ten ticks of the 100 MHz clock that stamps dispatches.
+/// Nanoseconds that are nothing between ends of different GPUs: ten ticks of the 100 MHz clock that timestamps dispatches.
 const TICKS_NS: i64 = 100;
 /// Between different clocks, so many in a hundred of the fewer calls find a partner, or none does.
 const MIN_MATCHED_PCT: usize = 90;
@@ -22,7 +22,6 @@ const MIN_BETTER_PCT: usize = 75;
 /// A call of a collective on one GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Start.
     pub start_ns: i64,
     /// End, not before the start.
     pub end_ns: i64,
@@ -38,10 +37,8 @@ pub enum Basis {
 }
 
 impl Basis {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Order, Self::Time];
 
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Order => "order",
@@ -51,7 +48,7 @@ impl Basis {
 }
 
 /// The calls of `other`, each with the position of its partner in `reference`, which is at least as long. Both are in the
-/// order of their starts. `same_clock` says that times of both can be compared.
+/// order of their starts. `same_clock` states that times of both can be compared.
 ///
 /// As many calls on both sides are matched by order, unless the clocks are the same and ends tell that calls are missing
 /// on both sides: more of them then run at the same time as partners of the nearest end, and most of all do. Where the numbers differ, calls
@@ -132,7 +129,7 @@ fn nearest_position(ends: &[(i64, u32)], time_ns: i64) -> Option<u32> {
     nearest(ends, time_ns).map(|(_, position)| position)
 }
 
-/// What to add to the times of `other` to have those of `reference`, told from calls of which one side lacks some: the
+/// What to add to the times of `other` to have those of `reference`, inferred from calls of which one side lacks some: the
 /// difference of ends that most of them agree in. `None` where two differences explain them about as well.
 fn clock_offset(reference: &[Call], other: &[Call]) -> Option<i64> {
     let is_shorter = other.len() <= reference.len();
@@ -187,7 +184,6 @@ mod tests {
 
     use super::*;
 
-    /// Calls and what they are one of.
     type Side = Vec<(Call, usize)>;
 
     /// Calls that end together on both sides, up to `jitter_ns`, at irregular distances of more than 5 µs; each side lacks

@@ -78,11 +78,9 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Arguments, Self::NoCall, Self::NoArguments, Self::Unreadable, Self::Mixed, Self::NoRanks];
 
-    /// The words for it.
     pub fn words(self) -> &'static str {
         match self {
             Self::Arguments => "arguments",
@@ -127,7 +125,7 @@ pub fn operation_of(call: &str) -> Option<usize> {
     operations().iter().position(|operation| is_one_of(call, &operation.calls))
 }
 
-/// Whether an argument is one that something is told from.
+/// Whether an argument is one that something is inferred from.
 pub fn has_message_arguments(argument: &str) -> bool {
     let counts = operations().iter().filter_map(|operation| operation.count.as_deref());
     let created = facts().creation.iter().flat_map(|creation| [&creation.ranks, &creation.communicator, &creation.id]);

@@ -68,16 +68,10 @@ pub enum BlockError {
     #[error(
         "how many counters the blocks of {architecture} have room for is not known, only of {known}; give them with --block-limit"
     )]
-    Architecture {
-        /// The architecture.
-        architecture: String,
-        /// Those that are known.
-        known: String,
-    },
+    Architecture { architecture: String, known: String },
     /// A name without a block.
     #[error("{counter} belongs to no known block; give the room of its block as --block-limit {block}=N")]
     NoBlock {
-        /// The counter.
         counter: String,
         /// What its block may be called.
         block: String,
@@ -86,16 +80,7 @@ pub enum BlockError {
     #[error(
         "{counter} belongs to the block {block}, which {architecture} does not have ({has}); if it does, say --block-limit {block}=N"
     )]
-    NotThere {
-        /// The counter.
-        counter: String,
-        /// Its block.
-        block: String,
-        /// The architecture.
-        architecture: String,
-        /// Its blocks.
-        has: String,
-    },
+    NotThere { counter: String, block: String, architecture: String, has: String },
 }
 
 /// Facts about blocks.
@@ -168,7 +153,6 @@ impl CounterBlocks {
     }
 }
 
-/// The blocks of an architecture.
 #[derive(Clone, Debug)]
 pub struct ArchitectureBlocks {
     /// LLVM name.

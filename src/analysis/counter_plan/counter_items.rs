@@ -17,7 +17,7 @@ pub enum Accumulations {
     Paired,
 }
 
-/// The items of what was asked for. With `by_name`, derived counters that rocprofiler-sdk defines are asked for by their
+/// The items of what was requested. With `by_name`, derived counters that rocprofiler-sdk defines are requested by their
 /// names, where they fit into a pass.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ pub fn items(
     Ok(items)
 }
 
-/// What is selected in the blocks for some needs; an accumulation takes the place of a counter beside the one it is of.
+/// What is selected in the blocks for some needs; an accumulation takes the place of a counter next to the one it is of.
 fn selects(needs: &Needs, whose: &str, blocks: &ArchitectureBlocks) -> Result<BTreeSet<Select>, BlockError> {
     let mut selects = BTreeSet::new();
     for counter in &needs.counters {

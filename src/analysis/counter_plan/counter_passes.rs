@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A counter that a block is told to count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Select {
-    /// The block.
     pub block: String,
     /// The counter, or what else takes the place of one.
     pub counter: String,
@@ -67,7 +66,7 @@ impl Pass {
         selects
     }
 
-    /// Whether an item has room beside those that are here, and may be.
+    /// Whether an item has room next to those that are here, and may be.
     pub fn takes(&self, item: &Item, limits: &BTreeMap<String, usize>) -> bool {
         let mut together = self.selects();
         for select in &item.selects {
@@ -93,9 +92,7 @@ pub enum PassError {
     /// An item that no pass can hold.
     #[error("{names} need {needed} counters of the block {block}, which has room for {limit}; see --block-limit")]
     TooLarge {
-        /// Its names.
         names: String,
-        /// The block.
         block: String,
         /// How many it needs.
         needed: usize,
@@ -125,13 +122,13 @@ pub fn lower_bound(items: &[Item], limits: &BTreeMap<String, usize>) -> usize {
 
 /// Puts every item into one pass, with few passes, the same whatever the order of the items and of `together`.
 ///
-/// It begins with as many passes as [`lower_bound`] says that there must be. Items that are not free (accumulations,
+/// It starts with as many passes as [`lower_bound`] states that there must be. Items that are not free (accumulations,
 /// groups, members of what is kept apart) go first, those with the most counters before the others, each into the first
 /// pass that takes it, or a new one. Free counters need one place of one block: as long as the places of all passes
 /// are enough for a block, and there are at least as many as its counters, each finds one wherever the others went. So
-/// the plan has exactly the least number of passes when all are free, and also with accumulations, as these need two of
+/// the plan has exactly the smallest number of passes when all are free, and also with accumulations, as these need two of
 /// a block's places in passes of their own; more can be needed only for groups that leave gaps, as in any first-fit
-/// decreasing, or for counters that must not be beside an accumulation.
+/// decreasing, or for counters that must not be next to an accumulation.
 ///
 /// Because it does not matter to the number of passes where a free counter goes, those of one set of `together` are
 /// put into one pass where it has room for them, so that what is computed of them is of the same run.

@@ -1,4 +1,4 @@
-//! From what was asked for (counters, derived counters, metrics, panels) to the raw counters that must be collected.
+//! From what was requested (counters, derived counters, metrics, panels) to the raw counters that must be collected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +10,16 @@ const DEEPEST: usize = 8;
 /// So many names are proposed for one that is not known.
 const PROPOSED: usize = 3;
 
-/// Why something that was asked for cannot be collected.
+/// Why something that was requested cannot be collected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// The counter has no block.
     #[error(transparent)]
     Block(#[from] BlockError),
     /// Nobody knows the name.
-    #[error("{name} is no counter, derived counter, metric or panel that is known{}", proposal(.nearest))]
+    #[error("unknown counter or metric `{name}`{}", proposal(.nearest))]
     Unknown {
-        /// What was asked for.
+        /// What was requested.
         name: String,
         /// Names like it.
         nearest: Vec<String>,
@@ -27,9 +27,8 @@ pub enum RequestError {
     /// It exists on other architectures.
     #[error("{name} is not defined on {architecture}, only on {on}{}", proposal(.nearest))]
     NotHere {
-        /// What was asked for.
+        /// What was requested.
         name: String,
-        /// The architecture.
         architecture: String,
         /// Where it exists.
         on: String,
@@ -39,9 +38,7 @@ pub enum RequestError {
     /// It has another name there.
     #[error("{architecture} has no {counter}; it is {there} on it")]
     Renamed {
-        /// The counter.
         counter: String,
-        /// The architecture.
         architecture: String,
         /// Its name there.
         there: String,
@@ -51,7 +48,7 @@ pub enum RequestError {
         "{name} accumulates the counter before it; ask for {example}_ACCUM, or name it right after one of {counters}"
     )]
     Accumulator {
-        /// What was asked for.
+        /// What was requested.
         name: String,
         /// A counter that can be accumulated.
         example: String,
@@ -61,7 +58,6 @@ pub enum RequestError {
     /// A counter that the hardware does not accumulate.
     #[error("{counter} cannot be accumulated; the hardware does that for {counters}")]
     NotAccumulated {
-        /// The counter.
         counter: String,
         /// All that can be.
         counters: String,
@@ -72,7 +68,7 @@ fn proposal(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!(" (did you mean {}?)", names.join(", ")) }
 }
 
-/// The raw counters of one thing that was asked for.
+/// The raw counters of one thing that was requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Needs {
     /// Counters by their names of the hardware.
@@ -98,7 +94,7 @@ impl Needs {
     }
 }
 
-/// All that was asked for.
+/// All that was requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resolved {
     /// All raw counters.
@@ -145,7 +141,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Adds a list of names: counters, derived counters, ids of metrics, panels. An accumulator belongs to the counter
-    /// before it; else their order means nothing.
+    /// before it; otherwise their order means nothing.
     ///
     /// # Errors
     /// The first name that cannot be collected.
@@ -254,7 +250,7 @@ impl<'a> Resolver<'a> {
         Ok(needs)
     }
 
-    /// A derived counter by its formula, else one of the hardware, without what it says of its instances.
+    /// A derived counter by its formula, otherwise one of the hardware, without what it states about its instances.
     fn of_counter(&mut self, name: &str, depth: usize) -> Result<Needs, RequestError> {
         let definitions = self.definitions;
         if let Some(metric) = definitions.derived_counter(name).filter(|_| depth < DEEPEST) {
@@ -272,7 +268,7 @@ impl<'a> Resolver<'a> {
                     return Ok(needs);
                 }
                 Some(_) => {}
-                // The instances of a counter taken together may be asked for wherever the counter is.
+                // The instances of a counter taken together may be requested wherever the counter is.
                 None if bare(name) != name => {}
                 None => return Err(self.not_here(name, &architectures(metric).collect())),
             }
@@ -338,7 +334,7 @@ impl<'a> Resolver<'a> {
         }
         candidates.extend(self.definitions.panel_names());
         let asked = name.to_lowercase();
-        // The one measure is for words that begin alike, the other for slips of the finger.
+        // The one measure is for words that start alike, the other for slips of the finger.
         let score = |candidate: &str| {
             let candidate = candidate.to_lowercase();
             let alike = strsim::jaro_winkler(&asked, &candidate);

@@ -64,13 +64,12 @@ struct Needed {
 /// What is wrong with a command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandProblem {
-    /// It does not begin with rocprofv3.
+    /// It does not start with rocprofv3.
     #[error("{0} is not rocprofv3")]
     Program(String),
     /// A flag that does not exist.
     #[error("rocprofv3 has no flag {flag}{}", .nearest.as_ref().map(|name| format!(" (did you mean {name}?)")).unwrap_or_default())]
     Unknown {
-        /// The flag.
         flag: String,
         /// The one most like it.
         nearest: Option<String>,
@@ -81,9 +80,7 @@ pub enum CommandProblem {
     /// A value that the flag does not take.
     #[error("{flag} does not take {value}, only {allowed}")]
     Value {
-        /// The flag.
         flag: String,
-        /// The value.
         value: String,
         /// What it takes.
         allowed: String,
@@ -94,7 +91,6 @@ pub enum CommandProblem {
     /// Flags that cannot be together.
     #[error("{first} and {second} do not go together: {reason}")]
     Conflict {
-        /// The one.
         first: String,
         /// The other.
         second: String,
@@ -104,9 +100,7 @@ pub enum CommandProblem {
     /// A flag without another.
     #[error("{flag} needs {other}: {reason}")]
     Without {
-        /// The flag.
         flag: String,
-        /// The other.
         other: String,
         /// Why.
         reason: String,
@@ -138,7 +132,7 @@ fn find<'a>(form: &'a Form, word: &str) -> Option<&'a Flag> {
 }
 
 /// What is wrong with the words of a rocprofv3 command, in their order; nothing where rocprofv3 takes it. Words before
-/// rocprofv3 that set variables (`NAME=VALUE`) are passed over.
+/// rocprofv3 that set variables (`NAME=VALUE`) are skipped.
 pub fn check_command(words: &[String]) -> Vec<CommandProblem> {
     let form = flags();
     let is_variable = |word: &&String| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));

@@ -75,7 +75,7 @@ fn accumulates(pass: &Pass) -> bool {
     pass.items.iter().any(|item| defined(item).next().is_some())
 }
 
-/// The counters of an item whose accumulation is asked for by a name that must be defined.
+/// The counters of an item whose accumulation is requested by a name that must be defined.
 fn defined(item: &crate::analysis::counter_plan::counter_passes::Item) -> impl Iterator<Item = &String> {
     item.accumulates
         .iter()

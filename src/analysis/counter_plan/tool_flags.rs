@@ -1,4 +1,4 @@
-//! What the profilers beside rocprofv3 accept, and what is wrong with a command line for one: `share/commands.toml`.
+//! What the profilers next to rocprofv3 accept, and what is wrong with a command line for one: `share/commands.toml`.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -87,7 +87,6 @@ pub enum ToolProblem {
     Unknown {
         /// The program.
         tool: String,
-        /// The flag.
         flag: String,
     },
     /// A flag without its value.
@@ -95,12 +94,7 @@ pub enum ToolProblem {
     NoValue(String),
     /// A value that the flag does not take.
     #[error("{flag} does not take {value}")]
-    Value {
-        /// The flag.
-        flag: String,
-        /// The value.
-        value: String,
-    },
+    Value { flag: String, value: String },
     /// Flags that cannot be together.
     #[error("{0} and {1} do not go together")]
     Conflict(String, String),

@@ -133,7 +133,7 @@ impl<'a> Returns<'a> {
     }
 }
 
-/// The greatest value among the first of a row of places. Takes logarithmic time.
+/// The largest value among the first of a row of places. Takes logarithmic time.
 struct PrefixMax(Vec<i64>);
 
 /// What no place has.

@@ -23,7 +23,6 @@ pub struct Work {
 /// What a call waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waits {
-    /// For nothing.
     Nothing,
     /// For the end of what was last given to a stream.
     Stream,
@@ -60,11 +59,9 @@ pub struct Graph {
 /// A moment of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// Work starts.
     WorkStart(u32),
-    /// Work ends.
     WorkEnd(u32),
-    /// A call begins.
+    /// A call starts.
     CallStart(u32),
     /// A call returns.
     CallEnd(u32),
@@ -77,20 +74,20 @@ pub enum Cause {
     Stream(u32),
     /// The end of work elsewhere that a recorded event stood for.
     Event(u32),
-    /// The end of work elsewhere; nothing recorded tells that it was waited for.
+    /// The end of work elsewhere; nothing recorded shows that it was waited for.
     Inferred(u32),
     /// The return of the call that launched it.
     Launched(u32),
-    /// The begin of the call that launched it, which had not returned yet.
+    /// The start of the call that launched it, which had not returned yet.
     Launching(u32),
 }
 
-/// What a call begins after.
+/// What a call starts after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
     /// The return of the call before it on its thread.
     Returned(u32),
-    /// The begin of the call before it, which returns later.
+    /// The start of the call before it, which returns later.
     Begun(u32),
 }
 
@@ -114,18 +111,16 @@ impl Graph {
         self.span
     }
 
-    /// When work was given to its device: at the begin of the call that launched it, or at its start if that is earlier.
+    /// When work was given to its device: at the start of the call that launched it, or at its start if that is earlier.
     pub(super) fn issued_ns(work: &Work, calls: &[Call]) -> i64 {
         calls.get(work.call as usize).map_or(work.start_ns, |call| call.start_ns.min(work.start_ns))
     }
 
-    /// All work.
     #[must_use]
     pub fn work(&self) -> &[Work] {
         &self.work
     }
 
-    /// All calls.
     #[must_use]
     pub fn calls(&self) -> &[Call] {
         &self.calls
@@ -168,7 +163,7 @@ impl Graph {
         [first, second, third, fourth]
     }
 
-    /// What a call begins after; `None` for the first of a thread.
+    /// What a call starts after; `None` for the first of a thread.
     pub(super) fn before(&self, place: u32) -> Option<Before> {
         let call = self.call_at(place)?;
         let before = place.checked_sub(1)?;

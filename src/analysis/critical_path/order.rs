@@ -2,8 +2,8 @@
 
 use crate::analysis::critical_path::graph::{Call, Point, Work};
 
-/// Moments as numbers, in the order of time. At the same time work ends first, then calls return, then calls begin, then
-/// work starts; what takes no time begins and ends there at once.
+/// Moments as numbers, in the order of time. At the same time work ends first, then calls return, then calls start, then
+/// work starts; what takes no time starts and ends there at once.
 pub fn sequence(work: &[Work], calls: &[Call]) -> Vec<u32> {
     let mut call_starts: Vec<u32> = (0..calls.len() as u32).collect();
     let start_of = |place: &u32| calls.get(*place as usize).map(|call| call.start_ns);

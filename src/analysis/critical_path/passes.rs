@@ -142,7 +142,7 @@ impl Times {
     }
 }
 
-/// The recorded time from the moment that a call begins after to its begin.
+/// The recorded time from the moment that a call starts after to its start.
 fn host_ns(graph: &Graph, place: u32, before: Before) -> i64 {
     let since_ns = match before {
         Before::Returned(before) => graph.call_at(before).map(|call| call.end_ns),

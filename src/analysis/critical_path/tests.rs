@@ -73,7 +73,7 @@ fn every_part_of_a_path() {
     assert_eq!(told, expected);
     // Work 1 could end 90 later.
     assert_eq!(slack(&graph), [0, 90, 0]);
-    // Without work 0 the wait ends 105 earlier, at 10 after the begin of call 1 or the end of work 0, whichever is later:
+    // Without work 0 the wait ends 105 earlier, at 10 after the start of call 1 or the end of work 0, whichever is later:
     // work 0 would end at 15, its wait return at 25.
     assert_eq!(end_without(&graph, |place| place == 0), 300 - 105);
     assert_eq!(end_without(&graph, |place| place == 1), 300);
@@ -94,7 +94,7 @@ fn the_whole_device_is_waited_for() {
     // A wait for its stream would last from 20 to 20; work 0 still ends at 50 before work 2 in its stream, which its
     // launch, from 25 to 30, would start at 40.
     assert_eq!(end_without(&graph(Waits::Stream), |place| place == 1), 50 + 80);
-    // Work 0 could end 50 later, when the wait returns; else 70 later, when work 2 of its stream starts.
+    // Work 0 could end 50 later, when the wait returns; otherwise 70 later, when work 2 of its stream starts.
     assert_eq!(slack(&graph(Waits::Device)), [50, 0, 0]);
     assert_eq!(slack(&graph(Waits::Stream)), [70, 0, 0]);
 }
@@ -132,7 +132,7 @@ fn recorded_events_are_causes() {
 #[test]
 fn waits_for_one_of_several() {
     let launch = |at| call(at, at + 1, 0, Waits::Nothing);
-    // Work 1 of the second stream still runs when the call returns, work 2 is issued after the call began.
+    // Work 1 of the second stream still runs when the call returns, work 2 is issued after the call started.
     let works = || vec![work(2, 50, 0, 0), work(4, 20, 1, 1), work(22, 90, 1, 2), work(31, 60, 2, 4)];
     let calls = |waits| vec![launch(1), launch(3), launch(5), call(10, 70, 0, waits), call(30, 31, 1, Waits::Nothing)];
     for waits in [Waits::Stream, Waits::Device, Waits::Any] {
@@ -210,7 +210,7 @@ fn arrows(graph: &Graph, devices: &[u32]) -> Vec<Arrow> {
     arrows
 }
 
-/// When the last work ends, with other lengths of it: the least times that satisfy all dependencies.
+/// When the last work ends, with other lengths of it: the smallest times that satisfy all dependencies.
 fn end_with(graph: &Graph, devices: &[u32], length: impl Fn(usize, i64) -> i64) -> i64 {
     let arrows = arrows(graph, devices);
     let recorded: Vec<i64> = graph

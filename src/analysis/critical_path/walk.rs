@@ -18,7 +18,7 @@ pub enum Part {
     QueueWait(u32),
     /// What this call waited for was over, and it had not returned.
     SyncWakeup(u32),
-    /// Nothing recorded tells what this work waited for, or why it waited for so long.
+    /// Nothing recorded shows what this work waited for, or why it waited for so long.
     Unknown(u32),
 }
 
@@ -29,7 +29,7 @@ pub enum Edge {
     Stream,
     /// A recorded event stood for work elsewhere.
     Event,
-    /// Work elsewhere ended shortly before; nothing recorded tells of a dependency.
+    /// Work elsewhere ended shortly before; nothing recorded shows a dependency.
     Inferred,
     /// A call launched work.
     Launch,
@@ -48,7 +48,6 @@ pub struct Segment {
     pub start_ns: i64,
     /// End, after its start.
     pub end_ns: i64,
-    /// What it is.
     pub part: Part,
     /// How it was reached.
     pub edge: Edge,

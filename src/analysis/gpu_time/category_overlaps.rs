@@ -14,18 +14,17 @@ pub struct CategoryWork {
     pub category: u32,
 }
 
-/// A stretch in which one category ran, or two.
+/// An interval in which one category ran, or two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Overlap {
     /// When; as long as can be.
     pub time: Interval,
-    /// The category.
     pub category: u32,
     /// Another one, not less; itself where two kernels of it ran. `None`: at least one kernel of `category` ran.
     pub other: Option<u32>,
 }
 
-/// Gives the stretches of *one* GPU in which kernels of each category ran, and of each two, from kernels sorted by
+/// Gives the intervals of *one* GPU in which kernels of each category ran, and of each two, from kernels sorted by
 /// start. Those of the same categories come in their order and neither overlap nor touch.
 ///
 /// Takes `O(n (log n + categories))`.
@@ -59,7 +58,7 @@ struct Lane {
 
 struct Sweep<F> {
     lanes: Vec<Lane>,
-    /// The last stretch of each kind, to which the next one may be joined.
+    /// The last interval of each kind, to which the next one may be joined.
     pending: BTreeMap<(u32, Option<u32>), Interval>,
     emit: F,
 }

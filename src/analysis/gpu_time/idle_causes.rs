@@ -52,7 +52,7 @@ impl Cause {
     }
 }
 
-/// What is known of the launch of the work that ends an idle stretch.
+/// What is known of the launch of the work that ends an idle interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Launch {
     /// No call is recorded.
@@ -63,11 +63,11 @@ pub enum Launch {
     Never,
 }
 
-/// Splits an idle stretch where its cause changes. `waits` and `pauses` are in their order and do not overlap; those
-/// before the stretch may be left out.
+/// Splits an idle interval where its cause changes. `waits` and `pauses` are in their order and do not overlap; those
+/// before the interval may be left out.
 ///
 /// While the recording is paused nothing else can be known. After the launch the work is delayed; before it the thread
-/// waits or is busy otherwise. The parts are given in their order, tile the stretch, and neighbours differ.
+/// waits or is busy otherwise. The parts are given in their order, tile the interval, and neighbors differ.
 pub fn each_cause(
     idle: Interval,
     launch: Launch,
@@ -93,7 +93,7 @@ pub fn each_cause(
     parts.close();
 }
 
-/// Gives the parts of a stretch that lie inside and outside of others, in their order.
+/// Gives the parts of an interval that lie inside and outside of others, in their order.
 fn alternate(stretch: Interval, others: &[Interval], mut emit: impl FnMut(Interval, bool)) {
     let mut reached_ns = stretch.start_ns;
     for other in others.iter().take_while(|other| other.start_ns < stretch.end_ns) {

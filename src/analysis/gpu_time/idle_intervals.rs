@@ -1,4 +1,4 @@
-//! When a GPU ran no kernel: stretches in which it was idle, and stretches in which it only copied.
+//! When a GPU ran no kernel: intervals in which it was idle, and intervals in which it only copied.
 
 use crate::analysis::intervals::Interval;
 
@@ -11,7 +11,6 @@ pub struct Work {
     pub end_ns: i64,
     /// Its row in the table of kernels or of copies.
     pub row: u32,
-    /// Whether it is a copy.
     pub is_copy: bool,
 }
 
@@ -21,12 +20,12 @@ impl Work {
     }
 }
 
-/// A stretch of time without kernels on one GPU.
+/// An interval without kernels on one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdleInterval {
     /// When.
     pub time: Interval,
-    /// Whether at least one copy ran at every moment of it; else nothing ran at any.
+    /// Whether at least one copy ran at every moment of it; otherwise nothing ran at any.
     pub copies: bool,
     /// Row of the kernel that ended last before it.
     pub kernel_before: Option<u32>,
@@ -38,11 +37,11 @@ pub struct IdleInterval {
     pub after: Option<usize>,
 }
 
-/// Gives the stretches of *one* GPU within a span in their order, from work sorted by start.
+/// Gives the intervals of *one* GPU within a span in their order, from work sorted by start.
 ///
-/// They are as long as can be: neighbours differ in whether copies run, or kernels run between them. Together with the
+/// They are as long as can be: neighbors differ in whether copies run, or kernels run between them. Together with the
 /// time in which kernels run they tile the span. Work of zero length, and reversed work, is as if it were not there. All
-/// streams count: a stream that waits while another works gives no stretch.
+/// streams count: a stream that waits while another works gives no interval.
 ///
 /// Takes linear time.
 pub fn each_interval(work: &[Work], span: Interval, emit: impl FnMut(IdleInterval)) {
@@ -80,9 +79,9 @@ struct Sweep<'a, F> {
 impl<F: FnMut(IdleInterval)> Sweep<'_, F> {
     /// Goes on to a time before which nothing else starts.
     fn until(&mut self, time_ns: i64, after: Option<usize>) {
-        let idle_ns = self.reached_ns.max(self.kernels_until_ns);
-        let idle_ns = idle_ns.max(self.copies_until_ns);
-        self.push(idle_ns, idle_ns.min(time_ns), true, after);
+        let no_kernel_ns = self.reached_ns.max(self.kernels_until_ns);
+        let idle_ns = no_kernel_ns.max(self.copies_until_ns);
+        self.push(no_kernel_ns, idle_ns.min(time_ns), true, after);
         self.push(idle_ns, time_ns, false, after);
         self.reached_ns = self.reached_ns.max(time_ns);
     }

@@ -36,11 +36,10 @@ pub struct ActivityInterval {
     pub start_ns: i64,
     /// End in raw nanoseconds; equal to the start for work of zero length.
     pub end_ns: i64,
-    /// What it is.
     pub activity: Activity,
 }
 
-/// A stretch of time on one GPU during which the number of running kernels and copies does not change.
+/// An interval on one GPU during which the number of running kernels and copies does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {
     /// Index of the GPU among those of the process.
@@ -73,7 +72,7 @@ impl Segment {
 ///
 /// The span is the first start to the last end over all GPUs. For each GPU with at least one
 /// activity the segments tile exactly that span: none overlap, none are of zero length,
-/// neighbours differ in their counts, and idle stretches (also before its first and after its
+/// neighbors differ in their counts, and idle intervals (also before its first and after its
 /// last activity) are segments of zeros. Work of zero length widens the span and is never
 /// counted as running; reversed intervals are ignored. A span of zero length has no segments.
 ///
@@ -159,7 +158,7 @@ struct Tiles<F> {
 }
 
 impl<F: FnMut(Segment)> Tiles<F> {
-    /// Appends a stretch that begins where the last one of its GPU ended, joined to it if nothing changed.
+    /// Appends an interval that starts where the last one of its GPU ended, joined to it if nothing changed.
     fn push(&mut self, gpu: i64, start_ns: i64, end_ns: i64, [compute, comm, copies]: [i64; 3]) {
         if end_ns <= start_ns {
             return;

@@ -1,13 +1,11 @@
-//! Clock, power and temperature of GPUs from samples, and their means over stretches of time.
+//! Clock, power and temperature of GPUs from samples, and their means over intervals.
 
 /// What a sample measures, in MHz, watts and degrees Celsius.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
     /// Clock of the compute units.
     Clock,
-    /// Power.
     Power,
-    /// Temperature.
     Temperature,
 }
 
@@ -16,7 +14,7 @@ const OTHER_CLOCKS: [&str; 9] = ["mem", "mclk", "uclk", "fclk", "socclk", "vclk"
 /// Parts of names of power that is not drawn.
 const OTHER_POWERS: [&str; 4] = ["cap", "limit", "max", "default"];
 
-/// What a metric measures and the factor to the unit of the quantity, told from its name and unit.
+/// What a metric measures and the factor to the unit of the quantity, inferred from its name and unit.
 pub fn quantity(name: &str, unit: Option<&str>) -> Option<(Quantity, f64)> {
     let name = name.to_lowercase();
     let unit = unit.map(|unit| unit.trim().to_lowercase()).unwrap_or_default();
@@ -62,7 +60,7 @@ impl StepSeries {
         Self { steps }
     }
 
-    /// Mean over the part of a stretch where the value is known; the value itself where that has no length.
+    /// Mean over the part of an interval where the value is known; the value itself where that has no length.
     pub fn mean(&self, start_ns: i64, end_ns: i64) -> Option<f64> {
         let start_ns = start_ns.max(self.steps.first()?.0);
         if end_ns < start_ns {

@@ -83,7 +83,6 @@ impl Chooser {
 /// What the counters of a generation of GPUs count.
 #[derive(Debug)]
 pub struct Generation {
-    /// Name.
     pub name: String,
     signs: Chooser,
     ordered: Vec<Vec<String>>,
@@ -91,7 +90,6 @@ pub struct Generation {
 }
 
 impl Generation {
-    /// The counters.
     pub fn counters(&self) -> impl Iterator<Item = &str> {
         self.counters.keys().map(String::as_str)
     }
@@ -109,7 +107,6 @@ impl Generation {
     }
 }
 
-/// The rules.
 #[derive(Debug, Default)]
 pub struct InstructionRules {
     classes: Chooser,
@@ -149,7 +146,7 @@ impl InstructionRules {
         self.classes.choose(&mnemonic(instruction).to_ascii_lowercase()).unwrap_or(OTHER)
     }
 
-    /// Whether the last operand of a branch tells where it goes.
+    /// Whether the last operand of a branch shows where it goes.
     pub fn is_direct(&self, mnemonic: &str) -> bool {
         self.direct.knows(mnemonic)
     }
@@ -159,7 +156,7 @@ impl InstructionRules {
         self.r#final.knows(mnemonic)
     }
 
-    /// The kind of operation that an instruction with its operands, in lower case, begins and that counters count.
+    /// The kind of operation that an instruction with its operands, in lower case, starts and that counters count.
     pub fn operation(&self, instruction: &str) -> Option<&str> {
         self.operations.choose(instruction).filter(|kind| *kind != "none")
     }

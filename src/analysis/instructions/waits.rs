@@ -1,7 +1,7 @@
 //! What waits wait for, as far as the order of the code shows it.
 //!
 //! A wait for a counter with a number `n` lets the wavefront go on when at most `n` of the operations that the counter counts are
-//! under way. Where these finish in the order in which they were issued, it waits for all but the last `n`; else only a wait for
+//! under way. Where these finish in the order in which they were issued, it waits for all but the last `n`; otherwise only a wait for
 //! 0 tells for what. The order is known along straight code: through branches that are not taken, up to where another
 //! place branches to, and behind instructions that nothing passes.
 
@@ -59,7 +59,6 @@ impl Unattributed {
 pub struct WaitPart {
     /// Position of the wait in the listing.
     pub wait: usize,
-    /// Counter that it waits for.
     pub counter: Option<String>,
     /// Position of the operation that it waits for, or why there is none.
     pub operation: Result<usize, Unattributed>,
@@ -406,7 +405,7 @@ mod tests {
         assert!(of(&[]).is_empty());
         assert_eq!(of(&[row(LOAD, None, None), row(wait, None, None)]), ["1 vmcnt 0"]);
         assert_eq!(of(&[row(wait, None, None)]), ["0 vmcnt other_path"]);
-        // Between these there is code that the listing lacks; another kernel begins with nothing under way.
+        // Between these there is code that the listing lacks; another kernel starts with nothing under way.
         assert_eq!(of(&[row(LOAD, Some((1, 0)), Some(1)), row(wait, Some((1, 100)), Some(1))]), ["1 vmcnt other_path"]);
         let found = of(&[row(LOAD, Some((1, 0)), Some(1)), row(wait, Some((1, 8)), Some(2))]);
         assert_eq!(found, ["1 vmcnt nothing_under_way"]);

@@ -4,7 +4,7 @@
 //! "covered" means the same in every table. Any `i64` is accepted: lengths saturate at
 //! `i64::MAX` instead of overflowing, and an interval whose end is not after its start covers nothing.
 
-/// A stretch of time from `start_ns` (inside) to `end_ns` (outside), in nanoseconds of any clock.
+/// An interval from `start_ns` (inside) to `end_ns` (outside), in nanoseconds of any clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Interval {
     /// First nanosecond inside.

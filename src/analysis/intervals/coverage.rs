@@ -1,4 +1,4 @@
-//! How much of a stretch of time is covered by others.
+//! How much of an interval is covered by others.
 
 use crate::analysis::intervals::Interval;
 use crate::analysis::intervals::gallop::gallop_near;
@@ -35,7 +35,7 @@ impl Coverage {
         if start_ns < end_ns { self.until_ns(end_ns).saturating_sub(self.until_ns(start_ns)) } else { 0 }
     }
 
-    /// The same for stretches that are asked for one after the other, each near the one before.
+    /// The same for intervals that are requested one after the other, each near the one before.
     #[must_use]
     pub fn walk(&self) -> Walk<'_> {
         Walk { coverage: self, start: 0, end: 0 }
@@ -45,7 +45,7 @@ impl Coverage {
         self.until_within(self.intervals.partition_point(|interval| interval.start_ns < time_ns), time_ns)
     }
 
-    /// Covered nanoseconds until a time before which so many intervals have begun.
+    /// Covered nanoseconds until a time before which so many intervals have started.
     fn until_within(&self, begun: usize, time_ns: i64) -> i64 {
         let Some(last) = begun.checked_sub(1) else { return 0 };
         match (self.intervals.get(last), self.before_ns.get(last)) {
@@ -57,7 +57,7 @@ impl Coverage {
         }
     }
 
-    /// How many intervals have begun before a time; `near` is about as many.
+    /// How many intervals have started before a time; `near` is about as many.
     fn begun(&self, near: usize, time_ns: i64) -> usize {
         let has_begun = |place: usize| self.intervals.get(place).is_some_and(|interval| interval.start_ns < time_ns);
         gallop_near(near, self.intervals.len(), has_begun)

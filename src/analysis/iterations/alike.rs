@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Share of the pairs of neighbours that two sequences have in common, of those of the longer one.
+/// Share of the pairs of neighbors that two sequences have in common, of those of the longer one.
 pub fn likeness(one: &[u32], other: &[u32]) -> f64 {
     let neighbors = |of: &[u32]| -> Vec<u64> {
         let pairs = of.iter().zip(of.iter().skip(1)).map(|(one, next)| u64::from(*one) << 32 | u64::from(*next));

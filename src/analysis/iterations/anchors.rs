@@ -13,16 +13,15 @@ const MAX_MISSING: u32 = 3;
 /// What an irregular distance costs, where a regular one gains 1.
 const IRREGULAR: i64 = 2;
 
-/// A symbol that may mark repetitions, in the stretch where it is regular.
+/// A symbol that may mark repetitions, in the interval where it is regular.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// Symbol.
     pub symbol: u32,
     /// Usual distance between its occurrences.
     pub period: u32,
     /// Distances that are about the usual one.
     pub regular: usize,
-    /// First of its occurrences in the stretch, and the one after the last.
+    /// First of its occurrences in the interval, and the one after the last.
     pub first: usize,
     /// One after the last.
     pub end: usize,
@@ -61,7 +60,7 @@ fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32
         return None;
     }
     let usual = DistanceRules::new(period);
-    // The stretch with the greatest surplus of regular distances.
+    // The interval with the largest surplus of regular distances.
     let (mut best, mut best_sum) = (0..0, 0_i64);
     let (mut from, mut sum) = (0, 0_i64);
     for (place, distance) in each_distance().enumerate() {
@@ -81,7 +80,7 @@ fn anchor(symbol: u32, positions: &[u32], length: usize, distances: &mut Vec<u32
     Some(Anchor { symbol, period, regular, first: best.start, end: best.end + 1, start })
 }
 
-/// Which distances are regular, and which are those of a symbol that is missing here and there: the least and the greatest.
+/// Which distances are regular, and which are those of a symbol that is missing here and there: the smallest and the largest.
 struct DistanceRules {
     regular: [u32; 2],
     missing: [[u32; 2]; (MAX_MISSING - 1) as usize],

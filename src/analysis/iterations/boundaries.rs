@@ -1,4 +1,4 @@
-//! Where repetitions begin, and what occurs in each of them.
+//! Where repetitions start, and what occurs in each of them.
 
 use crate::analysis::intervals::gallop::gallop;
 use crate::analysis::iterations::anchors::{Anchor, tolerance};
@@ -31,7 +31,7 @@ pub struct PeriodFit {
     pub occurrences: usize,
 }
 
-/// Counts what belongs to the repetitions that begin at `starts`, the last of which only ends the one before.
+/// Counts what belongs to the repetitions that start at `starts`, the last of which only ends the one before.
 pub fn explained(occurrences: &Occurrences, starts: &[u32]) -> PeriodFit {
     counted(occurrences, starts, 0).unwrap_or_default()
 }
@@ -46,7 +46,7 @@ pub fn explains(occurrences: &Occurrences, sample: &Sample, starts: &[u32], leas
 fn counted(occurrences: &Occurrences, starts: &[u32], enough: usize) -> Option<PeriodFit> {
     let mut pieces = Pieces::new(starts)?;
     let mut explained = PeriodFit::default();
-    // What may belong to them still. The most frequent symbols, which come first, take the least work for each occurrence.
+    // What may belong to them still. The most frequent symbols, which come first, take the smallest work for each occurrence.
     let mut left = (pieces.last - pieces.first) as usize;
     for positions in occurrences.with_at_least(pieces.least) {
         if explained.occurrences + left < enough {
@@ -167,7 +167,7 @@ fn is_sampled(place: usize) -> bool {
     mixed >> (u64::BITS - ONE_IN.trailing_zeros()) == 0
 }
 
-/// Where the repetitions begin by an anchor; where it is missing once, by the first of the others that is not.
+/// Where the repetitions start by an anchor; where it is missing once, by the first of the others that is not.
 pub fn starts(anchor: &Anchor, others: &[Anchor], occurrences: &Occurrences) -> Vec<u32> {
     let positions = occurrences.of_symbol(anchor.symbol).get(anchor.first..anchor.end).unwrap_or_default();
     let period = anchor.period;
@@ -231,7 +231,7 @@ fn usual_offsets<'a>(anchor: &Anchor, others: &[Anchor], occurrences: &'a Occurr
     offsets
 }
 
-/// Where a repetition begins whose anchor is missing, about where it is expected.
+/// Where a repetition starts whose anchor is missing, about where it is expected.
 fn guessed(expected: u32, period: u32, offsets: &[(u32, &[u32])]) -> Option<u32> {
     offsets.iter().find_map(|(offset, positions)| {
         let expected = expected.saturating_add(*offset);

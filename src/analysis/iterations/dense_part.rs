@@ -1,10 +1,10 @@
-//! The part of a run in which GPUs work densely, where it begins or ends with long sparse stretches.
+//! The part of a run in which GPUs work densely, where it starts or ends with long sparse intervals.
 
 use serde::Deserialize;
 
 const FACTS: &str = include_str!("../../../share/run_parts.toml");
 
-/// How parts of a run are told apart; `share/run_parts.toml` says what each number means.
+/// How parts of a run are distinguished; `share/run_parts.toml` states what each number means.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PartThresholds {
@@ -71,7 +71,7 @@ fn sparse_bins<'a>(work: impl Iterator<Item = &'a f64>, sparse: f64, most: f64, 
     if bins < least.max(1) { 0 } else { bins }
 }
 
-/// Equal stretches of time.
+/// Equal intervals.
 struct Bins {
     first_ns: i64,
     length_ns: i64,
@@ -84,7 +84,7 @@ impl Bins {
         Some(Self { first_ns, length_ns, count })
     }
 
-    /// The time at which a bin begins.
+    /// The time at which a bin starts.
     fn edge_ns(&self, bin: usize) -> i64 {
         let offset = i128::from(self.length_ns) * bin as i128 / i128::from(self.count);
         self.first_ns.saturating_add(i64::try_from(offset).unwrap_or(i64::MAX))
@@ -129,7 +129,7 @@ mod tests {
     fn sparse_ends_are_told_apart() {
         let kernel = |start: i64| vec![(start, start + 20)];
         assert_eq!(part(&[dense(0, 100_000)]), Some((0, 99_980)));
-        // Few kernels in the first third; the dense work begins within the bin of its first kernel or with the next.
+        // Few kernels in the first third; the dense work starts within the bin of its first kernel or with the next.
         let (from, to) = part(&[kernel(0), kernel(9_000), dense(40_000, 120_000)]).unwrap();
         assert!((40_000..41_200).contains(&from) && from % 100 == 0, "{from}");
         assert_eq!(to, 119_980);

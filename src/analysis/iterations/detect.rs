@@ -15,7 +15,7 @@ const MIN_EXPLAINED: f64 = 0.6;
 /// Share of a sequence that recurs if it repeats: an anchor covers 0.3 of it with a distance more than it has, of which there are
 /// two; half of what is left may be missing at the end, and [`MIN_EXPLAINED`] of the other half recurs.
 const MIN_RECURRING: f64 = 0.05;
-/// Sequences of so many symbols are looked at for what recurs at length first, which is little work beside looking for wide
+/// Sequences of so many symbols are looked at for what recurs at length first, which is little work next to looking for wide
 /// periods, of which none is left where next to nothing does: half of the repetitions of one have [`MIN_ALIKE_WIDE`] of the
 /// fives in common with the usual one, and either they are [`SAME`], or they are [`NEARLY_ALL`]. One kernel in eighteen
 /// is another one then at most, and two in five of the sixteens are as they were.
@@ -26,7 +26,7 @@ const WIDE: usize = 4;
 const AS_MANY: f64 = 0.97;
 /// or but for one symbol, if that is rarer than once in so many of its repetitions: a step with a record now and then.
 const RARE: u32 = 8;
-/// Share of the greatest likeness that the repetitions of a period must have.
+/// Share of the largest likeness that the repetitions of a period must have.
 const AS_ALIKE: f64 = 0.8;
 /// How much alike the usual repetition and half of the others must be, and if the symbols alone do not show the period.
 const MIN_ALIKE: f64 = 0.5;
@@ -42,7 +42,7 @@ const MIN_SIGNS: usize = 3;
 const MIN_REPETITIONS_WIDE: usize = 5;
 const MIN_WITHIN_WIDE: usize = 60;
 const SAME: f64 = 0.95;
-/// Of the anchors of a period, the first that is regular this often, of the most, begins the repetitions.
+/// Of the anchors of a period, the first that is regular this often, of the most, starts the repetitions.
 const OFTEN: f64 = 0.8;
 /// Repetitions that are compared with the usual one: their median and mean say as much as those of all.
 const MAX_COMPARED: usize = 256;
@@ -160,7 +160,7 @@ fn one_by_one(sequence: &[u32], occurrences: &Occurrences) -> Option<Repetitions
     is_much.then(|| Repetitions { period: 1, alike: 1.0, ranges: longest.map(|place| place..place + 1).collect() })
 }
 
-/// Where repetitions may begin, with their usual length.
+/// Where repetitions may start, with their usual length.
 fn candidates_of(occurrences: &Occurrences, least_alike: f64) -> Vec<(Vec<u32>, u32)> {
     let mut groups = by_period(anchors(occurrences));
     if groups.len() > MAX_PERIODS {
@@ -226,8 +226,8 @@ fn usual<'a>(pieces: &[&'a [u32]]) -> &'a [u32] {
     pieces.get(commonest(pieces)).copied().unwrap_or_default()
 }
 
-/// The repetitions that begin at the starts of a candidate: each ends where the next begins, or after a period where
-/// something else follows. The last counts if it is whole. All begin earlier where that makes the last one more
+/// The repetitions that start at the starts of a candidate: each ends where the next starts, or after a period where
+/// something else follows. The last counts if it is whole. All start earlier where that makes the last one more
 /// like the others.
 fn cut(candidate: &Candidate, sequence: &[u32]) -> Repetitions {
     let period = candidate.period;

@@ -1,4 +1,4 @@
-//! The period of a sequence: where it repeats itself, in spite of noise, and where each repetition begins and ends.
+//! The period of a sequence: where it repeats itself, in spite of noise, and where each repetition starts and ends.
 
 mod alike;
 mod anchors;

@@ -44,7 +44,7 @@ impl Occurrences {
     /// Of a sequence whose symbols each stand for `width` of another one, the same whose symbols each stand for twice as
     /// many: themselves and those that follow. Takes linear time.
     ///
-    /// In a step that has every kernel more than once none marks where it begins; with what follows it, one does.
+    /// In a step that has every kernel more than once none marks where it starts; with what follows it, one does.
     pub fn widened(&self, width: usize) -> Self {
         // What follows the end is a symbol of its own.
         let pairs = (self.symbols as usize).saturating_mul(self.symbols as usize + 1);

@@ -12,7 +12,7 @@ const QUARTER: usize = 4;
 /// Part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Slow at the begin.
+    /// Slow at the start.
     WarmUp,
     /// Between.
     Steady,
@@ -24,7 +24,6 @@ impl Phase {
     /// All phases in the order of a run.
     pub const ALL: [Self; 3] = [Self::WarmUp, Self::Steady, Self::CoolDown];
 
-    /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
             Self::WarmUp => "warmup",
@@ -59,7 +58,7 @@ impl Slowness {
     }
 }
 
-/// Phase of each repetition by their durations in order: those at the begin and at the end that are slow, unless so many are that
+/// Phase of each repetition by their durations in order: those at the start and at the end that are slow, unless so many are that
 /// the run has changed its pace.
 pub fn phases(durations_ns: &[i64]) -> Vec<Phase> {
     let Some(slowness) = Slowness::compute(durations_ns) else { return Vec::new() };

@@ -25,7 +25,7 @@ pub fn recurring_share(occurrences: &Occurrences) -> f64 {
 }
 
 /// As [`recurring_share`], of about so many places. Those with the same symbols are looked at together or not at all: the more
-/// places are passed over, the more different ones each of the others stands for.
+/// places are skipped, the more different ones each of the others stands for.
 fn sampled_share(occurrences: &Occurrences, sampled: usize) -> f64 {
     let sequence = occurrences.sequence();
     let width = width(sequence.len());

@@ -18,7 +18,7 @@ fn dense(sequence: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// The least number of places by which a step that repeats without end can be moved onto itself.
+/// The smallest number of places by which a step that repeats without end can be moved onto itself.
 fn least_period(step: &[u32]) -> usize {
     (1..=step.len()).find(|by| (0..step.len()).all(|at| step[at] == step[(at + by) % step.len()])).unwrap()
 }
@@ -248,7 +248,7 @@ proptest! {
         warm_up in 0_u32..20,
         tail in 0_u32..6,
     ) {
-        // A symbol of its own at the begin makes the period that of the whole step.
+        // A symbol of its own at the start makes the period that of the whole step.
         let mut step = step;
         step.insert(0, 1_000);
         let within = step.len() * times;

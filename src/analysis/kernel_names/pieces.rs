@@ -41,7 +41,7 @@ pub(super) fn pieces(name: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// The piece `rest` begins with (`None` for text) and its length in bytes.
+/// The piece `rest` starts with (`None` for text) and its length in bytes.
 fn next_piece<'a>(rest: &str, first: char, last: Option<&Piece<'_>>, after_word: bool) -> (Option<Piece<'a>>, usize) {
     if let Some(unnamed) = UNNAMED.iter().find(|unnamed| rest.starts_with(**unnamed)) {
         return (None, unnamed.len());
@@ -72,7 +72,7 @@ fn is_word(character: char) -> bool {
 }
 
 /// Text ends before anything that `next_piece` treats specially, and before a word, which may be an operator.
-/// What begins with a dot is a suffix like `.intern.b96e` and stays in one piece.
+/// What starts with a dot is a suffix like `.intern.b96e` and stays in one piece.
 fn text_length(rest: &str) -> usize {
     let begins_word = rest.starts_with(is_word);
     let is_suffix = rest.starts_with('.');

@@ -1,4 +1,4 @@
-//! Values by id: in a table where ids lie close together, else found by a search.
+//! Values by id: in a table where ids lie close together, otherwise found by a search.
 
 /// Ids spread over at most this many times their number are looked up in a table, wider ones by a search.
 const WIDEST_TABLE: u64 = 8;
@@ -10,7 +10,7 @@ pub enum ById<T> {
     Table {
         /// Least id.
         first: i64,
-        /// Values by distance from the least id.
+        /// Values by distance from the smallest id.
         values: Vec<T>,
         /// What no id has.
         absent: T,
@@ -23,7 +23,7 @@ impl<T: Copy + PartialEq> ById<T> {
     /// The values of `each`, which gives the same ids every time it is called. No value is `absent`. Of two values of an
     /// id `choose` gives the one that stays; it is handed the earlier one first.
     ///
-    /// Takes linear time where ids lie close together, else `O(n log n)`.
+    /// Takes linear time where ids lie close together, otherwise `O(n log n)`.
     pub fn new<I: Iterator<Item = (i64, T)>>(each: impl Fn() -> I, absent: T, choose: impl Fn(T, T) -> T) -> Self {
         let (mut number, mut least, mut greatest) = (0_u64, i64::MAX, i64::MIN);
         each().for_each(|(id, _)| {

@@ -1,4 +1,4 @@
-//! Rows told apart by the values of several columns.
+//! Rows distinguished by the values of several columns.
 
 use std::collections::BTreeMap;
 

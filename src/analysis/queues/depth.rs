@@ -13,10 +13,9 @@ pub struct Work {
     pub end_ns: i64,
 }
 
-/// A stretch of time in which nothing changes in a queue.
+/// An interval in which nothing changes in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueInterval {
-    /// The queue.
     pub queue: u32,
     /// Its start in raw nanoseconds.
     pub start_ns: i64,
@@ -28,8 +27,8 @@ pub struct QueueInterval {
     pub running: i64,
 }
 
-/// Stretches of all queues, sorted by (queue, start). Those of a queue tile the time from its first issue to its last end,
-/// neighbours differ, and an empty queue is a stretch of zeros. Work that ends before it starts takes part in nothing.
+/// Intervals of all queues, sorted by (queue, start). Those of a queue tile the time from its first issue to its last end,
+/// neighbors differ, and an empty queue is an interval of zeros. Work that ends before it starts takes part in nothing.
 ///
 /// Takes `O(n log n)`, and linear time where the work of a queue comes in order.
 pub fn each_interval(work: impl IntoIterator<Item = Work>, mut emit: impl FnMut(QueueInterval)) {

@@ -9,13 +9,12 @@ use crate::analysis::intervals::Interval;
 pub struct Range {
     /// When.
     pub time: Interval,
-    /// Which.
     pub row: u32,
 }
 
-/// The stretches of *one* thread inside of at least one range, each with the range that began last of those open.
+/// The intervals of *one* thread inside of at least one range, each with the range that started last of those open.
 ///
-/// Of ranges that begin together the longest is the outermost, then the one with the lowest row. The result is in order,
+/// Of ranges that start together the longest is the outermost, then the one with the lowest row. The result is in order,
 /// its parts do not overlap, and there are at most twice as many as ranges. Takes `O(n log n)`.
 #[must_use]
 pub fn innermost(mut ranges: Vec<Range>) -> Vec<Range> {
@@ -34,7 +33,7 @@ pub fn innermost(mut ranges: Vec<Range>) -> Vec<Range> {
     parts.done
 }
 
-/// Goes on to a time before which no range begins.
+/// Goes on to a time before which no range starts.
 fn close_until(open: &mut Vec<Range>, time_ns: i64, parts: &mut Parts) {
     while let Some(range) = open.last() {
         parts.reach(range, time_ns);

@@ -1,7 +1,7 @@
 //! Which records of the domain `marker` are ranges of the program.
 
 /// Names of operations that open a range of the whole process, which may end on another thread: by rocprofv3, and by the
-/// call that began it.
+/// call that started it.
 const OF_PROCESS: [&str; 2] = ["roctxProcessRange", "roctxRangeStart"];
 
 /// Names of calls that are no range: they end one, name something, or stop and start the profiler.

@@ -5,17 +5,17 @@ use crate::analysis::intervals::{Interval, union};
 /// A call that stops or starts the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Control {
-    /// When the call began and returned.
+    /// When the call started and returned.
     pub time: Interval,
-    /// Whether it starts the recording; else it stops it.
+    /// Whether it starts the recording; otherwise it stops it.
     pub resumes: bool,
 }
 
-/// The stretches of a process's life in which nothing was recorded, in their order and apart from one another.
+/// The intervals of a process's life in which nothing was recorded, in their order and apart from one another.
 ///
-/// A pause lasts from the begin of the first call that stops the recording to the return of the next that starts it, or
+/// A pause lasts from the start of the first call that stops the recording to the return of the next that starts it, or
 /// to the end of the life. Where the first call of all starts it and nothing ran on a GPU before, the
-/// recording began stopped. `first_work_ns` is the first start of anything on a GPU.
+/// recording started stopped. `first_work_ns` is the first start of anything on a GPU.
 #[must_use]
 pub fn pauses(mut controls: Vec<Control>, lifetime: Interval, first_work_ns: Option<i64>) -> Vec<Interval> {
     controls.sort_by_key(|control| (control.time.start_ns, control.time.end_ns, control.resumes));

@@ -13,7 +13,7 @@ pub struct Call {
     pub end_ns: i64,
 }
 
-/// A call that has begun and may contain those that begin next.
+/// A call that has started and may contain those that start next.
 struct Open {
     index: usize,
     end_ns: i64,
@@ -42,7 +42,7 @@ impl Open {
 /// overlap in part take nothing from one another. A reversed call has self time 0 and takes part in nothing.
 /// Durations are at most `i64::MAX`.
 ///
-/// Takes `O(n log n)` when calls nest; each call that is open and overlaps in part adds a step per call begun meanwhile.
+/// Takes `O(n log n)` when calls nest; each call that is open and overlaps in part adds a step per call started meanwhile.
 #[must_use]
 pub fn self_times(calls: &[Call]) -> Vec<i64> {
     let forward = (0_u32..).zip(calls).filter(|(_, call)| call.start_ns <= call.end_ns);
@@ -69,7 +69,7 @@ pub fn self_times(calls: &[Call]) -> Vec<i64> {
                 continue;
             }
             open.cover(call.start_ns, call.end_ns);
-            // Everything below contains `open`, so it was covered there as a whole when `open` began.
+            // Everything below contains `open`, so it was covered there as a whole when `open` started.
             if open.nested {
                 break;
             }

@@ -70,7 +70,7 @@ pub fn parents(ranges: &[Extent]) -> Vec<Option<u32>> {
     parents
 }
 
-/// The innermost of the ranges of *one* thread at each of some times: of those that have begun and not ended, the one that
+/// The innermost of the ranges of *one* thread at each of some times: of those that have started and not ended, the one that
 /// ends first, then the one that starts last, then the one with the highest position. Takes `O(n log n)`.
 pub fn innermost(ranges: &[Extent], times_ns: &[i64]) -> Vec<Option<u32>> {
     let mut found = vec![None; times_ns.len()];

@@ -1,4 +1,4 @@
-//! `check INPUT…`: trace health; the exit code says whether there is an error.
+//! `check INPUT…`: trace health; the exit code states whether there is an error.
 
 use clap::Args;
 use polars::prelude::DataFrame;

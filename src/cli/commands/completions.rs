@@ -1,4 +1,4 @@
-//! `completions SHELL`: what a shell needs to complete verbs, options, values and queries.
+//! `completions SHELL`: what a shell needs to complete commands, options, values and queries.
 
 use clap::{Args, Command};
 use clap_complete::Shell;

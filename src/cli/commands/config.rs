@@ -69,7 +69,7 @@ pub fn run(
         messages::detail(global, format_args!("{name} sets no option"));
     }
     let verb = pages::find(command, &arguments.verbs)?;
-    // Options of every verb: flags for them are given to this one.
+    // Options of every command: flags for them are given to this one.
     let mut rows: Vec<Row> = effective(settings, command, &arguments.verbs, shown)
         .into_iter()
         .map(|option| (String::new(), option))

@@ -128,7 +128,7 @@ fn summary(output: &Path, processes: usize, outcome: &Outcome) -> String {
     match (outcome.reused, outcome.converted) {
         (0, _) => format!("wrote {shown}: {content}"),
         (reused, converted) => {
-            format!("wrote {shown}: {content}; {reused} unchanged and taken over, {converted} converted")
+            format!("wrote {shown}: {content}; {reused} unchanged (reused), {converted} converted")
         }
     }
 }

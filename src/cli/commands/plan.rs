@@ -229,7 +229,7 @@ fn planned(arguments: &PlanArguments) -> Result<Plan, Failure> {
     let limits: BTreeMap<String, usize> = arguments.block_limit.iter().cloned().collect();
     let Some(given) = &arguments.arch else {
         let known = facts.architectures().collect::<Vec<_>>().join(", ");
-        return Err(Failure::Usage(format!("limits differ by GPU; name its architecture with --arch, one of {known}")));
+        return Err(Failure::Usage(format!("--arch is required; choose from {known}")));
     };
     let architecture = architecture(given).map_err(Failure::Usage)?;
     let blocks = facts.for_architecture(&architecture, &limits).map_err(|error| usage(&error))?;

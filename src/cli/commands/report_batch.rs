@@ -22,10 +22,10 @@ use crate::trace::jobs::Jobs;
 
 /// Directory where none is given.
 const DIRECTORY: &str = "reports";
-/// Heading of the index, and begin of those of documents, where none is given.
+/// Heading of the index, and start of those of documents, where none is given.
 const TITLE: &str = "GPU trace analysis";
 
-/// What is asked for.
+/// What is requested.
 pub struct Batch<'a> {
     /// Where the traces are.
     pub input: &'a InputArguments,
@@ -39,7 +39,6 @@ pub struct Batch<'a> {
     pub grouping: &'a Grouping,
     /// Name of the run that the others are compared to.
     pub baseline: Option<&'a str>,
-    /// Format of the documents.
     pub format: DocumentFormat,
 }
 
@@ -111,7 +110,7 @@ pub fn run(batch: &Batch<'_>, registry: &Registry, global: &GlobalArguments) -> 
     Ok(code(&made, failed))
 }
 
-/// That of the first run where all failed; else the one that matters most.
+/// That of the first run where all failed; otherwise the one that matters most.
 fn code(made: &[RunOutcome], failed: usize) -> u8 {
     let has = |code: u8| made.iter().any(|made| made.code == code);
     match made.first() {

@@ -15,7 +15,6 @@ use crate::report::html::is_page;
 
 /// Where the documents of runs and the index go.
 pub struct Outputs {
-    /// The page.
     pub index_page: PathBuf,
     /// The same for scripts.
     pub index_json: PathBuf,
@@ -98,7 +97,6 @@ impl Outputs {
         path.canonicalize().is_ok_and(|path| self.inputs.iter().any(|input| input.starts_with(&path)))
     }
 
-    /// All of them.
     pub fn all(&self) -> impl Iterator<Item = &Path> {
         self.documents.iter().chain([&self.index_page, &self.index_json]).map(PathBuf::as_path)
     }
@@ -129,7 +127,7 @@ fn is_name(text: &str) -> bool {
     matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
 }
 
-/// Removes a document; tells whether there was one.
+/// Removes a document; shows whether there was one.
 fn remove(path: &Path) -> io::Result<bool> {
     let Ok(facts) = path.symlink_metadata() else { return Ok(false) };
     if !facts.is_dir() {

@@ -1,4 +1,4 @@
-//! `schema`: the canonical tables, the queries, the verbs, the metrics and the rules as documentation, documents as JSON Schema.
+//! `schema`: the canonical tables, the queries, the commands, the metrics and the rules as documentation, documents as JSON Schema.
 
 use std::path::PathBuf;
 

@@ -39,7 +39,7 @@ pub fn command(registry: &Registry) -> Command {
         .after_help(
             "Several names with commas between them are answered together, with the inputs read once: one after the other, or into a directory with -o.\n\nExamples:\n  wavesieve table kernel_summary traces/\n  wavesieve table time_breakdown traces/ --by rank -f csv\n  wavesieve table kernel_summary,gpu_timeline,api_summary traces/ -f csv -o tables/\n  wavesieve table --list",
         );
-    // A derived group of arguments brings its own description; the verb's is set after it.
+    // A derived group of arguments brings its own description; the command's is set after it.
     let command = OutputArguments::augment_args(command).about("Run a named query");
     command.subcommands(registry.iter().map(query_command))
 }

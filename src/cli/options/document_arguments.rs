@@ -1,4 +1,4 @@
-//! What verbs that show an analysis ask for, and how they end.
+//! What commands that show an analysis ask for, and how they end.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The option `--source DIR`: the text of source lines beside them.
+//! The option `--source DIR`: the text of source lines next to them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

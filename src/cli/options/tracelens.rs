@@ -48,7 +48,7 @@ impl TraceLensArguments {
         let is_original = self.tracelens_compat;
         TraceLensOptions {
             kernel_summary: !self.no_kernel_summary,
-            // TraceLens leaves the number alone where the sheet is not asked for.
+            // TraceLens leaves the number alone where the sheet is not requested.
             kernel_details: self.kernel_details || self.top_details.is_some() && !is_original,
             top_details: self.top_details.unwrap_or(0),
             short_kernels: self.short_kernel_study || !is_original,

@@ -1,4 +1,4 @@
-//! Writes an answer in the format and to the place that were asked for.
+//! Writes an answer in the format and to the place that were requested.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -39,9 +39,6 @@ pub fn write(answer: Answer, output: &OutputArguments, global: &GlobalArguments)
 }
 
 /// As [`write`], with sentences whole: those that do not fit a terminal go on in further lines.
-///
-/// # Errors
-/// As [`write`].
 pub fn write_whole(answer: Answer, output: &OutputArguments, global: &GlobalArguments) -> Result<(), Failure> {
     write_with(answer, output, global, Some(usize::MAX))
 }

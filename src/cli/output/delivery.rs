@@ -10,7 +10,7 @@ use crate::export::atomic::write_file;
 use crate::export::stream::write_stream;
 use crate::export::target::Target;
 
-/// Writes to a file and says so, or to standard output where none is named; then `write` learns what it needs to know of a
+/// Writes to a file and states so, or to standard output where none is named; then `write` learns what it needs to know of a
 /// terminal.
 ///
 /// # Errors
@@ -29,12 +29,12 @@ pub fn deliver(
 /// Writes to standard output.
 ///
 /// # Errors
-/// When writing fails; a reader that went away is told apart by [`Failure::is_broken_pipe`].
+/// When writing fails; a reader that went away is distinguished by [`Failure::is_broken_pipe`].
 pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> Result<(), Failure> {
     Ok(write_stream(io::stdout().lock(), write)?)
 }
 
-/// Refuses a file that cannot be written, before anything is read; tells what it leads to.
+/// Refuses a file that cannot be written, before anything is read; shows what it leads to.
 ///
 /// # Errors
 /// [`Failure::Usage`] with what to name instead.
@@ -55,7 +55,7 @@ pub fn extension_of(path: &Path) -> Option<String> {
     (!extension.is_empty()).then_some(extension)
 }
 
-/// Says that a file or folder is there.
+/// Reports that a file or folder is there.
 pub fn print_written(path: &Path, global: &GlobalArguments) {
     if !global.quiet {
         messages::print_note(format_args!("wrote {}", path.display()));

@@ -1,4 +1,4 @@
-//! What is said beside an answer: texts on standard output, messages to people on standard error.
+//! What is said next to an answer: texts on standard output, messages to people on standard error.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const LINES_OF_A_KIND: usize = 20;
 
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Begins the measurement of what [`detail`] tells.
+/// Starts the measurement of what [`detail`] tells.
 pub fn start() {
     LazyLock::force(&START);
 }
@@ -30,7 +30,7 @@ pub fn start() {
 /// Writes a text to standard output.
 ///
 /// # Errors
-/// When it cannot be written; a reader that went away is told apart by [`Failure::is_broken_pipe`].
+/// When it cannot be written; a reader that went away is distinguished by [`Failure::is_broken_pipe`].
 pub fn print(text: impl AsRef<[u8]>) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_ref())?;
@@ -44,7 +44,7 @@ pub fn print_note(message: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{}", lines.join("\n"));
 }
 
-/// Writes a line to standard error with the time since the start, where details were asked for.
+/// Writes a line to standard error with the time since the start, where details were requested.
 pub fn detail(global: &GlobalArguments, message: impl Display) {
     if global.verbose && !global.quiet {
         print_note(format_args!("[{:.2} s] {message}", START.elapsed().as_secs_f64()));
@@ -77,7 +77,7 @@ pub fn warn(trace: &Trace, global: &GlobalArguments) {
     print_notes(&dead_links, "note: ", global);
 }
 
-/// Says the first of many lines of a kind, and how many there are; all of them where details were asked for.
+/// Reports the first of many lines of a kind, and how many there are; all of them where details were requested.
 pub fn print_notes(lines: &[String], prefix: &str, global: &GlobalArguments) {
     let shown = if global.verbose { lines.len() } else { LINES_OF_A_KIND };
     for line in lines.iter().take(shown) {
@@ -89,7 +89,7 @@ pub fn print_notes(lines: &[String], prefix: &str, global: &GlobalArguments) {
     }
 }
 
-/// Tells what was recognised and how much it holds, where details were asked for.
+/// Tells what was recognized and how much it holds, where details were requested.
 pub fn describe(trace: &Trace, global: &GlobalArguments) {
     if !global.verbose || global.quiet {
         return;
@@ -109,9 +109,6 @@ pub fn describe(trace: &Trace, global: &GlobalArguments) {
 }
 
 /// Notes rows with invalid times, which answers to a request leave out.
-///
-/// # Errors
-/// When a table cannot be read.
 pub fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArguments) -> Result<(), Failure> {
     if global.quiet {
         return Ok(());
@@ -125,7 +122,7 @@ pub fn note_left_out(trace: &Trace, request: &Request, global: &GlobalArguments)
     Ok(())
 }
 
-/// Lists what could not be read, and tells whether there was any.
+/// Lists what could not be read, and shows whether there was any.
 pub fn report_damage(trace: &Trace, global: &GlobalArguments) -> bool {
     let damage = trace.damage();
     let part = |part: &str| if part.is_empty() { String::new() } else { format!("{part}: ") };

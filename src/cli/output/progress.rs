@@ -1,4 +1,4 @@
-//! How far a long verb is: a bar on a terminal, elsewhere a line now and then where details are asked for.
+//! How far a long command is: a bar on a terminal, elsewhere a line now and then where details are requested.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -22,7 +22,7 @@ const BAR_AFTER: Duration = Duration::from_millis(500);
 /// Where there is no terminal, those who ask for details get a line this often.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// A bar on a terminal after half a second, a line every ten seconds elsewhere where details are asked for, nothing when quiet.
+/// A bar on a terminal after half a second, a line every ten seconds elsewhere where details are requested, nothing when quiet.
 pub struct Progress {
     bar: ProgressBar,
     /// Tables that are written of each process.
@@ -31,7 +31,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins to watch the writing of so many processes, each with so many of the tables that are made on demand.
+    /// Starts to watch the writing of so many processes, each with so many of the tables that are made on demand.
     pub fn new(processes: usize, on_demand: usize, global: &GlobalArguments) -> Self {
         let always = tables().iter().filter(|table| table.origin != Origin::OnDemand).count();
         let tables = always + on_demand;
@@ -39,12 +39,12 @@ impl Progress {
         Self { tables, ..Self::of_steps("tables", steps, global) }
     }
 
-    /// Begins to watch the reading of files, whose number is told later.
+    /// Starts to watch the reading of files, whose number is told later.
     pub fn of_files(global: &GlobalArguments) -> Self {
         Self::of_steps("files", 0, global)
     }
 
-    /// Begins to watch the making of so many documents.
+    /// Starts to watch the making of so many documents.
     pub fn of_runs(runs: usize, global: &GlobalArguments) -> Self {
         Self::of_steps("runs", runs as u64, global)
     }
@@ -128,7 +128,7 @@ impl ReadingObserver for ReadingProgress {
     }
 }
 
-/// Logs need no lines that nobody asked for.
+/// Logs need no lines that nobody requested.
 fn is_wanted(is_quiet: bool, is_verbose: bool, is_terminal: bool) -> bool {
     !is_quiet && (is_terminal || is_verbose)
 }

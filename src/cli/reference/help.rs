@@ -1,4 +1,4 @@
-//! Help texts: the verbs by task, what follows a query's options, and the parts of such a text for other renderers.
+//! Help texts: the commands by task, what follows a query's options, and the parts of such a text for other renderers.
 
 use anyhow::Context as _;
 use clap::Command;

@@ -1,4 +1,4 @@
-//! The verbs as Markdown pages, from the definition of the command line.
+//! The commands as Markdown pages, from the definition of the command line.
 
 use clap::{Arg, Command};
 use minijinja::{Value, context};
@@ -7,7 +7,7 @@ use super::help::{Part, about, groups, notes, render};
 
 /// File names and texts of the pages: an index and one per verb.
 pub fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
-    // Options of every verb stand in the index only: before it is built, no verb has them.
+    // Options of every command stand in the index only: before it is built, no command has them.
     let unbuilt = command.clone();
     let mut built = command.clone().disable_help_subcommand(true);
     built.build();
@@ -51,7 +51,7 @@ fn collect(verb: &Command, built: &Command, sections: &mut Vec<Value>) {
             Part::Lines(lines) => context! { lines },
         })
         .collect();
-    // Options that every query has stand for the verb; those of one query are in the document of the queries.
+    // Options that every query has stand for the command; those of one query are in the document of the queries.
     let queries: Vec<&Command> = verb.get_subcommands().filter(|_| is_table).collect();
     let has = |command: &Command, option: &Arg| command.get_arguments().any(|other| other.get_id() == option.get_id());
     let shared = |option: &Arg| queries.iter().all(|query| has(query, option));

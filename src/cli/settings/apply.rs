@@ -1,4 +1,4 @@
-//! Makes what is set the default of the options of the verb that runs.
+//! Makes what is set the default of the options of the command that runs.
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command};

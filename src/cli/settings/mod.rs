@@ -1,6 +1,6 @@
-//! Settings beside the command line: `wavesieve.toml` of a project, a user's file, the environment, in rising order.
+//! Settings next to the command line: `wavesieve.toml` of a project, a user's file, the environment, in rising order.
 //!
-//! Every long option of every verb can be set. What is set becomes the default of that option before the command line
+//! Every long option of every command can be set. What is set becomes the default of that option before the command line
 //! is understood, so that a flag overrides it and nothing else needs to know about files.
 
 #[cfg(feature = "tables")]

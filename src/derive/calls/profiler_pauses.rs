@@ -44,9 +44,6 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
 }
 
 /// The pauses of a process whose GPU activity has a given span.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
 pub fn of_tables(
     process: &Process,
     regions: &DataFrame,

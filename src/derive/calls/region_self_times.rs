@@ -27,9 +27,6 @@ pub fn needs() -> Needs {
 }
 
 /// Takes from each call of a thread the time of the calls it made.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
 pub fn build(tables: &Frames) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
     let ids = I64Values::new(regions.column("region_id")?.i64()?);
@@ -95,9 +92,6 @@ pub fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> 
 }
 
 /// Those of the self times of all valid regions that are of some, which are given in the order of [`by_id`].
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub fn of_calls(of_all: &DataFrame, calls: &DataFrame) -> Result<Column> {
     if of_all.height() == calls.height() {
         return Ok(of_all.column("self_ns")?.clone());

@@ -24,10 +24,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// Puts the self time of each valid region beside what it is, from the self times of all.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
+/// Puts the self time of each valid region next to what it is, from the self times of all.
 pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
     let valid = region_self_times::by_id(regions, regions.column("valid")?.bool()?)?;

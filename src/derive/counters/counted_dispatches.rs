@@ -11,7 +11,7 @@ use crate::columns::frames::values_by_text;
 use crate::columns::values::{I64Values, integers};
 use crate::derive::{Frames, Needs, needed};
 
-/// What is told of a dispatch beside its counters.
+/// What is known of a dispatch next to its counters.
 pub const OF_DISPATCH: [&str; 19] = [
     "pass",
     "gpu",
@@ -45,9 +45,6 @@ pub fn needs() -> Needs {
 
 /// The dispatches of a process in the order of pass, start and id, with registers of their kernels, and the counters that
 /// `definitions` can use as columns named as [`Counter`] is shown; null where a dispatch has no value.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
 pub fn extract(tables: &Frames, definitions: &Definitions) -> Result<DataFrame> {
     let order = SortMultipleOptions::default().with_maintain_order(true);
     let dispatches = needed(tables, "counter_dispatches")?.sort(["pass", "start_ns", "dispatch_id"], order)?;
@@ -208,7 +205,7 @@ impl Places {
         Ok(Self { rows })
     }
 
-    /// Finds dispatches fast where the same one is asked for again and again.
+    /// Finds dispatches fast where the same one is requested again and again.
     fn cursor(&self) -> Cursor<'_> {
         Cursor { places: self, last: None }
     }

@@ -10,9 +10,9 @@ use crate::derive::counters::counted_dispatches::{OF_DISPATCH, nullable, texts};
 
 /// What the passes of a rank have in common, and how often.
 pub struct Joined {
-    /// One row per dispatch: what is told of it in its first pass, and every counter from the first pass that has it.
+    /// One row per dispatch: what is known of it in its first pass, and every counter from the first pass that has it.
     pub frame: DataFrame,
-    /// Which of the frames each row is told of by.
+    /// Which of the frames each row is taken from.
     pub source_part: Vec<usize>,
 }
 
@@ -22,11 +22,8 @@ const SHAPE: [&str; 6] = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgrou
 ///
 /// Within a pass dispatches of one kernel, shape and GPU are numbered; those of the same number in other passes are the same
 /// dispatch counted again. Where passes have not the same number of them, some were lost: then those of the same id are the
-/// same, if the ids of each pass are among those of the pass that has most; else none is joined to another. Durations are the
+/// same, if the ids of each pass are among those of the pass that has most; otherwise none is joined to another. Durations are the
 /// median over the passes.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
 pub fn joined(frames: &[&DataFrame]) -> Result<Joined> {
     if let [frame] = frames {
         let passes = frame.column("pass")?.i64()?;
@@ -114,7 +111,7 @@ fn medians(durations: Vec<Vec<i64>>) -> Column {
     values.into_series().into_column()
 }
 
-/// What is told of the joined dispatches, each from the frame that has it first.
+/// What is known of the joined dispatches, each from the frame that has it first.
 fn chosen_rows(frames: &[&DataFrame], chosen: &[(usize, usize)]) -> Result<DataFrame> {
     let offsets: Vec<usize> = frames
         .iter()

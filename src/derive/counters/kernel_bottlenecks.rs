@@ -47,7 +47,7 @@ impl State {
     }
 }
 
-/// What is told of a bottleneck of a kernel.
+/// What is known of a bottleneck of a kernel.
 struct BottleneckResult {
     kernel: usize,
     ordinal: usize,

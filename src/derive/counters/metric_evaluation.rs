@@ -12,7 +12,7 @@ use crate::analysis::hardware::metrics::{
 use crate::derive::counters::counted_dispatches::texts;
 use crate::derive::counters::joined_passes::DURATION;
 
-/// A metric that is asked for, and how it is computed from what there is.
+/// A metric that is requested, and how it is computed from what there is.
 pub struct BoundMetric {
     /// Its place among the definitions.
     pub metric: usize,
@@ -27,7 +27,7 @@ pub struct BoundMetric {
 }
 
 /// The `wanted` metrics of the architecture of a device, over dispatches with certain counters. Those that can be counted per several
-/// things are asked for per each of them.
+/// things are requested per each of them.
 pub fn all_asked(
     definitions: &Definitions,
     device: &Device,
@@ -51,7 +51,7 @@ pub fn all_asked(
                         metric,
                         per,
                         bound: Ok(bound),
-                        lacks: Some(format!("without what was {}", missing.reason())),
+                        lacks: Some(format!("without counters or constants {}", missing.reason())),
                         peak,
                     },
                     Err(_) => BoundMetric { metric, per, bound: Err(missing.reason()), lacks: None, peak },
@@ -88,9 +88,9 @@ pub struct Sums {
     pub values: i64,
     /// Sum of those values.
     pub value_sum: f64,
-    /// The least of them.
+    /// The smallest of them.
     pub value_min: Option<f64>,
-    /// The greatest of them.
+    /// The largest of them.
     pub value_max: Option<f64>,
 }
 
@@ -118,7 +118,6 @@ impl Sums {
 pub struct KernelSums {
     /// Its first dispatch.
     pub row: usize,
-    /// Its dispatches.
     pub dispatches: i64,
     /// In the order in which it was asked, and why there is no value.
     pub sums: Vec<(Sums, Option<String>)>,
@@ -128,9 +127,6 @@ pub struct KernelSums {
 const AT_ONCE_BYTES: usize = 256 << 20;
 
 /// What is asked of dispatches of one GPU, by the kernel that they run. The kernels are in the order of their first dispatch.
-///
-/// # Errors
-/// When polars cannot evaluate an expression.
 pub fn evaluated(frame: &DataFrame, asked: &[BoundMetric]) -> Result<Vec<KernelSums>> {
     let (mut kernels, kernel_of) = kernels(frame)?;
     let width = (AT_ONCE_BYTES / (frame.height().max(1) * 16)).clamp(1, 64);
@@ -199,7 +195,7 @@ fn kernels(frame: &DataFrame) -> Result<(Vec<KernelSums>, Vec<usize>)> {
     Ok((kernels, kernel_of))
 }
 
-/// Says of every metric without a value why it has none.
+/// Reports of every metric without a value why it has none.
 fn record_reasons(
     frame: &DataFrame,
     asked: &[BoundMetric],

@@ -31,13 +31,10 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 
 /// Why nothing is known of kernels whose counters were collected.
 pub const NO_METRIC: WhyEmpty = WhyEmpty::Because(
-    "no metric is defined for the architecture of the GPU, or that is not known; `wavesieve table device_constants` says what is known",
+    "no metric is defined for the architecture of the GPU, or the architecture is unknown; see `wavesieve table device_constants`",
 );
 
 /// The dispatches of a process with their counters.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
 pub fn extract(
     _process: &Process,
     tables: &Frames,
@@ -60,9 +57,6 @@ pub struct GpuDispatches {
 }
 
 /// The dispatches of every rank with its counter passes joined, by GPU.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
 pub fn by_gpu(parts: &[Part<'_>]) -> Result<Vec<GpuDispatches>> {
     let mut ranks: BTreeMap<i64, Vec<(usize, &DataFrame)>> = BTreeMap::new();
     for (part, (process, frame)) in parts.iter().enumerate() {
@@ -105,7 +99,7 @@ fn relate(parts: &[Part<'_>], definitions: &Definitions) -> Result<Vec<DataFrame
     per_part(parts, &by_gpu(parts)?, of_gpu, rows, &["kernel_id", "gpu", "ordinal", "per_ordinal"])
 }
 
-/// Makes a table of what is found of the kernels of every GPU: `rows` for those that one part tells of, sorted in the end.
+/// Makes a table of what is found of the kernels of every GPU: `rows` for those that one part shows, sorted in the end.
 ///
 /// # Errors
 /// Those of `found` and `rows`.
@@ -146,10 +140,7 @@ pub fn per_part(
         .collect()
 }
 
-/// What tells which kernel on which GPU rows are about, from the first dispatch of each.
-///
-/// # Errors
-/// When polars cannot build a column.
+/// What shows which kernel on which GPU rows are about, from the first dispatch of each.
 pub fn of_kernels(frame: &DataFrame, kernels: &[&KernelSums]) -> Result<Vec<Column>> {
     let integers_of = ["gpu", "device", "kernel_id"];
     let texts_of = ["kernel_name", "short_name", "category"];

@@ -18,9 +18,6 @@ use crate::derive::gpu_work::gpu_times::GpuTime;
 use crate::derive::launching::kernel_order::KernelOrder;
 
 /// The valid kernels and copies whose GPU is known; a copy between two GPUs once for each.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<ActivityInterval>> {
     let mut activities = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
     add_kernels(kernels, &mut activities)?;
@@ -29,9 +26,6 @@ pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<Activity
 }
 
 /// The sums of `gpu_segments` over all kernels, whose order is given, and copies in any order.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> Result<Vec<GpuTime>> {
     let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(kernels.column(name)?.i64()?));
     let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);

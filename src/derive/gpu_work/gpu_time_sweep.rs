@@ -1,7 +1,7 @@
 //! Sums up what ran on GPUs from activities in the order of their starts, in one pass and next to no memory.
 //!
 //! [`gpu_segments`](crate::analysis::gpu_time::segments) counts what runs and needs the ends in order too. The sums ask only whether
-//! anything of a kind runs: of each kind the latest end so far tells that until the next start.
+//! anything of a kind runs: of each kind the latest end so far shows that until the next start.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct GpuTimeSweep {
 }
 
 impl GpuTimeSweep {
-    /// Adds an activity that starts no earlier than the ones before; says whether it does. Reversed intervals are ignored.
+    /// Adds an activity that starts no earlier than the ones before; states whether it does. Reversed intervals are ignored.
     #[must_use]
     pub fn add(&mut self, activity: &ActivityInterval) -> bool {
         let (start_ns, end_ns) = (activity.start_ns, activity.end_ns);
@@ -90,7 +90,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// Appends a stretch after those that were added.
+    /// Appends an interval after those that were added.
     fn add(&mut self, start_ns: i64, end_ns: i64) {
         self.first_ns = self.first_ns.min(start_ns);
         self.last_ns = self.last_ns.max(end_ns);

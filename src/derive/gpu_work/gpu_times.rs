@@ -43,7 +43,6 @@ pub struct GpuTimes {
 }
 
 impl GpuTimes {
-    /// Adds a segment.
     pub fn add(&mut self, segment: &Segment) {
         let (compute, comm, copies) = (segment.compute > 0, segment.comm > 0, segment.copies > 0);
         let (gpu, first_ns, last_ns) = (segment.gpu, segment.start_ns, segment.end_ns);
@@ -75,9 +74,6 @@ impl GpuTimes {
 pub const SUMMED_COLUMNS: [&str; 6] = ["gpu", "start_ns", "end_ns", "compute", "comm", "copies"];
 
 /// Sums up rows of `gpu_segments` of one process.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
     let columns = SUMMED_COLUMNS.map(|name| Ok::<_, anyhow::Error>(I64Values::new(segments.column(name)?.i64()?)));
     let [gpus, starts, ends, compute, comm, copies] = columns;
@@ -96,9 +92,6 @@ pub fn gpu_times(segments: &DataFrame) -> Result<Vec<GpuTime>> {
 
 /// Sums as rows of `gpu_segments` without `process` and `rank`: start and end are the first and the last, the counts 1
 /// or 0.
-///
-/// # Errors
-/// When polars cannot build the frame.
 pub fn summed_segments(times: &[GpuTime], process: &Process) -> Result<DataFrame> {
     let device_of: BTreeMap<i64, i64> = process.gpus.values().map(|gpu| (gpu.gpu, gpu.device)).collect();
     let each = |name: &str, value: &dyn Fn(&GpuTime) -> Option<i64>| {

@@ -19,7 +19,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 /// Agent, GPU, name and figure.
 type Row = (i64, Option<i64>, String, Constant);
 
-/// The agents of a process are among its facts; only that they are asked for counts.
+/// The agents of a process are among its facts; only that they are requested counts.
 fn needs() -> Needs {
     vec![("agents", vec!["agent_id"])]
 }

@@ -20,7 +20,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     ..DerivedTable::new(&tables::devices::KERNEL_RESOURCES, needs, Build::Alone(build))
 };
 
-/// Columns by which launches are told apart.
+/// Columns by which launches are distinguished.
 const LAUNCH: [&str; 8] =
     ["kernel_id", "agent_id", "gpu", "workgroup_x", "workgroup_y", "workgroup_z", "lds_bytes", "scratch_bytes"];
 /// Columns that follow from the kernel.
@@ -173,7 +173,6 @@ impl<'a> Architectures<'a> {
 /// How register counts are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
-    /// As they are.
     Right,
     /// They were read in too small a granule.
     Misread(Encoding),

@@ -68,7 +68,7 @@ pub struct Checks<'a> {
 }
 
 impl<'a> Checks<'a> {
-    /// Nothing seen yet of a process, beside `others`.
+    /// Nothing seen yet of a process, next to `others`.
     pub fn new(process: &'a Process, others: Others) -> Self {
         let mut checks = Self {
             process,
@@ -98,9 +98,6 @@ impl<'a> Checks<'a> {
     }
 
     /// Checks the rows of one table.
-    ///
-    /// # Errors
-    /// As [`Checks::of_rows`] and [`Checks::put`].
     pub fn table(&mut self, name: &str, frame: &DataFrame) -> Result<()> {
         let found = Self::of_rows(self.process, name, frame)?;
         self.absorb(found);
@@ -108,9 +105,6 @@ impl<'a> Checks<'a> {
     }
 
     /// What is odd about the rows of one table by themselves.
-    ///
-    /// # Errors
-    /// When a declared column is missing or has another type.
     pub fn of_rows(process: &Process, name: &str, frame: &DataFrame) -> Result<Vec<Anomaly>> {
         let Some(table) = checked(name) else { return Ok(Vec::new()) };
         let mut found = Vec::new();
@@ -128,11 +122,8 @@ impl<'a> Checks<'a> {
         Ok(found)
     }
 
-    /// Puts the rows of one table beside those of others. Nothing works in parallel here: a thread that holds the lock of
-    /// these checks and waits for others would begin other work, which may want the same lock.
-    ///
-    /// # Errors
-    /// When a declared column is missing or has another type.
+    /// Puts the rows of one table next to those of others. Nothing works in parallel here: a thread that holds the lock of
+    /// these checks and waits for others would start other work, which may want the same lock.
     pub fn put(&mut self, name: &str, frame: &DataFrame) -> Result<()> {
         let Some(table) = checked(name) else { return Ok(()) };
         self.rows.insert(table.name, frame.height());
@@ -160,13 +151,10 @@ impl<'a> Checks<'a> {
     }
 
     /// The rows of `anomalies`, without `process` and `rank`, with anomalies `of_inputs` that were found elsewhere.
-    ///
-    /// # Errors
-    /// When polars cannot build a column.
     pub fn finish(mut self, of_inputs: Vec<Anomaly>) -> Result<DataFrame> {
         self.anomalies.extend(std::mem::take(&mut self.correlations).check());
         self.anomalies.extend(self.timeline.check());
-        // What is missing from a damaged input says nothing about how it was collected.
+        // What is missing from a damaged input states nothing about how it was collected.
         if self.process.role == Role::Trace && !self.damaged {
             self.check_empty();
         }
@@ -189,16 +177,16 @@ impl<'a> Checks<'a> {
         let facts = &self.process.facts;
         let has_times = facts.start_ns.is_some() && facts.end_ns.is_some();
         if !has_times && self.process.role != Role::ThreadTrace {
-            let detail = "the process has no recorded start or end: lead and tail are unknown, and times are not checked against it";
+            let detail = "no recorded start or end of the process: lead and tail are unknown, and timestamps are not checked against it";
             self.note("unknown_process_times", Severity::Info, "processes", 1, detail.to_owned());
         }
         if facts.has_counters {
             if self.process.role == Role::Trace {
-                let detail = "counters were collected in this run: dispatches were serialised, so that times and overlap are not those of an ordinary run";
+                let detail = "counters were collected in this run: dispatches were serialized, so times and overlap differ from an ordinary run";
                 self.note("serialised_run", Severity::Warning, "kernels", 1, detail.to_owned());
             } else {
                 let detail =
-                    "a counter pass beside a trace of the same rank: only its counters and their dispatches are used";
+                    "a counter pass next to a trace of the same rank: only its counters and their dispatches are used";
                 self.note("counter_pass", Severity::Info, "counter_dispatches", 1, detail.to_owned());
             }
         }
@@ -207,7 +195,7 @@ impl<'a> Checks<'a> {
     fn check_gpu(&mut self, table: &'static schema::Table, frame: &DataFrame, severity: Severity) -> Result<()> {
         let missing = frame.column("gpu")?.null_count();
         if missing > 0 {
-            let detail = "rows belong to no gpu and are in no gpu_segments";
+            let detail = "no GPU recorded; excluded from GPU time";
             self.note("no_gpu", severity, table.name, missing, detail.to_owned());
         }
         Ok(())
@@ -223,7 +211,7 @@ impl<'a> Checks<'a> {
     }
 
     fn add_domains(&mut self, frame: &DataFrame) -> Result<()> {
-        // Each domain is asked for once, however many rows are of it.
+        // Each domain is requested once, however many rows are of it.
         let seen = RefCell::new(std::mem::take(&mut self.domains));
         rows_named(frame.column("domain")?, |domain| seen.borrow_mut().insert(domain.to_owned()))?;
         self.domains = seen.into_inner();
@@ -347,7 +335,7 @@ mod tests {
     use super::*;
     use crate::trace::Trace;
 
-    /// In a pool of one thread, the second half of a `join` begins early only if the first waits for something.
+    /// In a pool of one thread, the second half of a `join` starts early only if the first waits for something.
     #[test]
     fn who_holds_the_lock_of_the_checks_waits_for_nothing() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();

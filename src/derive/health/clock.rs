@@ -15,10 +15,10 @@ const GAP_NS: i64 = 600 * 1_000_000_000;
 const SURE_GAP_NS: i64 = 86_400 * 1_000_000_000;
 /// Share of the recorded time in percent, as in the rule `broken_span`.
 const MIN_PCT: i128 = 95;
-/// Times are put together by stretches of half the shortest gap.
+/// Times are put together by intervals of half the shortest gap.
 const BIN_NS: i64 = GAP_NS / 2;
 
-/// First and last time in a stretch, and the row that the first is of.
+/// First and last time in an interval, and the row that the first is of.
 struct Bin {
     first_ns: i64,
     last_ns: i64,
@@ -33,9 +33,6 @@ pub struct Timeline {
 
 impl Timeline {
     /// Adds the valid rows of a table. Calls that wait cover no gap: of these the times count, not what lies between.
-    ///
-    /// # Errors
-    /// When a declared column is missing or has another type.
     pub fn add(&mut self, table: &'static str, key: &str, frame: &DataFrame, covers: bool) -> Result<()> {
         let keys = I64Values::new(frame.column(key)?.i64()?);
         let starts = I64Values::new(frame.column("start_ns")?.i64()?);
@@ -78,8 +75,8 @@ impl Timeline {
         let (_, (table, key)) = gaps.first()?;
         let longest_ns = gaps.iter().map(|(gap_ns, _)| *gap_ns).max()?;
         let detail = format!(
-            "times jump forward by up to {} s without anything recorded in between; a clock was set, the recording paused, \
-             or runs were put together",
+            "times jump forward by up to {} s with nothing recorded in between; a clock was set, the recording paused, \
+             or runs were merged",
             longest_ns / 1_000_000_000
         );
         Some(jump(table, gaps.len(), *key, detail))
@@ -87,9 +84,6 @@ impl Timeline {
 }
 
 /// Counts dispatches that start more than a second before one that was dispatched before them to the same queue.
-///
-/// # Errors
-/// When a declared column is missing or has another type.
 pub fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
     let ids = I64Values::new(kernels.column("dispatch_id")?.i64()?);
     let agents = I64Values::new(kernels.column("agent_id")?.i64()?);
@@ -126,7 +120,7 @@ pub fn check_backward(kernels: &DataFrame) -> Result<Option<Anomaly>> {
     }
     let detail = |longest_ns: i64| {
         format!(
-            "dispatches start up to {} s before earlier ones of their queue; the clock was set back, so that spans and idle \
+            "dispatches start up to {} s before earlier ones of their queue; the clock was set back, so spans and idle \
              time are wrong",
             longest_ns / 1_000_000_000
         )

@@ -39,9 +39,6 @@ pub struct Correlations {
 
 impl Correlations {
     /// Adds the rows of `regions`.
-    ///
-    /// # Errors
-    /// When a declared column is missing or has another type.
     pub fn add_calls(&mut self, regions: &DataFrame) -> Result<()> {
         let ids = I64Values::new(regions.column("correlation_id")?.i64()?);
         self.calls.push((ids, I64Values::new(regions.column("start_ns")?.i64()?)));
@@ -49,9 +46,6 @@ impl Correlations {
     }
 
     /// Adds valid rows of `kernels` or `memory_copies`.
-    ///
-    /// # Errors
-    /// When a declared column is missing or has another type.
     pub fn add_activities(&mut self, table: &'static str, key: &str, frame: &DataFrame) -> Result<()> {
         self.activities.push(Activities {
             table,
@@ -97,11 +91,10 @@ impl Correlations {
                     });
                 }
             };
-            note("no_correlation", Severity::Info, without, "rows name no api call that launched them");
-            let detail =
-                "rows name an api call that was not recorded, as after an interrupted run; launch times are unknown";
+            note("no_correlation", Severity::Info, without, "rows have no launching API call");
+            let detail = "rows refer to an API call that was not recorded, as after an interrupted run; launch times are unknown";
             note("unmatched_correlation", Severity::Warning, unmatched, detail);
-            let detail = "rows start before the api call that launched them; the clocks of host and gpu may differ";
+            let detail = "rows start before the API call that launched them; the clocks of host and GPU may differ";
             note("starts_before_launch", Severity::Warning, early, detail);
         }
         anomalies

@@ -6,9 +6,6 @@ use polars::prelude::*;
 use crate::schema::anomaly::{Anomaly, Severity};
 
 /// Counts the values that are missing: those of a counter that other dispatches of the same pass have.
-///
-/// # Errors
-/// When a declared column is missing or has another type.
 pub fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
     if counters.height() == 0 {
         return Ok(None);
@@ -34,8 +31,8 @@ pub fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
         count: missing,
         first_key: None,
         detail: format!(
-            "dispatches lack values of counters that others of their pass have, such as {counter}, which {found} of {all} have; \
-             sums and metrics count what is there"
+            "dispatches lack counters that others of their pass have, such as {counter}, which {found} of {all} have; \
+             sums and metrics use the available values"
         ),
     }))
 }

@@ -28,9 +28,7 @@ struct File {
 /// What other processes of the same inputs have recorded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Others {
-    /// Counters.
     pub counters: bool,
-    /// Thread traces.
     pub thread_traces: bool,
 }
 

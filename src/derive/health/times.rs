@@ -46,24 +46,21 @@ impl Tally {
 }
 
 /// Checks the times of every row of an activity table.
-///
-/// # Errors
-/// When a declared column is missing or has another type.
 pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> Result<Vec<Anomaly>> {
     let mut not_positive =
-        Tally::new("zero_timestamp", Severity::Warning, "start is not positive; left out of all statistics");
+        Tally::new("zero_timestamp", Severity::Warning, "start is not positive; excluded from all statistics");
     let mut reversed =
-        Tally::new("negative_duration", Severity::Warning, "end is before start; left out of all statistics");
+        Tally::new("negative_duration", Severity::Warning, "end is before start; excluded from all statistics");
     let mut far_off = Tally::new(
         "far_outside_process",
         Severity::Warning,
-        "a time is further than a day outside the process; left out of all statistics",
+        "timestamp over 1 day outside the process; excluded from all statistics",
     );
     let mut instant = Tally::new("zero_length", Severity::Info, "start and end are equal; counted with length 0");
     let mut outside = Tally::new(
         "outside_process",
         Severity::Info,
-        "a time is outside the recorded start and end of the process; kept",
+        "timestamp outside the recorded start and end of the process; kept",
     );
 
     let key_name = table.key.last().copied().unwrap_or("start_ns");
@@ -94,9 +91,6 @@ pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> 
 
 /// Counts dispatches that start before an earlier one of the same agent and queue has ended, and dispatch ids that occur
 /// more than once.
-///
-/// # Errors
-/// When a declared column is missing or has another type.
 pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     let mut overlap = Tally::new(
         "queue_overlap",

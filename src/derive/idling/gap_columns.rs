@@ -10,7 +10,7 @@ use crate::analysis::intervals::Interval;
 use crate::columns::frames::dictionary_column;
 use crate::derive::{column, repeated};
 
-/// What the parts of a stretch without kernels have in common.
+/// What the parts of an interval without kernels have in common.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gap {
     /// Whether a copy ends it, a kernel, or nothing.
@@ -23,7 +23,7 @@ pub struct Gap {
     pub tid: Option<i64>,
 }
 
-/// A stretch, or a part of it with one cause.
+/// An interval, or a part of it with one cause.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// When.
@@ -36,7 +36,7 @@ pub struct Part {
     pub range: Option<u32>,
 }
 
-/// A stretch in little memory: there may be as many as kernels.
+/// An interval in little memory: there may be as many as kernels.
 #[derive(Clone, Copy)]
 struct IdleInterval {
     kernel_before: u32,
@@ -69,11 +69,11 @@ pub const KERNELS_SHOWN: [&str; 2] = ["kernel_before", "kernel_after"];
 pub const RANGE: &str = "range";
 
 const NO_ROW: u32 = u32::MAX;
-/// Words for what ends a stretch.
+/// Words for what ends an interval.
 const KINDS: [&str; 2] = ["kernel", "copy"];
 
 impl GapColumns {
-    /// Begins a stretch, whose parts follow.
+    /// Starts an interval, whose parts follow.
     pub fn begin(&mut self, gap: Gap) {
         let next_place = u32::try_from(self.tids.len()).unwrap_or(NO_ROW);
         let thread = *self.places.entry(gap.tid).or_insert(next_place);
@@ -89,7 +89,7 @@ impl GapColumns {
         });
     }
 
-    /// Adds the next part of the stretch that was begun last.
+    /// Adds the next part of the interval that was started last.
     pub fn push(&mut self, part: Part) {
         let number = self.stretches.len();
         if let Some(stretch) = self.stretches.last_mut() {
@@ -107,9 +107,6 @@ impl GapColumns {
 
     /// The table without `process` and `rank`, from the columns of all GPUs. Rows point into the columns of names; without
     /// those of kernels or ranges the columns that show them are missing.
-    ///
-    /// # Errors
-    /// When polars cannot build a column.
     pub fn into_frame(
         all: Vec<(i64, Self)>,
         device_of: &BTreeMap<i64, i64>,

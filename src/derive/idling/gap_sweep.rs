@@ -1,4 +1,4 @@
-//! Tells for each stretch without kernels of a GPU what the host was doing.
+//! Tells for each interval without kernels of a GPU what the host was doing.
 
 use std::collections::BTreeMap;
 
@@ -25,22 +25,19 @@ pub struct ProcessTimes {
     pub pauses: Vec<Interval>,
 }
 
-/// What is known of one process beside the work of each GPU.
+/// What is known of one process next to the work of each GPU.
 pub struct GapSweep<'a> {
-    /// Its times.
     pub times: &'a ProcessTimes,
-    /// Who launched each kernel.
     pub kernels: Launched,
     /// Who launched each copy.
     pub copies: Launched,
-    /// The calls.
     pub calls: LaunchingCalls,
     /// What the threads did.
     pub threads: &'a HostThreads,
 }
 
 impl GapSweep<'_> {
-    /// The stretches of one GPU from its work, which must be sorted by start.
+    /// The intervals of one GPU from its work, which must be sorted by start.
     pub fn gaps(&self, work: &[Work]) -> GapColumns {
         let mut gpu = OneGpu {
             sweep: self,
@@ -102,14 +99,14 @@ struct OneGpu<'a> {
     columns: GapColumns,
     places: BTreeMap<i64, Places>,
     pause: usize,
-    /// Place of the first work that has not begun, as far as that was looked at.
+    /// Place of the first work that has not started, as far as that was looked at.
     begun: usize,
-    /// The calls of which some work has begun on this GPU, by their numbers.
+    /// The calls of which some work has started on this GPU, by their numbers.
     started: MutableBitmap,
 }
 
 impl OneGpu<'_> {
-    /// Adds a stretch before or after the span, whose cause is known.
+    /// Adds an interval before or after the span, whose cause is known.
     fn outside(&mut self, stretch: IdleInterval, cause: Cause) {
         if !stretch.time.is_empty() {
             let (_, tid) = self.launch(&stretch);
@@ -118,7 +115,7 @@ impl OneGpu<'_> {
         }
     }
 
-    /// Adds a stretch of the span.
+    /// Adds an interval of the span.
     fn inside(&mut self, stretch: &IdleInterval) {
         let (launch, tid) = self.launch(stretch);
         self.columns.begin(self.gap(stretch, tid));
@@ -149,14 +146,14 @@ impl OneGpu<'_> {
         }
     }
 
-    /// When the work after a stretch was handed over to the GPU, and the thread that did it.
+    /// When the work after an interval was handed over to the GPU, and the thread that did it.
     fn launch(&mut self, stretch: &IdleInterval) -> (Launch, Option<i64>) {
         let Some((place, next)) = stretch.after.and_then(|place| Some((place, self.work.get(place)?))) else {
             let before = stretch.before.and_then(|place| self.work.get(place));
             let (call, tid) = before.map_or((None, None), |before| self.sweep.launch_of(before));
             return (if call.is_some() { Launch::Never } else { Launch::Unknown }, tid);
         };
-        // What comes after copies may begin later than what comes next.
+        // What comes after copies may start later than what comes next.
         while !stretch.copies && self.begun < place {
             if let Some(work) = self.work.get(self.begun).filter(|work| work.start_ns < work.end_ns)
                 && let (Some(call), _) = self.sweep.launch_of(work)
@@ -167,7 +164,7 @@ impl OneGpu<'_> {
         }
         let (call, tid) = self.sweep.launch_of(next);
         let launch = call.map_or(Launch::Unknown, |call| {
-            // Of a call that launches much, such as a graph, the work may begin before it returns.
+            // Of a call that launches much, such as a graph, the work may start before it returns.
             let has_begun = self.started.get(call.row as usize);
             Launch::At(if has_begun { stretch.time.start_ns } else { call.end_ns })
         });
@@ -185,7 +182,7 @@ impl OneGpu<'_> {
     }
 }
 
-/// The call with the largest overlap, and that overlap: the innermost of those that last from the start to the end, else
+/// The call with the largest overlap, and that overlap: the innermost of those that last from the start to the end, otherwise
 /// the first of equals.
 fn longest_call(threads: &HostThreads, thread: &Thread, time: Interval, places: &mut Places) -> Option<(u32, i64)> {
     let call = |place: usize| thread.calls.get(place).copied();

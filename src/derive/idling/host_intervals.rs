@@ -11,7 +11,7 @@ use crate::analysis::ranges::innermost::{Range, innermost};
 use crate::columns::frames::rows_named;
 use crate::columns::values::{BoolValues, I64Values};
 
-/// The innermost calls of some threads in some stretches.
+/// The innermost calls of some threads in some intervals.
 pub struct HostIntervals {
     threads: BTreeMap<Option<i64>, Thread>,
 }
@@ -22,7 +22,7 @@ struct Thread {
     calls: Vec<Range>,
 }
 
-/// Of which kind a piece of a stretch is.
+/// Of which kind a piece of an interval is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// Inside the call with this row of `regions`.
@@ -34,10 +34,7 @@ pub enum Piece {
 }
 
 impl HostIntervals {
-    /// Looks for the calls in stretches, those of each thread in their order.
-    ///
-    /// # Errors
-    /// When a needed column is missing or has another type.
+    /// Looks for the calls in intervals, those of each thread in their order.
     pub fn new(regions: &DataFrame, stretches: &BTreeMap<Option<i64>, Vec<Interval>>) -> Result<Self> {
         let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(regions.column(name)?.i64()?));
         let (starts, ends, tids) = (integers("start_ns")?, integers("end_ns")?, integers("tid")?);
@@ -64,7 +61,7 @@ impl HostIntervals {
         Ok(Self { threads })
     }
 
-    /// The pieces of a stretch, in order and without gap.
+    /// The pieces of an interval, in order and without gap.
     pub fn pieces(&self, tid: Option<i64>, stretch: Interval) -> Vec<(Interval, Piece)> {
         let Some(thread) = self.threads.get(&tid) else { return vec![(stretch, Piece::Outside)] };
         let first_ns = thread.first_ns.unwrap_or(stretch.end_ns).clamp(stretch.start_ns, stretch.end_ns);

@@ -50,9 +50,6 @@ pub struct HostThreads {
 
 impl HostThreads {
     /// The threads that made the valid calls and ranges in `regions`.
-    ///
-    /// # Errors
-    /// When a needed column is missing or has another type.
     pub fn from_frames(tables: &Frames) -> Result<Self> {
         let regions = needed(tables, "regions")?;
         let facts = ApiClasses::builtin();

@@ -55,7 +55,7 @@ fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     needs
 }
 
-/// Finds the stretches without kernels of each GPU and splits them by cause.
+/// Finds the intervals without kernels of each GPU and splits them by cause.
 fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     let [kernels, copies, regions, marks] =
         ["kernels", "memory_copies", "regions", "marks"].map(|name| needed(tables, name));
@@ -108,7 +108,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     )
 }
 
-/// What tells which call launched each row of `kernels` or `memory_copies`.
+/// What shows which call launched each row of `kernels` or `memory_copies`.
 pub struct Launched {
     /// Correlation ids.
     pub ids: I64Values,

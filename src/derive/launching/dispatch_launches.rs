@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::columns::frames::categorical;
 
-    /// Four launches on a queue whose kernels are given by dispatch, start and end, and what is told of each dispatch.
+    /// Four launches on a queue whose kernels are given by dispatch, start and end, and what is known of each dispatch.
     fn told(kernels: &[(i64, i64, i64)]) -> BTreeMap<i64, (Option<i64>, Option<i64>)> {
         let each = |value: fn(&(i64, i64, i64)) -> i64| kernels.iter().map(value).collect::<Vec<i64>>();
         let calls = vec![0_i64, 2, 4, 6];

@@ -73,7 +73,6 @@ impl KernelOrder {
         self.rows.as_deref()
     }
 
-    /// The rows.
     pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         let moved = self.rows.iter().flat_map(|rows| rows.iter().copied());
         let as_they_come = 0..if self.rows.is_none() { self.count as u32 } else { 0 };

@@ -14,7 +14,7 @@ use crate::derive::{Frames, needed};
 
 const NO_CALL: u32 = u32::MAX;
 
-/// A valid kernel or copy. There are many: what is seldom asked for is looked up by its row.
+/// A valid kernel or copy. There are many: what is seldom requested is looked up by its row.
 #[derive(Clone, Copy)]
 pub struct Launched {
     /// Start in raw nanoseconds.
@@ -25,7 +25,6 @@ pub struct Launched {
     row: u32,
     /// Number of the call that launched it, or [`NO_CALL`].
     call: u32,
-    /// Whether it is a copy.
     pub is_copy: bool,
 }
 
@@ -36,7 +35,7 @@ impl Launched {
     }
 }
 
-/// What is told of kernels or copies by their rows.
+/// What is known of kernels or copies by their rows.
 struct TargetColumns {
     ids: I64Values,
     gpus: I64Values,
@@ -46,7 +45,6 @@ struct TargetColumns {
 pub struct LaunchedWork {
     /// Kernels, then copies, in the order of their tables.
     pub launched: Vec<Launched>,
-    /// The calls.
     pub calls: LaunchingCalls,
     kernels: TargetColumns,
     copies: TargetColumns,

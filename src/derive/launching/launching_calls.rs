@@ -15,7 +15,7 @@ use crate::derive::{Frames, needed};
 
 /// The columns of `regions` that calls are looked up in.
 pub const CALL_COLUMNS: &[&str] = &["domain", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
-/// As [`CALL_COLUMNS`], where nobody asks for the threads of the calls, which are then unknown.
+/// As [`CALL_COLUMNS`], where nobody requests the threads of the calls, which are then unknown.
 pub fn calls_without_threads() -> Vec<&'static str> {
     CALL_COLUMNS.iter().copied().filter(|name| *name != "tid").collect()
 }
@@ -27,9 +27,6 @@ const NO_ROW: u32 = u32::MAX;
 
 /// Where rows of `regions` or `marks` are no calls of an interface, by their `domain` and `name`: annotations, functions of
 /// the program and what the recording tool did itself.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
     let facts = ApiClasses::builtin();
     let (domains, names) = (frame.column("domain")?, frame.column("name")?);
@@ -44,9 +41,6 @@ pub fn no_calls(frame: &DataFrame) -> Result<BooleanChunked> {
 }
 
 /// Where rows of the `regions` of a process are no calls, worked out once for all derived tables.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub fn no_calls_of(tables: &Frames) -> Result<BooleanChunked> {
     tables.no_calls(|| no_calls(needed(tables, "regions")?))
 }
@@ -86,9 +80,6 @@ impl LaunchingCalls {
     /// Those of a process, by its `regions` with [`CALL_COLUMNS`] and `marks` with [`MARK_COLUMNS`]: of several calls with
     /// an id the one that starts last counts, then the one that ends first, then the one that was recorded last: where they
     /// nest, the innermost. A call that lasts counts before one of zero length.
-    ///
-    /// # Errors
-    /// When a column is missing or has another type.
     pub fn from_frames(tables: &Frames) -> Result<Self> {
         let (regions, marks) = (needed(tables, "regions")?, needed(tables, "marks")?);
         let number = u32::try_from(regions.height().saturating_add(marks.height())).ok();

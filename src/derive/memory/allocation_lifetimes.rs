@@ -1,4 +1,4 @@
-//! The table `allocation_lifetimes`: when each allocation was taken and given back.
+//! The table `allocation_lifetimes`: when each allocation was taken and freed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ fn needs() -> Needs {
     vec![("memory_allocations", columns), ("regions", CALLS.to_vec())]
 }
 
-/// As [`needs`]; where nobody asks for the names of calls it is built without that column.
+/// As [`needs`]; where nobody requests the names of calls it is built without that column.
 fn needs_of(wanted: &BTreeSet<&'static str>) -> Needs {
     let mut needs = needs();
     needs.retain(|(table, _)| *table != "regions" || wanted.contains(API_NAME));

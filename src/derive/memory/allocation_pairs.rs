@@ -14,7 +14,6 @@ const LEVELS: [&str; 2] = ["REAL", "VIRTUAL"];
 pub struct PairedOperation {
     /// Row in `memory_allocations`.
     pub row: u32,
-    /// The operation.
     pub operation: Operation,
     /// What became of its memory; operations are numbered as in the list.
     pub fate: AllocationEnd,
@@ -22,14 +21,10 @@ pub struct PairedOperation {
 
 /// All operations of the levels, and the levels of live memory with the row of the operation and the kind of memory.
 pub struct Memory {
-    /// Operations by level of memory.
     pub levels: Vec<(&'static str, Vec<PairedOperation>, Vec<Level>)>,
 }
 
 /// Pairs the valid operations.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
 pub fn paired(allocations: &DataFrame) -> Result<Memory> {
     let valid = BoolValues::new(allocations.column("valid")?.bool()?);
     let (addresses, bytes) = (integers(allocations, "address")?, integers(allocations, "bytes")?);

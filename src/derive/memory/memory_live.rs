@@ -21,7 +21,7 @@ fn needs() -> Needs {
     vec![("memory_allocations", columns)]
 }
 
-/// Adds up what is taken and given back.
+/// Adds up what is taken and freed.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let allocations = needed(tables, "memory_allocations")?;
     let mut parts = Vec::new();

@@ -45,7 +45,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// Walks the longest path and tells what each of its parts is.
+/// Walks the longest path and shows what each of its parts is.
 fn build(_process: &Process, tables: &Frames) -> Result<DataFrame> {
     let path_graph = PathGraph::from_frames(tables)?;
     let path = longest_path(&path_graph.graph);
@@ -79,7 +79,7 @@ impl Iterations {
         Ok(Self { starts: integers("start_ns")?, ends: integers("end_ns")?, next: 0 })
     }
 
-    /// The next stretch, beginning at `from_ns`, which is not before that of any call before: where it ends, and its iteration.
+    /// The next interval, start at `from_ns`, which is not before that of any call before: where it ends, and its iteration.
     fn stretch(&mut self, from_ns: i64) -> (i64, Option<i64>) {
         while self.ends.get(self.next).is_some_and(|end_ns| end_ns <= from_ns) {
             self.next += 1;
@@ -167,7 +167,7 @@ impl Rows {
         self.split(row);
     }
 
-    /// Adds a row, cut where iterations begin and end.
+    /// Adds a row, cut where iterations start and end.
     fn split(&mut self, row: Row) {
         let mut from_ns = row.start_ns;
         while from_ns < row.end_ns {

@@ -57,9 +57,6 @@ struct WorkItem {
 
 impl PathGraph {
     /// The graph of the valid kernels and copies.
-    ///
-    /// # Errors
-    /// When a needed column is missing or has another type.
     pub fn from_frames(tables: &Frames) -> Result<Self> {
         let [kernels, copies, regions] = ["kernels", "memory_copies", "regions"].map(|name| needed(tables, name));
         let (kernels, copies, regions) = (kernels?, copies?, regions?);

@@ -66,9 +66,9 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
     columns.into_frame(&keys.into_iter().map(|(queue, _)| queue).collect::<Vec<_>>(), &device_of, tables)
 }
 
-/// The columns of `queue_depths`, filled stretch by stretch, queue by queue.
+/// The columns of `queue_depths`, filled interval by interval, queue by queue.
 struct DepthColumns {
-    /// How many stretches each queue has.
+    /// How many intervals each queue has.
     of_queues: Vec<usize>,
     start_ns: Vec<i64>,
     end_ns: Vec<i64>,

@@ -76,11 +76,9 @@ pub struct Range {
 /// What was launched in a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Kernels.
     pub kernels: i64,
     /// Sum of their durations.
     pub kernel_ns: i64,
-    /// Copies.
     pub copies: i64,
     /// Sum of their durations.
     pub copy_ns: i64,
@@ -120,11 +118,8 @@ impl Work {
 
 /// All ranges of a process, in the order of their starts, those that contain others before them.
 pub struct RangeForest {
-    /// The ranges.
     pub ranges: Vec<Range>,
-    /// Texts of messages.
     pub messages: Vec<Option<String>>,
-    /// Texts of paths.
     pub paths: Vec<Option<String>>,
     /// The valid kernels and copies.
     pub work: LaunchedWork,

@@ -16,9 +16,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// What is left of every range without the ranges that lie in it.
-///
-/// # Errors
-/// When polars cannot build it.
 pub fn table(RangeForest { ranges, .. }: &RangeForest) -> Result<DataFrame> {
     let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());
     let parent = |range: &Range| Some(ranges.get(range.parent? as usize)?.region_id);

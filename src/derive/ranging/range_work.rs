@@ -19,9 +19,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// The range in which each kernel and copy was launched.
-///
-/// # Errors
-/// When polars cannot build it.
 pub fn table(forest: &RangeForest, tables: &Frames) -> Result<DataFrame> {
     let work = &forest.work;
     let launched = || work.launched.iter();

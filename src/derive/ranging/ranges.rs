@@ -19,9 +19,6 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 };
 
 /// Every range with all that was launched in it and in the ranges that lie in it.
-///
-/// # Errors
-/// When polars cannot build it.
 pub fn table(forest: &RangeForest) -> Result<DataFrame> {
     let RangeForest { ranges, messages, paths, .. } = forest;
     let whole = |name, value: &dyn Fn(&Range) -> i64| column(name, ranges.iter().map(value).collect());

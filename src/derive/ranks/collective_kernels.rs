@@ -24,9 +24,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
     takes_long: true,
     rows: Rows::Events,
     rows_when: RowsWhen::all(&["kernels"]).if_found(),
-    why_empty: WhyEmpty::Because(
-        "no kernel has the category communication; --categories takes rules for those that have",
-    ),
+    why_empty: WhyEmpty::Because("no kernel has the category communication; --categories adds rules"),
     ..DerivedTable::new(
         &tables::ranks::COLLECTIVE_KERNELS,
         needs,
@@ -61,7 +59,7 @@ fn needs() -> Needs {
     vec![("kernels", columns)]
 }
 
-/// What tells of their messages.
+/// What shows their messages.
 fn optional_needs() -> Needs {
     vec![("regions", REGIONS.to_vec())]
 }
@@ -333,7 +331,7 @@ fn with_places(frame: &DataFrame, places: &[Option<Place>]) -> Result<DataFrame>
     Ok(related)
 }
 
-/// What is told of the messages, now that the ranks are known.
+/// What is known of the messages, now that the ranks are known.
 fn message_columns(frame: &DataFrame, places: &[Option<Place>]) -> Result<Vec<Column>> {
     let read = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(frame.column(name)?.i64()?));
     let (of_rows, bytes, sizes) = (read(OPERATION)?, read(RANK_BYTES)?, read(SIZES)?);

@@ -1,4 +1,4 @@
-//! What communication kernels move, told from the arguments of the RCCL calls that launched them.
+//! What communication kernels move, inferred from the arguments of the RCCL calls that launched them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::columns::reading::ScanHint;
 use crate::columns::values::{BoolValues, I64Values};
 use crate::derive::OnDemandTables;
 
-/// The columns of `regions` that calls are told from.
+/// The columns of `regions` that calls are inferred from.
 pub const REGIONS: &[&str] = &["region_id", "name", "tid", "correlation_id", "start_ns", "end_ns", "valid"];
 
 const GROUP_START: &str = "ncclgroupstart";
@@ -40,7 +40,6 @@ pub struct RecordedCommunicator {
     pub id: Option<String>,
 }
 
-/// What a call is.
 #[derive(Clone, Copy)]
 enum RcclCallKind {
     Start,
@@ -60,9 +59,6 @@ fn kind_of_call(name: &str) -> Option<RcclCallKind> {
 
 /// What `kernels` move, which have `dispatch_id` and `correlation_id`. Regions, where they are not given, and arguments are read
 /// only where the names of calls say that there is something to be found.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub fn messages(kernels: &DataFrame, regions: Option<&DataFrame>, tables: &dyn OnDemandTables) -> Result<Messages> {
     let nothing = Messages { of_kernels: vec![Err(Sizes::NoCall); kernels.height()], communicators: Vec::new() };
     if kernels.height() == 0 {
@@ -179,7 +175,7 @@ impl RcclCalls {
     }
 }
 
-/// Arguments of calls that something is told from, by region.
+/// Arguments of calls that something is inferred from, by region.
 struct Arguments(Vec<(i64, String, String)>);
 
 impl Arguments {

@@ -15,9 +15,7 @@ pub struct LaneCall {
     pub row: u32,
     /// When it ran.
     pub call: Call,
-    /// Stream.
     pub stream: Option<i64>,
-    /// Queue.
     pub queue: Option<i64>,
     /// Communicator, where it is recorded.
     pub recorded: Option<Key>,
@@ -30,7 +28,6 @@ pub struct Lane {
     pub part: usize,
     /// Its machine.
     pub node: i64,
-    /// The calls.
     pub calls: Vec<LaneCall>,
 }
 
@@ -45,7 +42,7 @@ impl Lane {
         self.calls.iter().map(|call| call.call).collect()
     }
 
-    /// The same calls told apart by a key of each, in the order of the keys' first calls.
+    /// The same calls distinguished by a key of each, in the order of the keys' first calls.
     fn split<K: Ord + Clone>(&self, key: impl Fn(&LaneCall) -> K) -> Vec<(K, Self)> {
         let mut places: BTreeMap<K, usize> = BTreeMap::new();
         let mut lanes: Vec<(K, Self)> = Vec::new();
@@ -71,7 +68,6 @@ pub struct Communicator {
     pub number: i64,
     /// Number of its ranks, where that is recorded.
     pub ranks: Option<i64>,
-    /// The lanes.
     pub lanes: Vec<Lane>,
 }
 
@@ -115,7 +111,7 @@ fn as_recorded(name: usize, lanes: &[Lane]) -> Vec<((Key, usize), Communicator)>
     communicators
 }
 
-/// Lanes of several communicators of equal size, which processes cannot tell apart: those whose calls end together. They stay
+/// Lanes of several communicators of equal size, which processes cannot distinguish: those whose calls end together. They stay
 /// one where that is not clear.
 fn in_groups(lanes: Vec<Lane>, ranks: Option<i64>) -> Vec<Vec<Lane>> {
     let size = ranks.and_then(|ranks| usize::try_from(ranks).ok()).unwrap_or(lanes.len()).max(1);
@@ -158,7 +154,7 @@ fn distance(one: &Lane, other: &Lane) -> u64 {
 }
 
 /// Those of a kernel that does not record them: those on streams of their own have one each, if every GPU has the same streams,
-/// or as many with as many calls each; else queues are tried, else there is one.
+/// or as many with as many calls each; otherwise queues are tried, otherwise there is one.
 fn by_streams(name: usize, lanes: Vec<Lane>) -> Vec<Communicator> {
     for (streams, by_id) in [(true, true), (true, false), (false, false)] {
         let key = |call: &LaneCall| if streams { call.stream } else { call.queue };

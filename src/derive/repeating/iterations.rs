@@ -50,9 +50,6 @@ pub fn needs() -> Needs {
 }
 
 /// Finds the period of the sequence of kernels and its repetitions.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
 pub fn find(tables: &Frames) -> Result<Vec<Iteration>> {
     let kernels = Kernels::from_frame(needed(tables, "kernels")?, &tables.kernel_order()?)?;
     let mut found: Option<LaneRepetitions> = None;
@@ -79,9 +76,6 @@ pub fn durations(iterations: &[Iteration]) -> Vec<i64> {
 }
 
 /// The table of repetitions.
-///
-/// # Errors
-/// When polars cannot build it.
 pub fn table(iterations: &[Iteration]) -> Result<DataFrame> {
     let durations = durations(iterations);
     let dictionary = Phase::ALL.map(|phase| Some(phase.word().to_owned()));
@@ -133,7 +127,7 @@ struct Lane {
 
 impl Lane {
     fn repetitions(&self, sequence: &[u32]) -> Option<LaneRepetitions> {
-        // The same kernel over and over is a loop, unless others run beside it or it has other work every time.
+        // The same kernel over and over is a loop, unless others run next to it or it has other work every time.
         let repetitions = repetitions(sequence).filter(|found| found.period > 1 || self.of_gpu && self.by_shape)?;
         let within: usize = repetitions.ranges.iter().map(ExactSizeIterator::len).sum();
         Some(LaneRepetitions {
@@ -144,7 +138,6 @@ impl Lane {
     }
 }
 
-/// The repetitions of a lane.
 struct LaneRepetitions {
     rows: Rc<[u32]>,
     repetitions: Repetitions,
@@ -203,7 +196,7 @@ impl Kernels {
 
     /// Sequences that may repeat themselves, the likeliest first: of the GPU with most kernels all in the order of their
     /// launches, which a program repeats however its streams fall in with one another, and of their starts; those of its
-    /// busiest stream and queue; each told apart by name and grid, then by name.
+    /// busiest stream and queue; each distinguished by name and grid, then by name.
     fn lanes(&self) -> impl Iterator<Item = Lane> {
         let all: Vec<u32> = (0..self.start_ns.len() as u32).collect();
         let of_gpu = busiest(&all, &self.gpu);
@@ -256,7 +249,7 @@ impl Kernels {
             let next = ranges.get(place + 1).filter(|next| next.start == range.end);
             let ends = next.map_or_else(|| end_of(range), |next| start_of(next.start));
             let (Some(start_ns), Some(end_ns)) = (start_of(range.start), ends) else { continue };
-            // What follows without belonging to a repetition may have begun while its last kernel ran.
+            // What follows without belonging to a repetition may have started while its last kernel ran.
             let begun = self.start_ns.partition_point(|time_ns| *time_ns < start_ns);
             let over = self.start_ns.partition_point(|time_ns| *time_ns < end_ns);
             let rows = begun..over.max(begun);

@@ -32,7 +32,7 @@ fn needs() -> Needs {
     needs
 }
 
-/// Builds those of both tables that are asked for.
+/// Builds those of both tables that are requested.
 fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let iterations = iterations::find(tables)?;
     let table = |name: &&'static str| match *name {
@@ -42,7 +42,6 @@ fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<
     names.iter().map(table).collect()
 }
 
-/// What a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     SetUp,
@@ -73,7 +72,6 @@ impl Kind {
     }
 }
 
-/// A part of a run.
 struct Part {
     kind: Kind,
     time: Interval,

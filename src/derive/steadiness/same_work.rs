@@ -10,7 +10,7 @@ use crate::schema::process::Process;
 
 pub(crate) static FAMILY: Family = Family { build };
 
-/// Builds one or both of the tables from work that is told apart once.
+/// Builds one or both of the tables from work that is distinguished once.
 fn build(_process: &Process, tables: &Frames, names: &[&'static str]) -> Result<Vec<DataFrame>> {
     let kernels = needed(tables, "kernels")?;
     let works = ShapeGroups::new(kernels, tables.kernel_order()?)?;

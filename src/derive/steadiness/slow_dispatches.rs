@@ -35,7 +35,7 @@ const OF_DISPATCH: [&str; 11] = [
 const PASSTHROUGH: &[&str] = &["kernel_id", "short_name", "device", "queue_id"];
 /// Robust z-score from which a dispatch is in the table.
 const MIN_Z: f64 = 3.0;
-/// Calls from which a dispatch can be told from the others.
+/// Calls from which a dispatch can be inferred from the others.
 const MIN_CALLS: usize = 5;
 
 /// A dispatch and the others of the same work.
@@ -56,9 +56,6 @@ fn needs() -> Needs {
 }
 
 /// Compares every one of the kernels with the median of those that do the same work.
-///
-/// # Errors
-/// When a needed column is missing or has another type.
 pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     let mut slow: Vec<SlowDispatch> = works.par_iter().flat_map_iter(slow_ones).collect();
     slow.sort_unstable_by_key(|slow| slow.row);

@@ -1,4 +1,4 @@
-//! Segments of which only counts in which stretch of time they lie, kept small until the stretches are known.
+//! Segments of which only counts in which interval they lie, kept small until the intervals are known.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -21,12 +21,12 @@ const KIND_BITS: u32 = 3;
 const KINDS: usize = 1 << KIND_BITS;
 const LONGEST: u64 = (1 << (u32::BITS - KIND_BITS)) - 1;
 
-/// What ran on a GPU from its first segment on: neighbours with the same kinds of work are one run, and pauses are runs too.
+/// What ran on a GPU from its first segment on: neighbors with the same kinds of work are one run, and pauses are runs too.
 #[derive(Default)]
 struct Runs {
     start_ns: i64,
     end_ns: i64,
-    /// Lengths with kinds. A length of 0 says that the next two have a longer one.
+    /// Lengths with kinds. A length of 0 states that the next two have a longer one.
     packed: Vec<u32>,
     /// The last run, which may go on.
     last: (u64, u32),
@@ -102,11 +102,11 @@ impl CoalescedSegments {
         Ok(())
     }
 
-    /// Rows of `gpu_segments` whose times within each stretch of a grid are as long, for every kind of work, as those of the
-    /// segments are. The grid has `process`, `origin_ns` and `length_ns`; nothing begins before the origin.
+    /// Rows of `gpu_segments` whose times within each interval of a grid are as long, for every kind of work, as those of the
+    /// segments are. The grid has `process`, `origin_ns` and `length_ns`; nothing starts before the origin.
     ///
     /// # Errors
-    /// When the grid lacks a column or has a stretch of no length, or a sum is out of range.
+    /// When the grid lacks a column or has an interval of no length, or a sum is out of range.
     pub fn by_grid(&self, grid: &DataFrame) -> Result<DataFrame> {
         // The engine may give small numbers in narrower types.
         let column =
@@ -116,7 +116,7 @@ impl CoalescedSegments {
         let known = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
         for ((process, origin_ns), length_ns) in processes.iter().zip(origins.iter()).zip(lengths.iter()) {
             let (Some(process), Some(origin_ns), Some(length_ns)) = (process, origin_ns, length_ns) else { continue };
-            anyhow::ensure!(length_ns > 0, "internal: stretches of no length");
+            anyhow::ensure!(length_ns > 0, "internal: bins of no length");
             for (gpu, runs) in known.get(&process).into_iter().flatten() {
                 rows.add(process, *gpu, runs, origin_ns, length_ns)?;
             }
@@ -175,7 +175,7 @@ impl Rows {
             while from_ns < end_ns && kinds > 0 {
                 let at = from_ns.checked_sub(origin_ns).filter(|at_ns| *at_ns >= 0).map(|at_ns| at_ns / length_ns);
                 let ends = at.map(|at| (at, at.checked_add(1).and_then(start_of).unwrap_or(i64::MAX)));
-                let Some((at, stretch_end_ns)) = ends else { anyhow::bail!("internal: work before the first stretch") };
+                let Some((at, stretch_end_ns)) = ends else { anyhow::bail!("internal: work before the first bin") };
                 if at != stretch {
                     self.flush(process, gpu, start_of(stretch), &mut sums_ns)?;
                     stretch = at;
@@ -191,7 +191,7 @@ impl Rows {
     }
 
     fn flush(&mut self, process: i64, gpu: i64, start_ns: Option<i64>, sums_ns: &mut [i64; KINDS]) -> Result<()> {
-        let Some(mut at_ns) = start_ns else { anyhow::bail!("internal: a stretch out of range") };
+        let Some(mut at_ns) = start_ns else { anyhow::bail!("internal: a bin out of range") };
         for (kinds, sum_ns) in (0_u32..).zip(std::mem::take(sums_ns)).filter(|(_, sum_ns)| *sum_ns > 0) {
             self.process.push(process);
             self.gpu.push(gpu);
@@ -246,7 +246,7 @@ mod tests {
         DataFrame::new_infer_height(columns.collect()).unwrap()
     }
 
-    /// Time of each kind of work in each stretch.
+    /// Time of each kind of work in each interval.
     fn times(frame: &DataFrame, origin_ns: i64, length_ns: i64) -> BTreeMap<(i64, [bool; 3]), i64> {
         let column = |name: &str| frame.column(name).unwrap().i64().unwrap().clone();
         let counts = ["compute", "comm", "copies"].map(column);
@@ -278,7 +278,7 @@ mod tests {
             let grid = df!("process" => [7_i64], "origin_ns" => [origin_ns], "length_ns" => [length_ns]).unwrap();
             let rows = merged.by_grid(&grid).unwrap();
             prop_assert_eq!(times(&rows, origin_ns, length_ns), times(&whole, origin_ns, length_ns));
-            // At most one row for each kind of work in each stretch.
+            // At most one row for each kind of work in each interval.
             prop_assert_eq!(rows.height(), times(&whole, origin_ns, length_ns).len());
         }
     }

@@ -1,4 +1,4 @@
-//! Steps of statements that are worked out of a few processes at a time, whose tables are let go of then.
+//! Steps of statements that are worked out of a few processes at a time, whose tables are dropped then.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,6 @@ const BLOCK_BYTES: u64 = if cfg!(test) { 1 } else { 16 << 20 };
 
 /// Steps of a statement whose rows are those of each process, one after the other.
 pub struct PerProcessSteps {
-    /// Their names.
     pub names: Vec<String>,
     /// A statement that has them.
     sql: String,
@@ -49,7 +48,6 @@ pub fn apart(sql: &str, names: &[String]) -> (Option<PerProcessSteps>, String) {
 /// Estimated bytes of the rows of a process; a small one counts for this much, so that its tables are not kept for thousands of others.
 const MIN_BYTES: u64 = 256 << 10;
 
-/// Rows by step.
 type Rows = BTreeMap<String, DataFrame>;
 
 /// Tables of processes that are worked on together.
@@ -173,7 +171,6 @@ impl<'a> Locals<'a> {
     }
 }
 
-/// The rows of all blocks.
 fn together(blocks: Vec<Option<Rows>>) -> Option<Rows> {
     let mut blocks = blocks.into_iter();
     let mut all = blocks.next()??;

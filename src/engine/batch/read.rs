@@ -23,9 +23,8 @@ use crate::trace::Trace;
 use crate::trace::consumer::TableConsumer;
 use crate::trace::views::{SteadyParts, View};
 
-/// A statement, and what its query says of how it may be run.
+/// A statement, and what its query states about how it may be run.
 pub struct StatementHints<'a> {
-    /// The statement.
     pub sql: &'a str,
     /// What of the run it is about.
     pub view: View,
@@ -33,12 +32,11 @@ pub struct StatementHints<'a> {
     pub is_of_sums: bool,
     /// Steps that may be worked out of some processes at a time.
     pub local: &'a [String],
-    /// The step with the stretches of time within which segments may be put together.
+    /// The step with the intervals within which segments may be put together.
     pub grid: Option<&'a str>,
 }
 
 impl<'a> StatementHints<'a> {
-    /// A statement of a query.
     pub fn new(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
         let is_of_sums = !query.sums.is_empty() && is_on(Optimization::Sums);
         let local = if is_on(Optimization::Local) { query.local.as_slice() } else { &[] };
@@ -57,7 +55,7 @@ pub struct Statement {
     pub steps: Vec<(String, DataFrame)>,
     /// Whether sums of segments are enough for it.
     pub is_of_sums: bool,
-    /// The step with the stretches of time within which it is given segments put together.
+    /// The step with the intervals within which it is given segments put together.
     pub grid: Option<String>,
     view: View,
 }
@@ -74,7 +72,7 @@ pub struct StatementBatch {
     merged: CoalescedSegments,
     /// The same of the steady part.
     steady: SteadyTables,
-    /// Whether the steady part of any process tells more than all of its run.
+    /// Whether the steady part of any process shows more than all of its run.
     pub has_steady: bool,
 }
 
@@ -107,10 +105,7 @@ impl SplitStatement {
 
 impl StatementBatch {
     /// Reads the trace once for all statements: equal groupings are worked out once, those of the same rows in one pass, and what
-    /// only groupings and local steps need is let go of process by process.
-    ///
-    /// # Errors
-    /// When a table cannot be read.
+    /// only groupings and local steps need is dropped process by process.
     pub fn read(trace: &Trace, hints: &[StatementHints<'_>]) -> Result<Self> {
         let statements: Vec<SplitStatement> = hints.par_iter().map(SplitStatement::from_hints).collect();
         let of_view = |view: View| {
@@ -192,7 +187,7 @@ impl StatementBatch {
         frames
     }
 
-    /// The table that a statement reads after one of its steps is there: segments put together within the stretches of it.
+    /// The table that a statement reads after one of its steps is there: segments put together within the intervals of it.
     ///
     /// # Errors
     /// When the step has other columns than it should.

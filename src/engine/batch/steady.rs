@@ -52,7 +52,7 @@ pub struct SteadySteps<'a> {
 }
 
 impl<'a> Steady<'a> {
-    /// The statements with what is told of them.
+    /// The statements with what is known of them.
     pub fn new(trace: &Trace, statements: Vec<(&'a SplitStatement, &StatementHints<'_>)>) -> Self {
         let groupings =
             || statements.iter().filter_map(|(one, _)| one.recognized.as_ref()).flat_map(|one| &one.groupings);
@@ -104,9 +104,6 @@ impl<'a> Steady<'a> {
     }
 
     /// What was made of all tables.
-    ///
-    /// # Errors
-    /// When polars cannot build a table.
     pub fn finish(self, trace: &Trace) -> Result<(SteadyTables, SteadySteps<'a>)> {
         let ([passes, late_passes], [kept, late_kept]) = (self.passes, self.kept);
         let [request, late] = &self.requests;

@@ -10,7 +10,6 @@ use crate::columns::requests::{ProcessTables, Request};
 use crate::trace::consumer::TableConsumer;
 use crate::trace::{Trace, TraceProcess};
 
-/// Tables by process.
 #[derive(Default)]
 pub struct SteadyRows(Mutex<BTreeMap<i64, ProcessTables>>);
 
@@ -32,9 +31,6 @@ impl SteadyRows {
     }
 
     /// The tables over all processes.
-    ///
-    /// # Errors
-    /// When polars cannot put them together.
     pub fn finish(self, trace: &Trace, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
         let kept = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         trace.united(request, kept.into_values().collect())

@@ -36,9 +36,6 @@ pub struct Sums {
 
 impl Sums {
     /// Sums for the requests of those that need no more, of what is `read` of every process for others.
-    ///
-    /// # Errors
-    /// When a table cannot be opened.
     pub fn new<'a>(trace: &Trace, requests: impl Iterator<Item = &'a Request>, read: &Request) -> Result<Self> {
         let columns: BTreeSet<_> =
             requests.filter_map(|request| request.get(GPU_SEGMENTS)).flatten().copied().collect();

@@ -1,4 +1,4 @@
-//! What may stand beside aggregates and in them.
+//! What may stand next to aggregates and in them.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use super::parts::refused;
 use super::scope::{NameMeaning, Scope};
 use crate::engine::error::QueryError;
 
-/// Refuses columns beside aggregates of all rows, and aggregates of aggregates: polars gives something for both.
+/// Refuses columns next to aggregates of all rows, and aggregates of aggregates: polars gives something for both.
 ///
 /// # Errors
 /// When there are such.
@@ -29,7 +29,7 @@ pub fn check_aggregates(select: &Select, scope: &Scope) -> Result<(), QueryError
         }
         if let Some(name) = look.lone.filter(|_| is_all_rows) {
             return Err(refused(format!(
-                "{name} stands beside an aggregate of all rows; group by it, or take any_value({name})"
+                "{name} is next to an aggregate of all rows; group by it, or use any_value({name})"
             )));
         }
     }

@@ -33,7 +33,6 @@ enum Kind {
     Left,
     /// These, and rows of the right side without a partner.
     Right,
-    /// All of these.
     Full,
     /// Rows of the left side that have a partner, or have none.
     Semi,
@@ -70,7 +69,7 @@ impl Translator<'_, '_> {
         let kinds = from.iter().flat_map(|table| &table.joins).map(|join| Kind::from_operator(&join.join_operator));
         if !sources.conditions.is_empty() && kinds.into_iter().any(|kind| matches!(kind, Kind::Right | Kind::Full)) {
             return Err(refused(
-                "polars takes comparisons of both sides alone in ON beside a RIGHT or FULL JOIN; put other conditions into a subquery",
+                "polars takes comparisons of both sides alone in ON next to a RIGHT or FULL JOIN; put other conditions into a subquery",
             ));
         }
         Ok(sources)

@@ -14,7 +14,6 @@ use super::parts::{Each, refused};
 use crate::engine::error::QueryError;
 use crate::engine::units::arguments;
 
-/// What a function is for.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -22,9 +21,7 @@ pub enum Kind {
     Aggregate,
     /// Computes a value of each row and those around it.
     Window,
-    /// Numbers.
     Number,
-    /// Texts.
     Text,
     /// Missing values and choices.
     Choice,
@@ -33,7 +30,6 @@ pub enum Kind {
 /// A function as the page shows it.
 #[derive(Debug, Deserialize)]
 pub struct Call {
-    /// What it is for.
     pub kind: Kind,
     /// An expression over the table `kernels`.
     pub call: String,
@@ -132,7 +128,6 @@ pub fn name_of(function: &Function) -> String {
     function.name.to_string().to_lowercase()
 }
 
-/// A call of a function.
 pub fn call_of(name: &str, arguments: Vec<Expr>) -> Expr {
     let mut call = expression(&format!("{name}()")).unwrap_or(Expr::Identifier(Ident::new(name)));
     if let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = &mut call {
@@ -141,7 +136,6 @@ pub fn call_of(name: &str, arguments: Vec<Expr>) -> Expr {
     call
 }
 
-/// An expression from its text.
 pub fn expression(text: &str) -> Option<Expr> {
     Parser::new(&GenericDialect {}).try_with_sql(text).ok()?.parse_expr().ok()
 }
@@ -243,7 +237,7 @@ const REMAINDER: &str = "CASE WHEN ({0} < 0) = ({1} < 0) THEN MOD({0}, {1}) ELSE
 /// A power is a float, whatever it is of.
 const POWER: &str = "POWER(CAST({0} AS DOUBLE), CAST({1} AS DOUBLE))";
 
-/// Whether an expression is the size of the least number of 64 bits.
+/// Whether an expression is the size of the smallest number of 64 bits.
 pub fn is_least(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(value) if matches!(&value.value, Value::Number(digits, _) if digits == "9223372036854775808"))
 }
@@ -304,7 +298,7 @@ fn of_function(function: &mut Function) -> Result<Option<Expr>, QueryError> {
             }
         }
     }
-    // The least of different values is the least of all.
+    // The smallest of different values is the smallest of all.
     if matches!(name.as_str(), "min" | "max")
         && let FunctionArguments::List(list) = &mut function.args
     {

@@ -54,7 +54,7 @@ pub fn expand_stars(select: &mut Select, scope: &Scope) -> Result<(), QueryError
     let is_changed = |item: &SelectItem| matches!(item, SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) if !is_plain(options));
     if let Some(item) = select.projection.iter().find(|item| is_changed(item)).filter(|_| is_joined || is_split) {
         return Err(refused(format!(
-            "polars has no {item} over a join or beside QUALIFY or DISTINCT ON; name the columns"
+            "polars has no {item} over a join or with QUALIFY or DISTINCT ON; list the columns"
         )));
     }
     if !scope.is_known() {

@@ -34,7 +34,7 @@ pub fn check(query: &Query) -> Known {
 
 /// Looks at each part of a statement.
 struct Check {
-    /// Whether what comes next is the size of the least number of 64 bits, after its sign.
+    /// Whether what comes next is the size of the smallest number of 64 bits, after its sign.
     is_least: bool,
 }
 
@@ -154,9 +154,9 @@ fn body(part: &SetExpr) -> Known {
             let first = widths.next();
             match widths.all(|width| Some(width) == first) {
                 true => Ok(()),
-                false => Err(refused(
-                    "the rows of VALUES have different numbers of values; write NULL for those that are missing",
-                )),
+                false => {
+                    Err(refused("the rows of VALUES have different numbers of values; write NULL for missing ones"))
+                }
             }
         }
         SetExpr::SetOperation { op, set_quantifier, left, right } => {
@@ -175,7 +175,7 @@ fn body(part: &SetExpr) -> Known {
         }
         SetExpr::Table(_) => lacking("TABLE", "write SELECT * FROM"),
         SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
-            Err(refused("a trace is only read; begin with SELECT or WITH"))
+            Err(refused("a trace is read-only; start with SELECT or WITH"))
         }
     }
 }
@@ -198,7 +198,7 @@ fn of_select(select: &Select) -> Known {
         ),
     ])?;
     if select.projection.is_empty() && select.flavor == SelectFlavor::Standard {
-        return Err(refused("SELECT names no column; write * for all"));
+        return Err(refused("SELECT has no column; write * for all"));
     }
     if select.from.is_empty() && select.projection.iter().any(|item| matches!(item, SelectItem::Wildcard(_))) {
         return Err(refused("* has no table to take columns from; add FROM"));
@@ -209,7 +209,7 @@ fn of_select(select: &Select) -> Known {
     }
     for item in &select.projection {
         match item {
-            SelectItem::ExprWithAliases { .. } => return lacking("several names for a column", "give one"),
+            SelectItem::ExprWithAliases { .. } => return lacking("several names for a column", "use one"),
             SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::Expr(expr), _) => {
                 return lacking(quoted(&format!("{expr}.*")), "name the columns");
             }
@@ -217,7 +217,7 @@ fn of_select(select: &Select) -> Known {
         }
     }
     if matches!(&select.distinct, Some(Distinct::On(_))) && (select.qualify.is_some() || select.having.is_some()) {
-        return lacking("DISTINCT ON beside QUALIFY or HAVING", "put the rest into a subquery");
+        return lacking("DISTINCT ON with QUALIFY or HAVING", "put the rest into a subquery");
     }
     select.from.iter().flat_map(|table| &table.joins).try_for_each(|join| of_join(&join.join_operator))
 }
@@ -354,7 +354,7 @@ fn of_expr(expr: &Expr) -> Known {
             lacking(format!("row value {}", quoted(expr)), "compare the columns one by one, with AND between them")
         }
         Expr::Collate { .. } => lacking("COLLATE", "compare lower(text)"),
-        Expr::Overlay { .. } => lacking("OVERLAY", "put || between parts that substr gives"),
+        Expr::Overlay { .. } => lacking("OVERLAY", "join results of substr with ||"),
         Expr::CompoundFieldAccess { .. } => {
             lacking(format!("subscript {}", quoted(expr)), "substr(text, start, length) is a part of a text")
         }
@@ -389,7 +389,7 @@ fn text(pattern: &Expr, what: &str) -> Known {
             Ok(())
         }
         _ => Err(refused(format!(
-            "{what} takes a pattern that is a text of the statement, not {}; write it there, or use contains or starts_with",
+            "{what} takes a literal pattern, not {}; write a literal, or use contains or starts_with",
             quoted(pattern)
         ))),
     }

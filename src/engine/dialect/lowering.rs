@@ -308,7 +308,6 @@ fn empty() -> Option<Select> {
     }
 }
 
-/// A query from its text.
 pub fn query_of(sql: &str) -> Option<Query> {
     match Parser::parse_sql(&GenericDialect {}, sql).ok()?.pop()? {
         Statement::Query(query) => Some(*query),
@@ -316,7 +315,6 @@ pub fn query_of(sql: &str) -> Option<Query> {
     }
 }
 
-/// A table by its name.
 pub fn table(name: &str) -> Option<TableFactor> {
     let mut query = query_of(&format!(include_str!("sql/table.sql"), name = name))?;
     match query.body.as_mut() {

@@ -113,7 +113,6 @@ pub fn plain(data_type: &DataType) -> DataType {
     }
 }
 
-/// An error of a function.
 pub fn wrong(reason: impl Into<String>) -> PolarsError {
     PolarsError::ComputeError(reason.into().into())
 }
@@ -145,7 +144,7 @@ fn pattern(columns: &[Column], options: usize, is_whole: bool) -> PolarsResult<R
     built.map_err(|error| {
         let error = error.to_string();
         let reason = error.lines().last().unwrap_or_default().trim_start_matches("error: ");
-        wrong(format!("{given} is no regular expression: {reason}; correct it, or use contains for a text as it is"))
+        wrong(format!("invalid regular expression {given}: {reason}; correct it, or use contains for literal text"))
     })
 }
 
@@ -195,7 +194,7 @@ fn value_at_min(columns: &[Column]) -> PolarsResult<Column> {
     value_of(columns, false)
 }
 
-/// The first column's value where the second is greatest or least.
+/// The first column's value where the second is largest or least.
 fn value_of(columns: &[Column], descending: bool) -> PolarsResult<Column> {
     let [values, by] = columns else { return Err(wrong("a function of two columns has others")) };
     let values = values.cast(&plain(values.dtype()))?;

@@ -38,9 +38,6 @@ impl Translator<'_, '_> {
     }
 
     /// As [`Self::rewrite`], of the condition of WHERE.
-    ///
-    /// # Errors
-    /// As [`Self::rewrite`].
     pub fn rewrite_condition(&mut self, condition: Expr, scope: &Scope) -> Result<Option<Expr>, QueryError> {
         let mut parts = conjuncts(condition);
         for part in &mut parts {
@@ -76,7 +73,7 @@ impl Translator<'_, '_> {
     pub fn value(&mut self, query: &mut Query, scope: &Scope) -> Result<Expr, QueryError> {
         if let Some(word) = self.outside(query, scope) {
             return Err(refused(format!(
-                "the subquery that stands for a value depends on {word} of the row outside, which polars cannot do; join a grouped subquery"
+                "the scalar subquery depends on {word} of the outer row, which polars cannot do; join a grouped subquery"
             )));
         }
         self.subquery(query, scope)?;
@@ -88,7 +85,7 @@ impl Translator<'_, '_> {
     /// Whether a subquery has rows: its value where it depends on nothing outside, and `None` where polars joins it.
     fn exists(&mut self, query: &mut Query, scope: &Scope, place: Place) -> Result<Option<Expr>, QueryError> {
         let Some(word) = self.outside(query, scope) else {
-            let wrong = || refused("EXISTS takes a query; begin it with SELECT");
+            let wrong = || refused("EXISTS takes a query; start it with SELECT");
             let mut counted = query_of(include_str!("sql/has_rows.sql")).ok_or_else(wrong)?;
             let SetExpr::Select(select) = counted.body.as_mut() else { return Err(wrong()) };
             *super::parts::derived(select).ok_or_else(wrong)? = query.clone();
@@ -96,12 +93,12 @@ impl Translator<'_, '_> {
         };
         if place != Place::Condition {
             return Err(refused(format!(
-                "the subquery of EXISTS depends on {word} of the row outside, which polars can do only where EXISTS is a condition of WHERE by itself; use SEMI JOIN"
+                "the subquery of EXISTS depends on {word} of the outer row, which polars can do only if EXISTS is a condition of WHERE by itself; use SEMI JOIN"
             )));
         }
         if let Some(word) = self.outside_of_equal(query, scope) {
             return Err(refused(format!(
-                "polars can do EXISTS only where the subquery depends on the row outside by equal columns, not by {word} as here; use a join"
+                "polars can do EXISTS only if the subquery depends on the outer row by equal columns, not by {word}; use a join"
             )));
         }
         self.subquery(query, scope)?;
@@ -118,7 +115,7 @@ impl Translator<'_, '_> {
         }
         if let Some(word) = self.outside_of_equal(query, scope) {
             return Err(refused(format!(
-                "polars can do IN only where the subquery depends on the row outside by equal columns, not by {word} as here; use a join"
+                "polars can do IN only if the subquery depends on the outer row by equal columns, not by {word}; use a join"
             )));
         }
         self.subquery(query, scope)?;

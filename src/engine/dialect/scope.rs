@@ -42,10 +42,8 @@ pub struct Scope {
     pub merged: Vec<(String, Expr)>,
 }
 
-/// What a name means in a scope.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NameMeaning<'a> {
-    /// A column of a relation.
     Column(&'a Relation, &'a Column),
     /// Nothing that is known; it may be a column of a relation whose columns are not.
     Unknown,

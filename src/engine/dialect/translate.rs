@@ -57,7 +57,7 @@ fn parsed(sql: &str) -> Result<Query, QueryError> {
     let read = read.or_else(|error| statements(&DuckDbDialect {}).map_err(|_| unreadable(sql, &error)))?;
     match <[Statement; 1]>::try_from(read) {
         Ok([Statement::Query(query)]) => Ok(*query),
-        Ok(_) => Err(refused("it is no SELECT statement; begin with SELECT or WITH")),
+        Ok(_) => Err(refused("it is not a SELECT statement; start with SELECT or WITH")),
         Err(statements) => Err(refused(format!("these are {} statements; run one at a time", statements.len()))),
     }
 }
@@ -67,9 +67,7 @@ fn parsed(sql: &str) -> Result<Query, QueryError> {
 pub struct NamedStep {
     /// The name by which the statement reads it.
     pub name: String,
-    /// The name of the step.
     pub step: Ident,
-    /// Its columns.
     pub columns: Columns,
 }
 

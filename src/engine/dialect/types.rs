@@ -10,13 +10,12 @@ use crate::schema::ColumnType;
 /// A type of whole numbers of at most 64 bits.
 #[derive(Debug, PartialEq, Eq)]
 pub struct IntegerType {
-    /// Its name.
     pub name: &'static str,
     /// Other names of it.
     others: &'static [&'static str],
-    /// The least number.
+    /// The smallest number.
     pub least: i64,
-    /// The greatest number; that of unsigned numbers of 64 bits is the greatest that polars has here.
+    /// The largest number; that of unsigned numbers of 64 bits is the largest that polars has here.
     pub greatest: i64,
 }
 
@@ -77,7 +76,6 @@ pub enum Number {
     IntegerType,
     /// With a fixed number of digits behind the point.
     Decimal,
-    /// Floats.
     Float,
     /// Nothing that is known, or no numbers.
     Open,

@@ -8,7 +8,7 @@ use polars::prelude::{
 use super::regexps::{plain, texts, word, wrong};
 use super::types::{IntegerType, whole_named};
 
-/// A cast to a type of whole numbers, which the second argument names. The third tells how halves are rounded: those of decimals away
+/// A cast to a type of whole numbers, which the second argument names. The third shows how halves are rounded: those of decimals away
 /// from zero, those of floats to the even number.
 pub fn to_whole(columns: &[Column]) -> PolarsResult<Column> {
     cast(columns, true)

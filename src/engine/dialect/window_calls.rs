@@ -92,7 +92,7 @@ impl WindowCall {
             return Err(refused("a window that extends a named one is not known here; write it out"));
         }
         if function.null_treatment.is_some() {
-            return Err(refused(format!("polars has no {name} that ignores what is missing; filter in a subquery")));
+            return Err(refused(format!("polars has no {name} with IGNORE NULLS; filter in a subquery")));
         }
         if let FunctionArguments::List(list) = &function.args
             && list.duplicate_treatment == Some(DuplicateTreatment::Distinct)
@@ -160,9 +160,9 @@ impl WindowCall {
 fn compute_of(name: &str, given: &[&Expr]) -> Result<Compute, QueryError> {
     let whole = |at: usize, otherwise: Option<i64>| match given.get(at) {
         None => otherwise.ok_or_else(|| refused(format!("{name} lacks an argument; add it"))),
-        Some(expr) => whole_number(expr).ok_or_else(|| {
-            refused(format!("{name} takes a whole number that stands in the statement; write it there"))
-        }),
+        Some(expr) => {
+            whole_number(expr).ok_or_else(|| refused(format!("{name} takes a literal whole number; write a literal")))
+        }
     };
     Ok(match name {
         "row_number" => Compute::RowNumber,
@@ -172,7 +172,7 @@ fn compute_of(name: &str, given: &[&Expr]) -> Result<Compute, QueryError> {
         "cume_dist" => Compute::CumeDist,
         "ntile" => match whole(0, None)? {
             parts if parts > 0 => Compute::Ntile(parts),
-            _ => return Err(refused("ntile takes a number of parts above zero; give one")),
+            _ => return Err(refused("ntile takes a positive number of parts; change it")),
         },
         "lag" => Compute::Shift(whole(1, Some(1))?),
         "lead" => Compute::Shift(whole(1, Some(1))?.saturating_neg()),
@@ -219,7 +219,7 @@ fn frame_of(frame: Option<&WindowFrame>, is_unordered: bool) -> Result<Frame, Qu
             ));
         }
     };
-    let wrong = || refused("the ends of a frame are numbers that stand in the statement; write them there");
+    let wrong = || refused("the ends of a frame are literal numbers; write literals");
     let bound = |bound: &WindowFrameBound| -> Result<Bound, QueryError> {
         let distance = |expr: &Expr| match expr {
             Expr::Value(value) => match &value.value {

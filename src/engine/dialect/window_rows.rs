@@ -19,7 +19,7 @@ struct Sorted {
     places: Vec<usize>,
     values: Option<Column>,
     otherwise: Option<Column>,
-    /// Whether a partition, and a run of equal rows, begins at each row.
+    /// Whether a partition, and a run of equal rows, starts at each row.
     starts: Vec<bool>,
     peers: Vec<bool>,
     /// What the rows are ordered by, where a frame is of values.
@@ -347,7 +347,7 @@ fn counted(sorted: &Sorted, frames: &[Range<usize>]) -> Column {
     Int64Chunked::from_vec(PlSmallStr::from_static("window"), counts).into_series().into_column()
 }
 
-/// Where the greatest or least value of each frame is; the ends of frames only rise.
+/// Where the largest or least value of each frame is; the ends of frames only rise.
 fn extremes(values: &Column, frames: &[Range<usize>], is_greatest: bool) -> Vec<Option<usize>> {
     let order = values
         .as_materialized_series()
@@ -364,7 +364,7 @@ fn extremes(values: &Column, frames: &[Range<usize>], is_greatest: bool) -> Vec<
     let (mut taken, mut last) = (0, 0..0);
     let mut places = Vec::with_capacity(frames.len());
     for frame in frames {
-        // Another partition begins anew.
+        // Another partition starts anew.
         if frame.start < last.start || frame.end < last.end {
             best.clear();
             taken = frame.start;

@@ -28,7 +28,6 @@ pub enum Function {
     Whole(Operation, DataType, Vec<bool>),
     /// Of floats: their sum.
     FloatSum,
-    /// Of floats: their mean.
     FloatMean,
     /// Of numbers: their variance, with the degrees of freedom that are lost.
     Variance(u8),

@@ -37,7 +37,6 @@ impl Operation {
         }
     }
 
-    /// The operation as it is written.
     fn written(self, left: i64, right: i64) -> String {
         match self {
             Self::Add => format!("{left} + {right}"),

@@ -1,4 +1,4 @@
-//! Rows in an order that depends on the input alone, where a statement asks for none, or for one that leaves some equal.
+//! Rows in an order that depends on the input alone, where a statement requests none, or for one that leaves some equal.
 
 use std::sync::Arc;
 

@@ -105,9 +105,6 @@ impl<'a> Pass<'a> {
     }
 
     /// The tables of the groupings; `None` where a sum is out of range, or a value could not be computed.
-    ///
-    /// # Errors
-    /// When polars cannot build a table.
     pub fn finish(self) -> Result<Option<Vec<DataFrame>>> {
         if self.failed {
             return Ok(None);
@@ -118,7 +115,6 @@ impl<'a> Pass<'a> {
 
 /// Groupings that can be worked out of one another.
 struct Family<'a> {
-    /// All keys that any of them has.
     keys: Vec<&'a Value>,
     groupings: Vec<usize>,
 }

@@ -49,12 +49,10 @@ pub struct Wanted<'a> {
     pub summed: Vec<&'a Value>,
     /// Those of them of which there is the deviation.
     pub squared: BTreeSet<&'a Value>,
-    /// Values of which all are kept.
     pub kept: Vec<&'a Value>,
 }
 
 impl<'a> Wanted<'a> {
-    /// What any of these wants.
     pub fn by_any<'w>(all: impl Iterator<Item = &'w Self> + Clone) -> Self
     where
         'a: 'w,

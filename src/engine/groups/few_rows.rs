@@ -25,9 +25,6 @@ impl FewRows {
     }
 
     /// Adds what still waits.
-    ///
-    /// # Errors
-    /// As [`add`].
     pub fn finish(self, pass: &mut TablePass<'_>) -> Result<()> {
         add(pass, self.0.into_inner().unwrap_or_else(PoisonError::into_inner))
     }

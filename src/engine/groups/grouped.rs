@@ -16,7 +16,6 @@ use crate::columns::frames::categorical;
 /// Groups of which more would take more memory than the rows: then the engine had better do it.
 pub const MAX_GROUPS: usize = 1 << 18;
 
-/// The groups of one grouping.
 pub struct Groups<'a> {
     grouping: &'a Grouping,
     /// The shared dictionary, which is forgotten when nobody holds it, and the codes with it.
@@ -83,9 +82,6 @@ impl<'a> Groups<'a> {
     }
 
     /// The table, one row per group in the order of the keys; `None` where a sum is out of range, or there are too many.
-    ///
-    /// # Errors
-    /// When polars cannot build it.
     pub fn finish(mut self) -> Result<Option<DataFrame>> {
         if self.are_too_many() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Plain groupings in a statement, worked out without the engine: exact, in one pass over the rows and with every core.
+//! Plain groupings in a statement, worked out without the engine: exact, in one skip the rows and with every core.
 
 mod accumulate;
 mod counted;

@@ -18,11 +18,10 @@ pub enum Aggregate {
     Counted(Value),
     /// Sum of integers.
     Sum(Value),
-    /// The least of them.
+    /// The smallest of them.
     Min(Value),
-    /// The greatest of them.
+    /// The largest of them.
     Max(Value),
-    /// Their median.
     Median(Value),
     /// One of their quantiles, in thousandths, interpolated.
     Quantile(Value, u16),
@@ -42,9 +41,7 @@ pub enum Output {
 /// A common table expression that groups rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grouping {
-    /// Its name.
     pub name: String,
-    /// The table that is grouped.
     pub table: &'static Table,
     /// What must be true.
     pub filters: BTreeSet<Value>,
@@ -77,7 +74,7 @@ pub fn recognize_all(sql: &str) -> Option<Recognized> {
     recognize_over(sql, &|_| true)
 }
 
-/// Tells which tables are grouped here.
+/// Selects which tables are grouped here.
 type GroupableTables<'a> = dyn Fn(&Table) -> bool + 'a;
 
 fn recognize_over(sql: &str, may: &GroupableTables<'_>) -> Option<Recognized> {

@@ -26,9 +26,6 @@ type Grouped = Vec<(String, DataFrame)>;
 
 /// The statement without the groupings that can be worked out here, and the tables that stand for them; `None` where
 /// the engine had better run all of it.
-///
-/// # Errors
-/// When a table cannot be read.
 pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
     let Some(Recognized { groupings, sql }) = recognize(sql) else { return Ok(None) };
     let mut rest = referenced_columns(&sql);
@@ -85,7 +82,7 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
     all.finish()
 }
 
-/// The columns of a table that a pass over it reads.
+/// The columns of a table that a skip it reads.
 pub fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<&'static str> {
     let mut columns = pass.columns();
     if columns.iter().all(|name| is_identity(name)) {
@@ -96,9 +93,6 @@ pub fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<
 }
 
 /// Adds the rows of a piece of a table to a pass.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn add_pieces(
     pass: &mut TablePass<'_>,
     member: &TraceProcess,
@@ -109,10 +103,7 @@ pub fn add_pieces(
 }
 
 /// Adds the rows of a table of a process, in parts that are each added to a pass of their own; few rows wait for others. The workers are not those of
-/// the pool: one that waits for what is computed of its rows would begin the next part, and so on, on the same stack.
-///
-/// # Errors
-/// When they cannot be read.
+/// the pool: one that waits for what is computed of its rows would start the next part, and so on, on the same stack.
 pub fn add_rows<'a>(
     frame: &LazyFrame,
     member: &TraceProcess,

@@ -140,9 +140,6 @@ impl<'a> Passes<'a> {
     }
 
     /// The tables of the groupings; of those whose sums are out of range there are none.
-    ///
-    /// # Errors
-    /// When polars cannot build a table.
     pub fn finish(self) -> Result<Tables<'a>> {
         let finish = |rows: RowGroupings<'a>| {
             let mut all = rows.all.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -160,7 +157,6 @@ impl<'a> Passes<'a> {
 pub struct Tables<'a>(BTreeMap<Kind<'a>, DataFrame>);
 
 impl Tables<'_> {
-    /// The table of a grouping.
     pub fn get(&self, grouping: &Grouping) -> Option<&DataFrame> {
         self.0.iter().find(|(known, _)| **known == kind(grouping)).map(|(_, frame)| frame)
     }

@@ -18,7 +18,7 @@ impl Default for Statistics {
 }
 
 impl Statistics {
-    /// Adds an integer where nobody asks for the deviation.
+    /// Adds an integer where nobody requests the deviation.
     pub fn add(&mut self, value: i64) {
         self.count += 1;
         self.sum += i128::from(value);
@@ -59,12 +59,12 @@ impl Statistics {
         i64::try_from(self.sum).map(Some).map_err(|_| OutOfRange)
     }
 
-    /// The least; `None` of nothing.
+    /// The smallest; `None` of nothing.
     pub fn min(&self) -> Option<i64> {
         (self.count > 0).then_some(self.min)
     }
 
-    /// The greatest; `None` of nothing.
+    /// The largest; `None` of nothing.
     pub fn max(&self) -> Option<i64> {
         (self.count > 0).then_some(self.max)
     }

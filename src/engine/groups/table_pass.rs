@@ -1,4 +1,4 @@
-//! One pass over a table for all groupings of it, whichever of its rows they take.
+//! One skip a table for all groupings of it, whichever of its rows they take.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,9 +64,6 @@ impl<'a> TablePass<'a> {
     }
 
     /// The tables of the groupings in their order; `None` where a sum is out of range, or a value could not be computed.
-    ///
-    /// # Errors
-    /// When polars cannot build a table.
     pub fn finish(self) -> Result<Option<Vec<DataFrame>>> {
         let mut tables = vec![DataFrame::empty(); self.groupings];
         for rows in self.passes {

@@ -9,7 +9,6 @@ use sqlparser::ast::{
 
 use crate::schema::{ColumnType, Table};
 
-/// What kind of values there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Integers of 64 bits.
@@ -29,7 +28,6 @@ pub struct Value {
     pub text: String,
     /// The columns that it is made of.
     pub columns: BTreeSet<&'static str>,
-    /// What it is.
     pub kind: Kind,
 }
 
@@ -51,7 +49,7 @@ impl Value {
         !self.columns.contains(self.text.as_str())
     }
 
-    /// What an expression says of the values that `resolve` knows by name; `None` where it is more than is sure to be the
+    /// What an expression states about the values that `resolve` knows by name; `None` where it is more than is sure to be the
     /// same here as in the engine.
     pub fn from_expr(expr: &Expr, resolve: &dyn Fn(&Expr) -> Option<Self>) -> Option<Self> {
         let of = |expr: &Expr| Self::from_expr(expr, resolve);

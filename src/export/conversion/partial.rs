@@ -1,4 +1,4 @@
-//! The directory in which a conversion grows. It lies beside the output, outlives an interruption, and is no dataset.
+//! The directory in which a conversion grows. It lies next to the output, outlives an interruption, and is no dataset.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};

@@ -1,4 +1,4 @@
-//! What a conversion was made of, kept beside its tables, so that the next one knows what it can take over.
+//! What a conversion was made of, kept next to its tables, so that the next one knows what it can take over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,7 +14,7 @@ use crate::schema::Table;
 use crate::trace::{Trace, TraceProcess};
 
 /// Name of the file in a directory that `convert` wrote. Programs that read whole directories of tables leave out names
-/// that begin so.
+/// that start so.
 pub const CONVERSION: &str = "_conversion.json";
 
 /// What all processes of a conversion have in common.
@@ -52,7 +52,7 @@ impl Key {
 /// A process that was written, and from what.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// Hash of all that its rows depend on beside the files: its numbers in the trace and the facts about it.
+    /// Hash of all that its rows depend on next to the files: its numbers in the trace and the facts about it.
     pub identity: String,
     /// The files it was read from, as they were before.
     pub inputs: Vec<FileIdentity>,
@@ -110,9 +110,6 @@ impl Conversion {
     }
 
     /// Writes what [`Conversion::read`] reads.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn text(&self) -> Result<String> {
         let mut written = self.clone();
         if written.key.format == TableFormat::Parquet {
@@ -142,7 +139,7 @@ impl Record {
     }
 }
 
-/// Hash of all that the rows of a process depend on beside its files.
+/// Hash of all that the rows of a process depend on next to its files.
 ///
 /// # Errors
 /// Never in practice: facts are plain texts and numbers.
@@ -158,9 +155,6 @@ pub fn identity(trace: &Trace, member: &TraceProcess) -> Result<String> {
 }
 
 /// The files of a process as they are now.
-///
-/// # Errors
-/// When one cannot be read.
 pub fn inputs(member: &TraceProcess) -> Result<Vec<FileIdentity>> {
     member.files.iter().map(|path| FileIdentity::compute(path)).collect()
 }

@@ -17,7 +17,6 @@ pub struct RecordingSource {
     report: Mutex<ReadReport>,
 }
 
-/// What was reported.
 #[derive(Clone, Debug, Default)]
 pub struct ReadReport {
     /// Anomalies by table.

@@ -5,7 +5,7 @@
 /// Numbers that are packed together, and the shortest run that is written as one.
 const GROUP: usize = 8;
 
-/// Bits that the greatest of the numbers takes, at least one.
+/// Bits that the largest of the numbers takes, at least one.
 pub fn bit_width(greatest: u32) -> u32 {
     (u32::BITS - greatest.leading_zeros()).max(1)
 }

@@ -27,7 +27,7 @@ pub fn counter_questions() -> Vec<QueryRequest> {
 /// Prefix of the rules that are about bottlenecks of `share/bottlenecks.toml`.
 const PREFIX: &str = "kernel_";
 
-/// Time of a kernel in the trace, if it is in it, and its share of all kernels there; else of those that were counted.
+/// Time of a kernel in the trace, if it is in it, and its share of all kernels there; otherwise of those that were counted.
 fn time_of(case: &RuleContext<'_>, kernel: &str, counted: &BTreeMap<String, i64>) -> (i64, f64) {
     let question = kernels();
     let rows = case.rows(&question);

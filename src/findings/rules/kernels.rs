@@ -1,4 +1,4 @@
-//! Kernels that dominate, vary, or begin slowly.
+//! Kernels that dominate, vary, or start slowly.
 
 use super::per_gpu::per_gpu;
 use super::time::time_question;

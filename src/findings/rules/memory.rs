@@ -193,7 +193,7 @@ pub fn leak(case: &RuleContext<'_>) -> Vec<Observation> {
     ]
 }
 
-/// Memory that is allocated and given back again and again.
+/// Memory that is allocated and freed again and again.
 pub fn allocation_churn(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = churn();
     let rows = case.rows(&question);

@@ -1,4 +1,4 @@
-//! The rules, by what they look at. Each asks its questions and says what it observes; thresholds and texts are in
+//! The rules, by what they look at. Each asks its questions and states what it observes; thresholds and texts are in
 //! `share/rules/`.
 
 mod communication;
@@ -22,11 +22,9 @@ pub use time::{idle, time_question};
 use super::query_request::QueryRequest;
 use super::rule_context::{Observation, RuleContext};
 
-/// A rule.
 pub struct Rule {
     /// Its id, by which the rule book knows it.
     pub id: &'static str,
-    /// What it asks.
     pub asks: fn() -> Vec<QueryRequest>,
     /// What it observes.
     pub judge: fn(&RuleContext<'_>) -> Vec<Observation>,

@@ -30,7 +30,7 @@ pub fn work_outside_ranges(case: &RuleContext<'_>) -> Vec<Observation> {
     let question = coverage();
     let rows = case.rows(&question);
     let of = |launch: &str| rows.places().find(|row| rows.text(*row, "launch") == Some(launch));
-    // Where there are no ranges at all, nobody asked for them.
+    // Where there are no ranges at all, nobody requested them.
     let (Some(_), Some(outside)) = (of("range"), of("outside")) else { return Vec::new() };
     let pct = rows.number(outside, "pct").unwrap_or_default();
     let Some(priority) = case.priority(pct, "pct") else { return Vec::new() };

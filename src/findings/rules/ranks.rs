@@ -29,7 +29,7 @@ const REASONS: [(&str, &str); 5] = [
     ("compute", "it computes longer"),
 ];
 
-/// Whether the GPUs may be of one job: those that wait for each other begin and end together, so that no span is many times as
+/// Whether the GPUs may be of one job: those that wait for each other start and end together, so that no span is many times as
 /// long as another. Others are separate runs that were put side by side.
 fn belong_together(case: &RuleContext<'_>) -> bool {
     let question = time_question();

@@ -63,7 +63,7 @@ fn idle_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> i64 {
     rows.integer(row, "idle_ns").unwrap_or_default().saturating_sub(broken_ns).max(0)
 }
 
-/// The longest stretch of a row, without gaps that are none: then that of the longest gaps with its cause.
+/// The longest interval of a row, without gaps that are none: then that of the longest gaps with its cause.
 fn longest_ns(case: &RuleContext<'_>, rows: &Rows<'_>, row: usize) -> Option<i64> {
     let (gpu, cause) = (gpu_of(rows, row), rows.text(row, "cause"));
     if case.spans.broken_of(gpu, cause.unwrap_or_default()).1 == 0 {

@@ -5,13 +5,10 @@ use csv::{ByteRecord, ReaderBuilder};
 /// Columns that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Col {
-    /// Code object.
     CodeObject,
-    /// Address in it.
     Address,
     /// Instruction, or a symbol behind a semicolon.
     Instruction,
-    /// Hits.
     Hits,
     /// Cycles of latency.
     Latency,

@@ -1,4 +1,4 @@
-//! The instructions of a file, with the kernels that its symbols begin.
+//! The instructions of a file, with the kernels that its symbols start.
 
 use std::path::Path;
 
@@ -18,9 +18,7 @@ pub struct Row {
     pub ordinal: i64,
     /// Position of its kernel among those of the listing.
     pub kernel: Option<usize>,
-    /// Code object.
     pub code_object: Option<i64>,
-    /// Address in it.
     pub address: Option<i64>,
     /// With its operands.
     pub instruction: String,
@@ -70,7 +68,7 @@ impl Listing {
     pub fn read(path: &Path, shown: &str) -> Result<Self> {
         let (first, mut records) = start(&CsvFile { path: path.to_owned(), shown: shown.to_owned() })?;
         let header = Header::from_record(&first)
-            .context("the header is no longer the one that was looked at first; was the file written to?")?;
+            .context("the header changed while the file was read; wait until the profiler has finished")?;
         let mut listing = Self { unknown: header.unknown.clone(), ..Self::default() };
         let mut record = ByteRecord::new();
         let (mut ordinal, mut kernel, mut wrong) = (0, None, None);
@@ -104,7 +102,7 @@ impl Listing {
         }
         if let Some(wrong) = wrong {
             let (bad, rows) = (listing.bad, ordinal);
-            let reason = format!("{bad} of {rows} rows cannot be understood and are left out; the first is {wrong}");
+            let reason = format!("{bad} of {rows} rows cannot be parsed and are excluded; the first is {wrong}");
             listing.damage.insert(0, reason);
         }
         Ok(listing)
@@ -142,8 +140,8 @@ impl Fields<'_> {
         let (fields, width) = (self.record.len(), self.header.width);
         if fields != width {
             let lines = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count();
-            let unclosed = if lines > 0 { "; a quote is not closed" } else { "" };
-            return Err(format!("{fields} fields where the header has {width}{unclosed}"));
+            let unclosed = if lines > 0 { "; unclosed quote" } else { "" };
+            return Err(format!("{fields} fields, but the header has {width}{unclosed}"));
         }
         Ok(Row {
             ordinal,
@@ -188,7 +186,7 @@ impl Fields<'_> {
             .ok()
             .filter(|value| (0..=most).contains(value))
             .map(Some)
-            .ok_or_else(|| format!("{:?} is no number of hits, cycles or bytes", shown()))
+            .ok_or_else(|| format!("{:?} is not a number of hits, cycles or bytes", shown()))
     }
 }
 
@@ -240,7 +238,7 @@ mod tests {
         ));
         assert_eq!((found.rows.len(), found.bad), (1, 3));
         assert_eq!((found.rows[0].address, found.rows[0].ordinal), (Some(16), 4));
-        let first = "3 of 4 rows cannot be understood and are left out; the first is f:2: \"x\" is no number of hits, cycles or bytes";
+        let first = "3 of 4 rows cannot be parsed and are excluded; the first is f:2: \"x\" is not a number of hits, cycles or bytes";
         assert_eq!(found.damage, [first]);
     }
 }

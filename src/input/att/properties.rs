@@ -6,7 +6,7 @@ use super::header::is_header;
 use super::listing::Listing;
 use crate::analysis::instructions::{Instruction, InstructionRules, attribute, innermost, outermost};
 
-/// What is recognised can be read; every row is an instruction, a symbol, bad or a note; waits are split among operations
+/// What is recognized can be read; every row is an instruction, a symbol, bad or a note; waits are split among operations
 /// before them; links of a chain are in it.
 pub fn att_listing(bytes: &[u8]) {
     let Ok(mut stored) = tempfile::NamedTempFile::new() else { return };
@@ -19,7 +19,7 @@ pub fn att_listing(bytes: &[u8]) {
         assert!(read.is_ok());
     }
     let Ok(listing) = read else { return };
-    assert_eq!(listing.bad > 0, listing.damage.iter().any(|cause| cause.contains("cannot be understood")));
+    assert_eq!(listing.bad > 0, listing.damage.iter().any(|cause| cause.contains("cannot be parsed")));
     let ordinals: Vec<i64> = listing.rows.iter().map(|row| row.ordinal).collect();
     assert!(ordinals.is_sorted_by(|one, other| one < other));
     let rows: Vec<Instruction<'_>> = listing

@@ -42,7 +42,7 @@ struct AttSource {
 pub fn find(path: &Path, shown: &str, name: &str) -> Result<Opened> {
     let listing = Listing::read(path, shown)?;
     if let (true, Some(cause)) = (listing.rows.is_empty() && listing.bad > 0, listing.damage.first()) {
-        bail!("no row can be understood: {cause}");
+        bail!("no row can be parsed: {cause}");
     }
     let capture = name.strip_suffix(".gz").unwrap_or(name);
     let capture = capture.strip_suffix(".csv").unwrap_or(capture);
@@ -97,16 +97,16 @@ fn notes(listing: &Listing, shown: &str) -> Vec<Anomaly> {
     };
     let mut notes = Vec::new();
     if listing.rows.iter().all(|row| row.hits == 0) {
-        let detail = "no wavefront of the dispatch ran on the compute unit that was traced; choose another with \
-                      --att-target-cu, or have all run there with HSA_CU_MASK";
+        let detail = "no wavefront of the dispatch ran on the traced compute unit; choose another with \
+                      --att-target-cu, or pin all wavefronts to it with HSA_CU_MASK";
         notes.push(note("no_waves_traced", Severity::Warning, listing.rows.len(), detail.to_owned()));
     }
     if !listing.unknown.is_empty() {
-        let detail = format!("columns that are not known were not read: {}", listing.unknown.join(", "));
+        let detail = format!("unknown columns were ignored: {}", listing.unknown.join(", "));
         notes.push(note("unknown_column", Severity::Info, listing.unknown.len(), detail));
     }
     if listing.lossy > 0 {
-        let detail = "texts hold bytes that are not UTF-8; they appear as U+FFFD".to_owned();
+        let detail = "texts contain invalid UTF-8, shown as U+FFFD".to_owned();
         notes.push(note("invalid_utf8", Severity::Info, usize::try_from(listing.lossy).unwrap_or(usize::MAX), detail));
     }
     notes

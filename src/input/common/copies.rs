@@ -29,9 +29,6 @@ pub fn put_copy_gpus(builder: &mut TableBuilder<'_>, source: &Int64Chunked, dest
 }
 
 /// The column `direction` for copies with these names and agents.
-///
-/// # Errors
-/// When polars cannot build the column.
 pub fn direction_column<'n>(
     process: &Process,
     names: impl Iterator<Item = Option<&'n str>>,
@@ -54,7 +51,7 @@ fn gpus(process: &Process, source: Option<i64>, destination: Option<i64>) -> Cop
     }
 }
 
-/// The direction by the recorded name, else by the types of the agents; device to device between two GPUs is P2P.
+/// The direction by the recorded name, otherwise by the types of the agents; device to device between two GPUs is P2P.
 fn direction(name: Option<&str>, process: &Process, source: Option<i64>, destination: Option<i64>) -> &'static str {
     let between_gpus = matches!(gpus(process, source, destination), (Some(_), Some(_)));
     let name = name.unwrap_or_default().to_ascii_uppercase();

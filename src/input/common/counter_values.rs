@@ -17,15 +17,12 @@ pub fn with_values(builder: &mut TableBuilder<'_>, frame: DataFrame) -> Result<D
     if missing == 0 {
         return Ok(frame);
     }
-    let detail = "counter values are missing or no numbers (nan, inf); they are left out";
+    let detail = "counter values are missing or not finite (nan, inf); excluded";
     builder.note("missing_value", Severity::Warning, missing, None, detail);
     Ok(frame.filter(&known)?)
 }
 
 /// Assembles one row per hardware instance, numbered in recorded order.
-///
-/// # Errors
-/// When a column is missing.
 pub fn put_counter_instances(builder: &mut TableBuilder<'_>, instances: DataFrame) -> Result<()> {
     let ordinal =
         int_range(lit(0), len(), 1, DataType::Int64).over([col("pass"), col("dispatch_id"), col("counter")])?;
@@ -38,9 +35,6 @@ pub fn put_counter_instances(builder: &mut TableBuilder<'_>, instances: DataFram
 }
 
 /// Assembles one row per counter of a dispatch.
-///
-/// # Errors
-/// When a column is missing.
 pub fn put_counters(builder: &mut TableBuilder<'_>, instances: DataFrame) -> Result<()> {
     let grouped = instances
         .lazy()

@@ -31,7 +31,7 @@ impl<R: BufRead> Read for GzipText<R> {
                 None => {}
                 Some(MAGIC) => self.0 = Some(GzDecoder::new(rest)),
                 Some(_) => {
-                    return Err(Error::new(ErrorKind::InvalidData, "other bytes follow the compressed data"));
+                    return Err(Error::new(ErrorKind::InvalidData, "trailing bytes after the compressed data"));
                 }
             }
         }
@@ -58,11 +58,11 @@ fn explained(error: Error) -> Error {
     let said = error.to_string();
     let meant = match error.kind() {
         ErrorKind::Interrupted => return error,
-        ErrorKind::UnexpectedEof => format!("the compressed data end early: {said}"),
+        ErrorKind::UnexpectedEof => format!("the compressed data is truncated: {said}"),
         ErrorKind::InvalidInput if said.contains("checksum") => {
-            "the checksum of the compressed data is that of another text".to_owned()
+            "the checksum of the compressed data does not match".to_owned()
         }
-        ErrorKind::InvalidInput | ErrorKind::InvalidData => format!("the compressed data are damaged: {said}"),
+        ErrorKind::InvalidInput | ErrorKind::InvalidData => format!("the compressed data is damaged: {said}"),
         _ => return error,
     };
     Error::new(error.kind(), meant)
@@ -105,12 +105,12 @@ mod tests {
     fn damage_is_called_by_its_name() {
         let whole = packed(&b"a text ".repeat(1000));
         let said = |bytes: &[u8]| unpacked(bytes, 512).1.unwrap();
-        assert!(said(&whole[..whole.len() - 9]).starts_with("the compressed data end early"));
-        assert!(said(&whole[..whole.len() - 2]).starts_with("the compressed data end early"));
+        assert!(said(&whole[..whole.len() - 9]).starts_with("the compressed data is truncated"));
+        assert!(said(&whole[..whole.len() - 2]).starts_with("the compressed data is truncated"));
         let mut other = whole.clone();
         other[whole.len() - 6] ^= 1;
-        assert_eq!(said(&other), "the checksum of the compressed data is that of another text");
-        assert_eq!(said(&[whole.as_slice(), b"more"].concat()), "other bytes follow the compressed data");
+        assert_eq!(said(&other), "the checksum of the compressed data does not match");
+        assert_eq!(said(&[whole.as_slice(), b"more"].concat()), "trailing bytes after the compressed data");
         let mut torn = whole.clone();
         torn[12] ^= 0xff;
         assert!(!said(&torn).starts_with("other bytes"));

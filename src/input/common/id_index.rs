@@ -19,21 +19,21 @@ impl Default for IdIndex {
 pub enum IdIndex {
     /// Ids `first..first + length` in order.
     Contiguous {
-        /// The least id.
+        /// The smallest id.
         first: i64,
         /// Number of ids.
         length: usize,
     },
     /// Ids that rise, with gaps: an id's position is how many are there before it.
     Rising {
-        /// The least id.
+        /// The smallest id.
         first: i64,
         /// For every 64 ids from the first on, which of them are there and how many were there before.
         words: Vec<(u64, u32)>,
     },
     /// Positions by `id - first`.
     Table {
-        /// The least id.
+        /// The smallest id.
         first: i64,
         /// Position, or `u32::MAX` for an id that is not there.
         positions: Vec<u32>,

@@ -9,17 +9,17 @@ use signal_hook::low_level::emulate_default_handler;
 
 type CleanupAction = Box<dyn FnOnce() + Send>;
 
-/// What is to be done, by the order in which it was asked for.
+/// What is to be done, by the order in which it was requested.
 static ACTS: Mutex<BTreeMap<u64, CleanupAction>> = Mutex::new(BTreeMap::new());
 static WATCH: Once = Once::new();
 
-/// Something that is done when SIGHUP, SIGINT or SIGTERM ends the program, as long as this is kept. What was asked for last is
+/// Something that is done when SIGHUP, SIGINT or SIGTERM ends the program, as long as this is kept. What was requested last is
 /// done first. Then the signal ends the program, as its convention is.
 #[derive(Debug)]
 pub struct AtInterruption(u64);
 
 impl AtInterruption {
-    /// Asks for it.
+    /// Requests it.
     pub fn new(act: impl FnOnce() + Send + 'static) -> Self {
         WATCH.call_once(watch);
         let mut acts = ACTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +53,7 @@ fn watch() {
     }
 }
 
-/// A bit for every signal that is ignored, by what the system says of a process.
+/// A bit for every signal that is ignored, by what the system states about a process.
 fn ignored_signals(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)

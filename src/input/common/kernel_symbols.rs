@@ -1,7 +1,7 @@
 //! Names of kernel symbols in four forms, the category of each, and the way from kernel ids to them.
 //!
 //! A process may list thousands of symbols of which it runs a few, and folding and categorising a name is costly: forms are
-//! made when they are asked for, of dispatches only for the kernels that ran.
+//! made when they are requested, of dispatches only for the kernels that ran.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -31,9 +31,7 @@ struct Symbol {
 pub struct NameForms {
     /// Full display names.
     pub kernel_name: Vec<Option<String>>,
-    /// Short names.
     pub short_name: Vec<Option<String>>,
-    /// Base names.
     pub base_name: Vec<Option<String>>,
     /// Mangled names without `.kd`.
     pub mangled_name: Vec<Option<String>>,
@@ -80,7 +78,6 @@ impl SymbolNames {
         self.symbols.push(Symbol { full, short, mangled });
     }
 
-    /// The wanted forms of all names.
     pub fn forms(&self, categories: &CategoryRules, wants: &Wants<'_>) -> NameForms {
         let made = forms_of(&self.symbols, |symbol| symbol.forms(categories, wants));
         let mut forms = NameForms::default();

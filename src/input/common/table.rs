@@ -29,7 +29,7 @@ pub struct TableBuilder<'a> {
 
 /// The column of sizes.
 const BYTES: &str = "bytes";
-/// The greatest size that is taken for one: all that processors can address.
+/// The largest size that is taken for one: all that processors can address.
 const MAX_BYTES: i64 = 1 << 48;
 
 fn is_absurd(size: i64) -> bool {
@@ -209,7 +209,7 @@ impl<'a> TableBuilder<'a> {
             Severity::Warning,
             count,
             first,
-            "rows name an agent without info row; they count on no gpu",
+            "rows refer to an unknown agent; excluded from GPU time",
         );
     }
 
@@ -220,7 +220,7 @@ impl<'a> TableBuilder<'a> {
     pub fn finish(mut self) -> Result<Rows> {
         let key = self.table.key.last().and_then(|key| self.columns.get(key)?.i64().ok());
         let first = key.and_then(|ids| self.absurd_sizes.iter().filter_map(|row| ids.get(*row)).min());
-        let detail = "sizes are negative or more than 256 TiB, which is no memory; they count as unknown, or as 0";
+        let detail = "sizes are negative or above 256 TiB; they count as unknown, or as 0";
         self.note("absurd_size", Severity::Warning, self.absurd_sizes.len(), first, detail);
         let columns = self
             .wanted
@@ -250,13 +250,13 @@ pub fn remembering<T: Copy, F: Fn(Option<i64>) -> T>(
     })
 }
 
-/// How many rows are marked, and the least of their ids.
+/// How many rows are marked, and the smallest of their ids.
 pub fn count_first(marks: impl Iterator<Item = bool>, ids: &Int64Chunked) -> (usize, Option<i64>) {
     let rows: Vec<usize> = marks.enumerate().filter(|(_, marked)| *marked).map(|(row, _)| row).collect();
     count_rows(&rows, ids)
 }
 
-/// How many rows there are, and the least of their ids.
+/// How many rows there are, and the smallest of their ids.
 pub fn count_rows(rows: &[usize], ids: &Int64Chunked) -> (usize, Option<i64>) {
     (rows.len(), rows.iter().filter_map(|row| ids.get(*row)).min())
 }

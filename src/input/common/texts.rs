@@ -35,7 +35,6 @@ impl Texts {
         texts.filter(|(_, text)| text.as_deref().is_some_and(&test)).map(|(id, _)| *id).collect()
     }
 
-    /// The text of an id.
     pub fn get(&self, id: Option<i64>) -> Option<&str> {
         self.position(id).and_then(|position| self.values.get(position)).and_then(Option::as_deref)
     }

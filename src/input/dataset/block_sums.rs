@@ -42,9 +42,6 @@ impl TryFrom<String> for BlockSums {
 
 impl BlockSums {
     /// Those of a file as it is now.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn compute(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let mut sums = Vec::new();
@@ -98,9 +95,6 @@ impl<'a> BlockCheck<'a> {
     }
 
     /// Compares all blocks.
-    ///
-    /// # Errors
-    /// As [`BlockCheck::bytes`].
     pub fn all(&mut self) -> Result<()> {
         self.bytes(0..self.sums.0.len() as u64 * BLOCK_BYTES)
     }

@@ -22,12 +22,11 @@ pub fn notes(directory: &Path, shown: &str, manifest: &Manifest) -> Vec<Anomaly>
         detail,
     };
     let selection = Some(&manifest.selection).filter(|selection| !selection.is_empty()).map(|selection| {
-        let detail = format!("the dataset holds what {} chose, not the whole trace", selection.join(" "));
+        let detail = format!("the dataset is filtered by {} and not the whole trace", selection.join(" "));
         note("selected_dataset", shown.to_owned(), detail)
     });
     let foreign = foreign_files(directory, manifest).into_iter().map(|path| {
-        let detail =
-            "not in the manifest of the dataset in whose folder it lies, so that it is not read; move it elsewhere";
+        let detail = "not in the manifest of its dataset, so it is ignored; move it elsewhere";
         note("unlisted_file", path.display().to_string(), detail.to_owned())
     });
     selection.into_iter().chain(foreign).collect()
@@ -46,7 +45,7 @@ fn foreign_files(directory: &Path, manifest: &Manifest) -> Vec<PathBuf> {
     foreign
 }
 
-/// Whether the name of a file is one of data: what programs keep beside it is none.
+/// Whether the name of a file is one of data: what programs keep next to it is none.
 fn is_of_traces(path: &Path) -> bool {
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     name.ends_with(".parquet") || promise(&name).is_some() || is_archive(&name)

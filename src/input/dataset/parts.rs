@@ -116,7 +116,7 @@ fn check(path: &Path, stored: &StoredProcess, table: &'static Table, columns: &B
     ensure!(is_own, "it is a part of another rank");
     // Other programs may write a part anew; this one would have changed the manifest with it.
     let is_as_written = said("wavesieve.table").is_none() || stored.bytes.get(table.name).is_none_or(|b| *b == length);
-    ensure!(is_as_written, "it has {length} bytes, and not those that were written");
+    ensure!(is_as_written, "its size is {length} bytes, which differs from the manifest");
     if let Some(blocks) = &mut blocks {
         for group in metadata.metadata().row_groups() {
             let chunks = group.columns().iter().filter(|chunk| columns.contains(chunk.column_descr().name()));

@@ -50,7 +50,6 @@ const MEMORY_BYTES_OF_VALUE: u64 = 16;
 pub struct Manifest {
     /// [`DATASET_FORMAT`].
     pub format: String,
-    /// Version of the layout.
     pub layout_version: u32,
     /// Version of the program that wrote it.
     pub tool_version: String,
@@ -116,7 +115,7 @@ impl Manifest {
         let path = directory.join(MANIFEST);
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let manifest: Self = serde_json::from_str(&text)
-            .with_context(|| format!("{} is no manifest of this version; convert again", path.display()))?;
+            .with_context(|| format!("{} is not a manifest of this version; convert again", path.display()))?;
         if manifest.layout_version != LAYOUT_VERSION {
             bail!(
                 "{} has layout version {}, this program reads {LAYOUT_VERSION}; convert again",
@@ -208,7 +207,7 @@ struct PartState {
 }
 
 impl DatasetSource {
-    /// Reads from below `directory`; `same_categories` tells whether the rules in force are those of the writing.
+    /// Reads from below `directory`; `same_categories` shows whether the rules in force are those of the writing.
     pub fn new(directory: &Path, stored: StoredProcess, same_categories: bool) -> Self {
         let (directory, inspected, content) = (directory.to_owned(), Mutex::default(), OnceLock::new());
         Self { directory, stored, same_categories, opened_with: BTreeMap::new(), inspected, content }

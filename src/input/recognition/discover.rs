@@ -39,11 +39,11 @@ impl Candidate {
 pub enum Problem {
     /// Traces may be missing, as of a directory that cannot be listed or a link with the name of a trace that leads nowhere.
     Lost(String),
-    /// Nothing tells that it was a trace: a link to any other document that is gone.
+    /// Nothing shows that it was a trace: a link to any other document that is gone.
     DeadLink(String),
 }
 
-/// Begin of the names of files and directories that are being written.
+/// Start of the names of files and directories that are being written.
 pub const UNFINISHED: &str = ".wavesieve-";
 
 /// Whether a file or directory of this name is being written, or was when its writer was ended.
@@ -207,7 +207,7 @@ fn entries(directory: &Path) -> (Vec<PathBuf>, Option<io::Error>) {
     (paths, problem)
 }
 
-/// Whether a link leads to a directory that it lies in, so that following it would find what lies beside the input.
+/// Whether a link leads to a directory that it lies in, so that following it would find what lies next to the input.
 fn leads_up(link: &Path) -> bool {
     let lies_in = link.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
     let lies_in = lies_in.and_then(|parent| parent.canonicalize().ok());

@@ -85,25 +85,20 @@ pub struct Shared {
 
 /// Files that are read together.
 pub trait Group: Send + Sync {
-    /// Path of the only file, else a pattern that matches all.
+    /// Path of the only file, otherwise a pattern that matches all.
     fn shown(&self) -> &str;
 
-    /// The files.
     fn files(&self) -> Vec<PathBuf>;
 
     /// Files that are not read, as others hold the same.
     fn repeated(&self) -> &[String];
 
     /// Opens the capture.
-    ///
-    /// # Errors
-    /// When a file cannot be read.
     fn open(&self) -> Result<Opened>;
 }
 
 /// What a capture holds.
 pub struct Opened {
-    /// Its processes.
     pub processes: Vec<ProcessInput>,
     /// Anomalies of the capture as a whole.
     pub notes: Vec<Anomaly>,

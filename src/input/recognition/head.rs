@@ -27,7 +27,7 @@ pub fn is_tar(head: &[u8]) -> bool {
 }
 
 /// What is said of a tar archive.
-pub const TAR_ARCHIVE: &str = "a tar archive, which is not read; unpack it";
+pub const TAR_ARCHIVE: &str = "a tar archive; unpack it";
 
 /// Columns of tables that have to do with traces, and what they are.
 const TABLES: &[(&[&str], &str)] = &[
@@ -37,19 +37,19 @@ const TABLES: &[(&[&str], &str)] = &[
     ),
     (
         &["dispatch_id", "gpu_id", "kernel_name", "grid_size"],
-        "dispatches of rocprofiler-compute without counters; name the folder that has its pmc_perf.csv",
+        "dispatches of rocprofiler-compute without counters; pass the folder with its pmc_perf.csv",
     ),
     (
         &["dispatch_id", "gpu_id", "kernel_name"],
-        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
     ),
     (
         &["kernel_name", "count", "pct"],
-        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
     ),
     (
         &["metric", "avg", "unit"],
-        "a table that rocprofiler-compute made of counters; name the folder that has its pmc_perf.csv",
+        "a table that rocprofiler-compute made of counters; pass the folder with its pmc_perf.csv",
     ),
 ];
 
@@ -66,7 +66,7 @@ pub enum Head {
     AttStatistics,
     /// Counters of rocprofiler-compute.
     ComputeCounters,
-    /// What rocprofiler-compute says of the machine, and why it is not read where no counters are beside it.
+    /// What rocprofiler-compute states about the machine, and why it is not read where no counters are next to it.
     ComputeSystem(UnreadContent),
     /// Nothing that can be read.
     UnreadContent(UnreadContent),
@@ -78,10 +78,10 @@ impl Head {
     }
 }
 
-/// Keys that only rocprofv3 writes near the begin of its JSON.
+/// Keys that only rocprofv3 writes near the start of its JSON.
 const METADATA_KEYS: [&str; 2] = ["\"init_time\"", "\"fini_time\""];
 
-/// What a file is that is neither a database nor compressed; `is_whole` tells that these are all of its bytes.
+/// What a file is that is neither a database nor compressed; `is_whole` shows that these are all of its bytes.
 pub fn by_head(head: &[u8], is_whole: bool) -> Head {
     let text = String::from_utf8_lossy(head);
     let trimmed = text.trim_start();
@@ -106,7 +106,7 @@ pub fn by_head(head: &[u8], is_whole: bool) -> Head {
     } else if let Some((_, what)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
         Head::unread(
             SkipReason::Foreign,
-            format!("a file compressed with {what}, which is not read; decompress it, or use `gzip`"),
+            format!("a file compressed with {what}, which is unsupported; decompress it, or use `gzip`"),
         )
     } else if let Some(json) = json(&text, is_whole) {
         json
@@ -121,7 +121,7 @@ pub fn csv(head: &[u8]) -> Option<Head> {
     match head_of(head) {
         HeadKind::Records => Some(Head::RocprofCsv),
         HeadKind::Summary => {
-            let reason = "statistics that rocprofv3 derived from a trace; name the trace files beside it";
+            let reason = "statistics that rocprofv3 derived from a trace; pass the trace files next to it";
             Some(Head::unread(SkipReason::Summary, reason))
         }
         HeadKind::Other => compute(head),
@@ -132,14 +132,14 @@ fn compute(head: &[u8]) -> Option<Head> {
     match rocprof_compute::head_of(head) {
         rocprof_compute::HeadKind::Counters => Some(Head::ComputeCounters),
         rocprof_compute::HeadKind::System => {
-            let reason = "what rocprofiler-compute says of the machine; name the folder that has its pmc_perf.csv";
+            let reason = "system information of rocprofiler-compute; pass the folder with its pmc_perf.csv";
             Some(Head::ComputeSystem(UnreadContent::new(SkipReason::Other, reason)))
         }
         rocprof_compute::HeadKind::Other => att::is_header(head).then_some(Head::AttStatistics),
     }
 }
 
-/// What JSON is that does not begin as that of rocprofv3 does.
+/// What JSON is that does not start as that of rocprofv3 does.
 pub fn json(text: &str, is_whole: bool) -> Option<Head> {
     let trimmed = text.trim_start();
     if METADATA_KEYS.iter().all(|key| text.contains(key)) {
@@ -165,7 +165,7 @@ pub fn json(text: &str, is_whole: bool) -> Option<Head> {
     Some(Head::unread(SkipReason::OtherJson, reason))
 }
 
-/// What is wrong with the begin of a text of JSON values, if it is not only that it ends too early.
+/// What is wrong with the start of a text of JSON values, if it is not only that it ends too early.
 fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
     // Python writes these, and most programs read them.
     let text = text.replace("NaN", "0").replace("Infinity", "0");
@@ -173,12 +173,12 @@ fn syntax_error(text: &str, is_whole: bool) -> Option<serde_json::Error> {
     values.filter_map(Result::err).next().filter(|error| is_whole || !error.is_eof())
 }
 
-/// Whether a text begins as rocprofv3 JSON does.
+/// Whether a text starts as rocprofv3 JSON does.
 pub fn is_rocprof_json(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with('{') && text.contains(&format!("\"{ROOT_KEY}\""))
 }
 
-/// Whether a text begins as a list of program counter samples does.
+/// Whether a text starts as a list of program counter samples does.
 fn is_pc_samples(text: &str) -> bool {
     let keys = ["\"record\"", "\"hw_id\"", "\"exec_mask\"", "\"timestamp\""];
     text.starts_with('[') && keys.iter().all(|key| text.contains(key))

@@ -24,7 +24,7 @@ pub enum SkipReason {
     Summary,
     /// A link that leads nowhere, with no name of a trace.
     DeadLink,
-    /// A trace whose begin cannot be read.
+    /// A trace whose start cannot be read.
     Damaged,
 }
 
@@ -33,7 +33,6 @@ pub enum SkipReason {
 pub struct UnreadContent {
     /// Why it is not.
     pub why: SkipReason,
-    /// What it is and what to do.
     pub reason: String,
 }
 
@@ -72,7 +71,6 @@ pub const DEAD_LINK: &str = "dead_link";
 pub struct Skipped {
     /// Path as given or found.
     pub path: String,
-    /// What it is and what to do.
     pub reason: String,
     /// What follows from it.
     pub class: Class,
@@ -98,18 +96,18 @@ impl Skipped {
             }
             SkipReason::Other => (Class::Suspicious, reason),
             SkipReason::Lost | SkipReason::Foreign | SkipReason::OtherJson if is_archive(candidate) => {
-                (Class::Suspicious, "an archive, which is not read; unpack it if it holds traces".to_owned())
+                (Class::Suspicious, "an archive; unpack it if it contains traces".to_owned())
             }
             // Other programs write JSON too, and many files of it.
             SkipReason::OtherJson => return None,
             SkipReason::Foreign if promised == Some(ExpectedKind::Csv) => {
-                let reason = "its name is one of a trace, but its header is not known; copy it again or rename it";
+                let reason = "named like a trace, but its header is unknown; copy it again or rename it";
                 (Class::Lost, reason.to_owned())
             }
             SkipReason::Lost | SkipReason::Foreign => match promised? {
                 ExpectedKind::Database | ExpectedKind::Json | ExpectedKind::Csv => (Class::Lost, reason),
                 ExpectedKind::Statistics => {
-                    let reason = "named like the statistics of `rocprofv3 --att`, but its header is not known";
+                    let reason = "named like the statistics of `rocprofv3 --att`, but its header is unknown";
                     (Class::Suspicious, reason.to_owned())
                 }
             },

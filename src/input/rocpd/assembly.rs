@@ -75,17 +75,11 @@ impl<'a> Assembly<'a> {
 
     /// Columns of a source table in which rows of the canonical one are looked up: what is damaged of it is reported with these, what
     /// else is odd where the table is read for itself.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn look_up(&self, base: &'static str, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
         self.look_up_in(self.database, base, wanted, condition)
     }
 
     /// As [`Assembly::look_up`], among the rows of all processes of the partition.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn look_up_of_all(&self, base: &'static str, wanted: &[Wanted]) -> Result<Columns> {
         self.look_up_in(&self.database.of_all_processes(), base, wanted, Condition::all())
     }

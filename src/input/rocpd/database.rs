@@ -79,7 +79,6 @@ impl Database {
         Self { file, partition, owner, tracks: Arc::default() }
     }
 
-    /// The partition.
     pub fn partition(&self) -> &Partition {
         &self.partition
     }
@@ -91,9 +90,6 @@ impl Database {
     }
 
     /// The tracks of the partition.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn tracks(&self) -> Result<&Tracks> {
         self.tracks.get(self)
     }
@@ -117,18 +113,12 @@ impl Database {
     }
 
     /// Reads the row id and the `wanted` columns of a table; those it lacks stay absent. A missing table has no rows.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn read(&self, base: &str, wanted: &[Wanted], threads: usize) -> Result<Columns> {
         self.read_where(base, wanted, Condition::all(), threads)
     }
 
     /// As [`Database::read`], with a condition on the rows. Threads, queues, streams and agents
     /// that only the track of a row has are those of the track.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn read_where(&self, base: &str, wanted: &[Wanted], condition: Condition, threads: usize) -> Result<Columns> {
         let Some(table) = self.partition.table(base).filter(|table| table.has(KEY)) else {
             return Ok(Columns::default());
@@ -198,9 +188,6 @@ impl Database {
 
     /// Number of rows of a table, 0 when it is missing. Of a damaged one those that can be read are counted, and the cause
     /// is given.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn count(&self, base: &str, condition: Condition, threads: usize) -> Result<(u64, Option<String>)> {
         let Some(table) = self.partition.table(base) else { return Ok((0, None)) };
         let condition = self.condition(table, condition);

@@ -58,9 +58,9 @@ pub fn unsupported(partition: &Partition) -> Option<String> {
         !has("start") || !has("end")
     });
     match without_times {
-        Some(base) => because(&format!("whose table rocpd_{base} has no start and end of its own")),
+        Some(base) => because(&format!("whose table rocpd_{base} has no start and end columns")),
         None if is_track_based(partition) && partition.table("track").is_none() => {
-            because("whose rows refer to tracks it does not have")
+            because("whose rows refer to missing tracks")
         }
         None => None,
     }
@@ -84,14 +84,14 @@ pub fn notes(partition: &Partition, shown: &str) -> Vec<Anomaly> {
     let mut notes = Vec::new();
     let unknown: Vec<&str> = partition.table_bases().filter(|base| !KNOWN_TABLES.contains(base)).collect();
     if !unknown.is_empty() {
-        let detail = format!("tables that are not known were not read: {}", unknown.join(", "));
+        let detail = format!("unknown tables were ignored: {}", unknown.join(", "));
         notes.push(note("unknown_table", Severity::Info, unknown.len(), detail));
     }
     let version = partition.schema_version.as_deref();
     if !version.is_some_and(|version| KNOWN_VERSIONS.contains(&version)) {
         let stated =
             version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
-        let detail = format!("the file {stated}; what is known of 3.0.5 was read, columns beyond it were not");
+        let detail = format!("the file {stated}; it was read as 3.0.5, further columns were ignored");
         notes.push(note("unknown_version", Severity::Warning, 1, detail));
     }
     notes

@@ -33,7 +33,7 @@ pub struct Events {
 
 /// Numbers of a column.
 enum Numbers {
-    /// In half the room; the least number there is stands for null.
+    /// In half the room; the smallest number there is stands for null.
     Narrow(Vec<i32>),
     Wide(Int64Chunked),
 }
@@ -71,9 +71,6 @@ impl Numbers {
 
 impl Events {
     /// The named integer columns of the event table; without names nothing is read.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn read(cache: &EventCache, database: &Database, names: &[&'static str], threads: usize) -> Result<Self> {
         if names.is_empty() {
             return Ok(Self::default());

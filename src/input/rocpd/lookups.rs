@@ -101,17 +101,11 @@ impl Lookups {
     }
 
     /// The string table.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn strings(&self, database: &Database, threads: usize) -> Result<&Texts> {
         read_texts(&self.strings, database, STRINGS, "string", threads)
     }
 
-    /// The categories of events: in a table of their own from schema 4.1.0 on, else among the strings.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
+    /// The categories of events: in a table of their own from schema 4.1.0 on, otherwise among the strings.
     pub fn categories(&self, database: &Database, threads: usize) -> Result<&Texts> {
         if database.partition().table(CATEGORIES).is_none() {
             return self.strings(database, threads);
@@ -136,9 +130,6 @@ impl Lookups {
 
     /// Thread ids of the operating system for a column of thread rows; the row id itself where the row is missing.
     /// Tracks of schema 4.1.0 hold the ids of the operating system themselves.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn thread_ids(&self, database: &Database, rows: &Int64Chunked) -> Result<Int64Chunked> {
         let threads = match self.threads.get() {
             Some(threads) => threads,

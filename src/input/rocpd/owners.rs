@@ -85,7 +85,6 @@ impl Owners {
         Ok((events.clone(), Self { events: IdIndex::new(&events), owners }))
     }
 
-    /// The owner of an event.
     pub fn find(&self, event_id: i64) -> Option<(usize, i64)> {
         self.events.position(event_id).and_then(|at| self.owners.get(at).copied().flatten())
     }

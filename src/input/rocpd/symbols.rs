@@ -65,10 +65,6 @@ fn truncated(details: Option<&str>) -> Option<String> {
 pub struct SymbolCache(OnceLock<Symbols>);
 
 impl SymbolCache {
-    /// The symbols.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn get(&self, database: &Database) -> Result<&Symbols> {
         if let Some(symbols) = self.0.get() {
             return Ok(symbols);

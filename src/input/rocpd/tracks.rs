@@ -38,9 +38,6 @@ pub struct TrackCache(OnceLock<Tracks>);
 
 impl TrackCache {
     /// The tracks of a partition.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn get(&self, database: &Database) -> Result<&Tracks> {
         if let Some(tracks) = self.0.get() {
             return Ok(tracks);

@@ -3,13 +3,10 @@
 /// A column that describes dispatches or holds the values of the long layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Col {
-    /// Dispatch.
     Dispatch,
-    /// GPU.
     Gpu,
     /// Kernel symbol.
     KernelId,
-    /// Name of the kernel.
     KernelName,
     /// Work-items of the grid.
     Grid,
@@ -25,13 +22,10 @@ pub enum Col {
     AccumVgpr,
     /// Scalar registers.
     Sgpr,
-    /// Start.
     Start,
-    /// End.
     End,
     /// Counter of the long layout.
     CounterName,
-    /// Its value.
     CounterValue,
     /// Known, but of no use here.
     Unused,

@@ -88,7 +88,7 @@ fn instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<DataFram
         builder.report_damage(flaws.damage(&file.file, super::PART));
         builder.note_all(flaws.anomaly(builder.table_name()));
     }
-    let detail = "a counter was sampled in several passes with different values; that of the first pass is kept";
+    let detail = "a counter was sampled in several passes with different values; the first pass is kept";
     let first = all.differing.iter().min().copied();
     builder.note("repeated_counter", Severity::Info, all.differing.len(), first, detail);
 
@@ -119,18 +119,12 @@ fn instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<DataFram
 }
 
 /// Assembles one row per value.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read_instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let frame = instances(builder, survey)?;
     put_counter_instances(builder, frame)
 }
 
 /// Assembles one row per counter of a run.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read_counters(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let frame = instances(builder, survey)?;
     put_counters(builder, frame)

@@ -29,17 +29,11 @@ pub fn count(survey: &Survey) -> u64 {
 }
 
 /// Assembles `kernels`: every dispatch as it ran in its first pass.
-///
-/// # Errors
-/// When polars cannot build a column.
 pub fn read_kernels(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     put(builder, survey, &first_runs(survey))
 }
 
 /// Assembles `counter_dispatches`: every dispatch as it ran in each pass.
-///
-/// # Errors
-/// When polars cannot build a column.
 pub fn read_counter_dispatches(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let mut runs: Vec<&Run> = survey.runs.iter().collect();
     runs.sort_by_key(|run| (run.pass, run.dispatch));
@@ -91,9 +85,6 @@ fn names(survey: &Survey) -> SymbolNames {
 }
 
 /// Assembles `kernel_symbols`.
-///
-/// # Errors
-/// When polars cannot build a column.
 pub fn read_symbols(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     builder.set_height(survey.kernels.len());
     let ids = survey.kernels.iter().map(|kernel| kernel.id);

@@ -146,7 +146,7 @@ impl Header {
     }
 }
 
-/// The counter that an accumulation adds up: the one before, else the only level of its pass that no other adds up, else
+/// The counter that an accumulation adds up: the one before, otherwise the only level of its pass that no other adds up, otherwise
 /// that in the name of the file.
 fn level<'a>(found: &'a [CounterColumn], at: usize, stem: &'a str) -> Option<&'a str> {
     let own = found.get(at)?;

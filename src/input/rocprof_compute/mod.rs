@@ -1,6 +1,6 @@
 //! Workload folders of rocprofiler-compute: counters of dispatches in `pmc_perf.csv`, or in files of single passes, and
 //! what the GPU has in `sysinfo.csv`. Two layouts: wide with a column for each counter, and long with a row for each
-//! value. Files are surveyed once for dispatches and passes; counters are read when they are asked for.
+//! value. Files are surveyed once for dispatches and passes; counters are read when they are requested.
 
 mod columns;
 #[cfg(feature = "tables")]

@@ -30,7 +30,6 @@ pub struct Row<'r> {
     record: &'r ByteRecord,
     header: &'r Header,
     numbers: [Option<i64>; COLUMNS],
-    /// Its dispatch.
     pub dispatch: i64,
     /// Values of [`Header::counters`], or the only one of the long layout.
     pub values: &'r [Option<f64>],
@@ -39,7 +38,6 @@ pub struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// The number in a column.
     pub fn number(&self, column: Col) -> Option<i64> {
         self.numbers.get(column as usize).copied().flatten()
     }
@@ -52,9 +50,6 @@ impl Row<'_> {
 }
 
 /// Shows every row that can be understood to `visit`.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
     let only: Vec<usize> = header.position(Col::CounterValue).into_iter().collect();
     let counters: Vec<usize> = match header.layout {
@@ -72,7 +67,7 @@ pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) ->
                 *place = number;
             }
         }
-        let dispatch = numbers.get(Col::Dispatch as usize).copied().flatten().ok_or("it names no dispatch")?;
+        let dispatch = numbers.get(Col::Dispatch as usize).copied().flatten().ok_or("it has no dispatch")?;
         for (positions, numbers) in [(&counters, &mut values), (&repeats, &mut repeated)] {
             numbers.clear();
             for position in positions {
@@ -91,7 +86,7 @@ fn field<T>(record: &ByteRecord, position: usize, parse: fn(&[u8]) -> Parsed<T>)
         Parsed::Missing => Ok(None),
         Parsed::Bad => {
             let text: String = String::from_utf8_lossy(field).chars().take(40).collect();
-            Err(format!("{text:?} in field {} is no number", position + 1))
+            Err(format!("{text:?} in field {} is not a number", position + 1))
         }
     }
 }

@@ -41,8 +41,7 @@ pub fn find(workload: &Workload) -> Result<Opened> {
             damage.push(Damage { path: file.shown.clone(), part: "agents".to_owned(), cause });
         }
         None => {
-            let detail =
-                "there is no sysinfo.csv beside the counters, so that what the GPU has is not known".to_owned();
+            let detail = "no sysinfo.csv next to the counters; the device specs are unknown".to_owned();
             notes.push(note("missing_system", "agents", 1, &workload.shown, detail));
         }
     }
@@ -76,21 +75,21 @@ fn note(check_id: &'static str, table_name: &str, count: usize, path: &str, deta
     }
 }
 
-/// Says which columns are not known, and which files are there twice.
+/// Reports which columns are not known, and which files are there twice.
 fn notes(workload: &Workload, survey: &Survey) -> Vec<Anomaly> {
     let unknown = survey.files.iter().filter(|file| !file.header.unknown.is_empty()).map(|surveyed| {
         let names = &surveyed.header.unknown;
-        let detail = format!("columns that are not known were not read: {}", names.join(", "));
+        let detail = format!("unknown columns were ignored: {}", names.join(", "));
         note("unknown_column", super::PART, names.len(), &surveyed.file.shown, detail)
     });
     let repeated = workload.repeated.iter().map(|path| {
-        let detail = "the file of all passes beside it holds the same, which is read instead".to_owned();
+        let detail = "the file of all passes next to it has the same data, which is read instead".to_owned();
         note("repeated_capture", "processes", 1, path, detail)
     });
     unknown.chain(repeated).collect()
 }
 
-/// A hash of how the files begin, and of how many rows they have.
+/// A hash of how the files start, and of how many rows they have.
 fn content_hash(workload: &Workload, survey: &Survey) -> String {
     const HEAD_BYTES: u64 = 1 << 16;
     let mut bytes = Vec::new();

@@ -14,17 +14,13 @@ use crate::input::common::csv::{CsvFile, Flaws, start};
 /// A dispatch as it ran in one pass.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Dispatch.
     pub dispatch: i64,
-    /// GPU.
     pub gpu: Option<i64>,
     /// Position in [`Survey::kernels`].
     pub kernel: usize,
     /// Work-items of the grid, those of a workgroup, LDS, scratch memory.
     pub sizes: [Option<i64>; 4],
-    /// Start in ns.
     pub start_ns: Option<i64>,
-    /// End in ns.
     pub end_ns: Option<i64>,
     /// The pass among those of the workload.
     pub pass: i64,
@@ -33,7 +29,7 @@ pub struct Run {
 /// A kernel as the first of its rows shows it.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// Recorded id, else a number in the order of appearance.
+    /// Recorded id, otherwise a number in the order of appearance.
     pub id: i64,
     /// Name, unless no row has one.
     pub name: Option<String>,
@@ -63,13 +59,11 @@ pub struct Surveyed {
 /// What the files name.
 #[derive(Debug, Default)]
 pub struct Survey {
-    /// The files.
     pub files: Vec<Surveyed>,
     /// Dispatches in every pass, in recorded order.
     pub runs: Vec<Run>,
     /// Kernels in the order of their first row.
     pub kernels: Vec<Kernel>,
-    /// GPUs.
     pub gpus: BTreeSet<i64>,
     /// How many passes there are.
     pub passes: i64,
@@ -77,9 +71,6 @@ pub struct Survey {
 
 impl Survey {
     /// Goes through all files once.
-    ///
-    /// # Errors
-    /// When a file cannot be opened.
     pub fn new(workload: &Workload) -> Result<Self> {
         let mut survey = Self::default();
         let mut kernels: BTreeMap<KernelKey, usize> = BTreeMap::new();
@@ -95,7 +86,7 @@ impl Survey {
         let header = Header::new(&record, &stem(file));
         let layout = header
             .layout
-            .context("the header is no longer the one that was looked at first; was the file written to?")?;
+            .context("the header changed while the file was read; wait until the profiler has finished")?;
         let first = self.runs.len();
         let mut runs: BTreeMap<RunKey, usize> = BTreeMap::new();
         let mut last: Option<RunKey> = None;

@@ -1,4 +1,4 @@
-//! What `sysinfo.csv` tells of the machine and its GPUs.
+//! What `sysinfo.csv` shows the machine and its GPUs.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct System {
 }
 
 impl System {
-    /// Reads the file. A text says what is wrong with one that holds no description.
+    /// Reads the file. A text states what is wrong with one that holds no description.
     ///
     /// # Errors
     /// When it cannot be read, or has no row that fits its header.
@@ -29,10 +29,10 @@ impl System {
                 Ok(Self { fields: names.zip(record.iter().map(<[u8]>::to_vec)).collect() })
             }
             Ok(true) => {
-                let found = format!("{} fields where the header has {}", record.len(), header.len());
-                Err(format!("{}:2: {found}; what the GPU has stays unknown", file.shown))
+                let found = format!("{} fields, but the header has {}", record.len(), header.len());
+                Err(format!("{}:2: {found}; the device specs are unknown", file.shown))
             }
-            Ok(false) => Err(failed(&"there is no row; what the GPU has stays unknown")),
+            Ok(false) => Err(failed(&"there is no row; the device specs are unknown")),
             Err(error) => Err(failed(&error)),
         }
     }

@@ -17,7 +17,7 @@ pub struct Workload {
     pub files: Vec<CsvFile>,
     /// The description of the machine, if there is one.
     pub system: Option<CsvFile>,
-    /// Path of the only file of counters, else a pattern that matches all.
+    /// Path of the only file of counters, otherwise a pattern that matches all.
     pub shown: String,
     /// The last two parts of that path, as the files of all workloads are called the same.
     pub source: String,
@@ -37,7 +37,7 @@ pub fn stem(file: &CsvFile) -> String {
 }
 
 /// Whether a file is that of a pass which is always joined: `pmc_perf_3`, `results_pmc_perf_3`. What is named after a level
-/// may stand beside the joined file and hold what that has not.
+/// may stand next to the joined file and hold what that has not.
 fn is_joined_pass(stem: &str) -> bool {
     let number =
         |prefix: &str| stem.strip_prefix(prefix).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));

@@ -1,4 +1,4 @@
-//! The agents of a process: from the file that lists them, else from what rows name.
+//! The agents of a process: from the file that lists them, otherwise from what rows name.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,6 @@ use crate::input::common::csv::{CsvFile, Parsed, integer, line_at, start};
 use crate::input::common::shader_engines;
 use crate::schema::facts::AgentFacts;
 
-/// An agent of the list.
 #[derive(Clone, Debug)]
 pub struct Listed {
     guid: Option<String>,
@@ -23,16 +22,12 @@ pub struct Listed {
 /// A list of agents, and what could not be read of it.
 #[derive(Debug, Default)]
 pub struct List {
-    /// The agents.
     pub agents: Vec<Listed>,
     /// Why the list is incomplete.
     pub damage: Option<String>,
 }
 
 /// Reads a list of agents.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(file: &CsvFile) -> Result<List> {
     let (header, mut records) = start(file)?;
     let names: BTreeMap<String, usize> =
@@ -55,7 +50,7 @@ pub fn read(file: &CsvFile) -> Result<List> {
                 let line = line_at(&file.path, record.position().map_or(0, csv::Position::byte)).unwrap_or(0);
                 list.damage.get_or_insert_with(|| {
                     format!(
-                        "{}:{line}: an agent cannot be understood and is left out; {} of {} fields, or no number",
+                        "{}:{line}: an agent cannot be parsed and is excluded; {} of {} fields, or not a number",
                         file.shown,
                         record.len(),
                         header.len()
@@ -160,7 +155,7 @@ fn synthesized(census: &Census) -> (Vec<AgentFacts>, BTreeMap<i64, i64>) {
     let largest = |matching: fn(&AgentLabel) -> bool| {
         labels().map(|(_, label, _)| label).filter(matching).map(AgentLabel::number).max().map_or(0, |at| at + 1)
     };
-    // Numbers of one type begin behind those of the one before.
+    // Numbers of one type start behind those of the one before.
     let plain = largest(|label| matches!(label, AgentLabel::Number(_) | AgentLabel::Agent(_)));
     let cpus = largest(|label| matches!(label, AgentLabel::Cpu(_)));
     let gpus = largest(|label| matches!(label, AgentLabel::Gpu(_)));

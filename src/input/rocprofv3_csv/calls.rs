@@ -32,9 +32,6 @@ const fn plan(keep: fn(&Row<'_>) -> bool) -> Plan {
 }
 
 /// Assembles the calls that have a length.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     let rows = Fields::read(reading, &plan(has_length))?;
     reading.builder.set_height(rows.height);
@@ -45,9 +42,6 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the calls without length.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let rows = Fields::read(reading, &plan(|row| !has_length(row)))?;
     reading.builder.set_height(rows.height);

@@ -65,9 +65,6 @@ pub struct Survey {
 
 impl Survey {
     /// Goes through all files once.
-    ///
-    /// # Errors
-    /// When a file cannot be opened.
     pub fn new(group: &Group) -> Result<Self> {
         let files: Vec<(Surveyed, BTreeMap<RowKey, Census>)> =
             group.files.par_iter().map(survey).collect::<Result<_>>()?;
@@ -106,7 +103,7 @@ impl Survey {
 fn survey(file: &CsvFile) -> Result<(Surveyed, BTreeMap<RowKey, Census>)> {
     let (record, _) = start(file)?;
     let kind = Kind::from_header(&record)
-        .context("the header is no longer the one that was looked at first; was the file written to?")?;
+        .context("the header changed while the file was read; wait until the profiler has finished")?;
     let header = Header::new(&record);
     let mut censuses: BTreeMap<RowKey, Census> = BTreeMap::new();
     let mut flaws = Flaws::default();
@@ -140,9 +137,6 @@ pub struct RowAnomalies {
 impl Capture {
     /// Shows the rows of a kind that belong to this process to `visit`, which collects them; one collection for each
     /// file, in order.
-    ///
-    /// # Errors
-    /// When a file cannot be opened.
     pub fn records<S: Send>(
         &self,
         kind: Kind,

@@ -40,15 +40,11 @@ pub struct AgentUse {
 /// What rows name.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
-    /// Rows by kind.
     pub rows: BTreeMap<Kind, u64>,
     /// Calls without length.
     pub marks: u64,
-    /// Threads.
     pub threads: BTreeSet<i64>,
-    /// Queues.
     pub queues: BTreeSet<i64>,
-    /// Streams.
     pub streams: BTreeSet<i64>,
     /// Process ids.
     pub pids: BTreeSet<i64>,
@@ -61,12 +57,10 @@ pub struct Census {
 }
 
 impl Census {
-    /// Rows of a kind.
     pub fn rows(&self, kind: Kind) -> u64 {
         self.rows.get(&kind).copied().unwrap_or(0)
     }
 
-    /// Adds a row.
     pub fn add(&mut self, kind: Kind, row: &Row<'_>) {
         *self.rows.entry(kind).or_insert(0) += 1;
         if kind == Kind::Calls {
@@ -179,7 +173,6 @@ pub fn is_process_range(row: &Row<'_>) -> bool {
     row.number(Col::ThreadId) == Some(0) && is_marker()
 }
 
-/// The thread of a row.
 pub fn thread(kind: Kind, row: &Row<'_>) -> Option<i64> {
     row.number(Col::ThreadId).filter(|_| kind != Kind::Calls || !is_process_range(row))
 }

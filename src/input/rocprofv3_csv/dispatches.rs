@@ -1,4 +1,4 @@
-//! `kernels` and `counter_dispatches`. A dispatch is listed in a kernel trace, beside its counters, or both.
+//! `kernels` and `counter_dispatches`. A dispatch is listed in a kernel trace, next to its counters, or both.
 
 use std::collections::BTreeSet;
 
@@ -86,9 +86,6 @@ fn dispatches(reading: &mut Reading<'_>) -> Result<(Fields, Int64Chunked)> {
 }
 
 /// How many dispatches there are.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn count(reading: &mut Reading<'_>) -> Result<u64> {
     let census = &reading.capture.census;
     if census.rows(Kind::Counters) == 0 {
@@ -98,9 +95,6 @@ pub fn count(reading: &mut Reading<'_>) -> Result<u64> {
 }
 
 /// Assembles the dispatches; with `pass` the column of that name too.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     let (rows, ids) = dispatches(reading)?;
     reading.builder.set_height(rows.height);
@@ -142,7 +136,7 @@ fn put_sizes(reading: &mut Reading<'_>, rows: &Fields, names: &[&'static str], c
     }
 }
 
-/// Adds the kernel and its names: as the row writes it, else as other rows of the same kernel do.
+/// Adds the kernel and its names: as the row writes it, otherwise as other rows of the same kernel do.
 fn put_names(reading: &mut Reading<'_>, rows: &Fields) -> Result<()> {
     if !reading.builder.wants(&["kernel_id", "kernel_name", "short_name", "category"]) {
         return Ok(());

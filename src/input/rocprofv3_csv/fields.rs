@@ -43,9 +43,6 @@ pub struct Fields {
 
 impl Fields {
     /// Reads what the wanted columns need.
-    ///
-    /// # Errors
-    /// When a file cannot be opened.
     pub fn read(reading: &mut Reading<'_>, plan: &Plan) -> Result<Self> {
         let builder = &reading.builder;
         let wanted = |needs: &[Need]| -> Vec<Col> {

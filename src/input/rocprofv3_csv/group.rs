@@ -40,7 +40,7 @@ fn stem(name: &str) -> &str {
     name.strip_suffix(".csv").unwrap_or(name)
 }
 
-/// What a name begins with before one of the known endings; `None` if it has none.
+/// What a name starts with before one of the known endings; `None` if it has none.
 fn prefix(name: &str) -> Option<&str> {
     let stem = stem(name);
     let before = |ending: &&str| {
@@ -64,13 +64,13 @@ pub fn is_named_like_capture(name: &str) -> bool {
 pub struct Group {
     /// The files in natural order.
     pub files: Vec<CsvFile>,
-    /// Path of the only file, else a pattern that matches all.
+    /// Path of the only file, otherwise a pattern that matches all.
     pub shown: String,
     /// The last part of that path.
     pub source: String,
-    /// The number that the names begin with, which is mostly the process id.
+    /// The number that the names start with, which is mostly the process id.
     pub pid: Option<i64>,
-    /// Name of the directory, which is the host by default where names begin with the process id.
+    /// Name of the directory, which is the host by default where names start with the process id.
     pub directory: Option<String>,
     /// Files that are there compressed and plain, of which the plain one is read.
     pub repeated: Vec<String>,
@@ -120,7 +120,7 @@ fn group(files: Vec<CsvFile>, directory: &Path, prefix: Option<&str>) -> Group {
     Group { files: kept, shown, source, pid, directory, repeated }
 }
 
-/// Whether rocprofv3 wrote `other`, of another format, in the same run as the CSV of `facts`: same capture, or beside it
+/// Whether rocprofv3 wrote `other`, of another format, in the same run as the CSV of `facts`: same capture, or next to it
 /// with the same prefix and process.
 pub fn is_same_run(facts: &ProcessFacts, other: &ProcessFacts) -> bool {
     let guid = |facts: &ProcessFacts| facts.guid.as_ref().map(|guid| guid.replace('_', "-"));

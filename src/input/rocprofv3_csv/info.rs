@@ -16,9 +16,6 @@ pub fn read_ids(reading: &mut Reading<'_>, key: &'static str, ids: &BTreeSet<i64
 }
 
 /// Assembles `kernel_symbols`.
-///
-/// # Errors
-/// When polars cannot build a column.
 pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let symbols = &reading.capture.symbols;
     reading.builder.set_height(symbols.ids.len());

@@ -22,11 +22,9 @@ pub enum Kind {
     GraphLaunches,
     /// HIP events.
     Events,
-    /// Streamed counters.
     StreamedCounters,
     /// Samples of the program counter.
     PcSamples,
-    /// Agents.
     Agents,
 }
 

@@ -24,8 +24,8 @@ pub struct Owned {
 }
 
 impl Owners {
-    /// Tells the processes apart: by the id of the capture, else by the process id. Rows that tell neither belong to the
-    /// only process; of several to the one with their thread, else the one that the names of the files begin with, else
+    /// Tells the processes apart: by the id of the capture, otherwise by the process id. Rows that tell neither belong to the
+    /// only process; of several to the one with their thread, otherwise the one that the names of the files start with, otherwise
     /// to one of their own.
     pub fn new(surveyed: BTreeMap<RowKey, Census>, named: Option<i64>) -> (Self, Vec<Owned>) {
         let mut owners = Self::default();

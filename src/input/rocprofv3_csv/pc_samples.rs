@@ -23,9 +23,6 @@ const TEXTS: &[Need] = &[
 ];
 
 /// Assembles the samples in the order of the files.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let plan = Plan { kind: Kind::PcSamples, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing };
     let rows = Fields::read(reading, &plan)?;

@@ -64,7 +64,7 @@ fn split_rows(bytes: &[u8], header: &Header) -> (Vec<Vec<Option<i64>>>, u64) {
     (good, bad)
 }
 
-/// Fields are what the standard library makes of them, and labels of agents are told apart by their codes.
+/// Fields are what the standard library makes of them, and labels of agents are distinguished by their codes.
 pub fn csv_values(bytes: &[u8]) {
     let text = std::str::from_utf8(bytes).unwrap_or("?");
     let (whole, real) = (integer(bytes), float(bytes));

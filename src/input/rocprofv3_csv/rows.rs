@@ -33,9 +33,6 @@ impl Row<'_> {
 }
 
 /// Shows every row that can be understood to `visit`.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn scan(file: &CsvFile, header: &Header, visit: &mut dyn FnMut(&Row<'_>)) -> Result<Flaws> {
     let mut numbers = [None; COLUMNS];
     csv::scan(file, header.width, &mut |record| {
@@ -52,7 +49,7 @@ fn parse(record: &ByteRecord, header: &Header, numbers: &mut [Option<i64>; COLUM
         let field = record.get(*at).unwrap_or_default();
         let bad = || {
             let text: String = String::from_utf8_lossy(field).chars().take(40).collect();
-            format!("{text:?} in field {} is no number", at + 1)
+            format!("{text:?} in field {} is not a number", at + 1)
         };
         let number = match content {
             Content::Text | Content::Unused => continue,

@@ -26,9 +26,6 @@ use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 struct CsvSource(Capture);
 
 /// The processes of a capture.
-///
-/// # Errors
-/// When a file cannot be read.
 pub fn find(group: &Group) -> Result<Opened> {
     let survey = Survey::new(group)?;
     let notes = notes(group, &survey.shared);
@@ -66,7 +63,7 @@ fn facts(group: &Group, owned: &Owned, hash: u64, process: usize) -> ProcessFact
     }
 }
 
-/// Says which columns are not known, and which files are there twice.
+/// Reports which columns are not known, and which files are there twice.
 fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
     let note = |check_id, table_name: &str, count: usize, path: &str, detail: String| Anomaly {
         check_id,
@@ -79,7 +76,7 @@ fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
     let unknown = shared.files.iter().filter(|file| file.kind != Kind::Agents && !file.header.unknown.is_empty()).map(
         |surveyed| {
             let names = &surveyed.header.unknown;
-            let detail = format!("columns that are not known were not read: {}", names.join(", "));
+            let detail = format!("unknown columns were ignored: {}", names.join(", "));
             note("unknown_column", surveyed.kind.name(), names.len(), &surveyed.file.shown, detail)
         },
     );
@@ -90,7 +87,7 @@ fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
     unknown.chain(repeated).collect()
 }
 
-/// A hash of how the files begin, and of how many rows they have.
+/// A hash of how the files start, and of how many rows they have.
 fn content_hash(shared: &Shared) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;

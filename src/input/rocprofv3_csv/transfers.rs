@@ -63,9 +63,6 @@ fn rows(reading: &mut Reading<'_>, kind: Kind) -> Result<Fields> {
 }
 
 /// Assembles the copies.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, Kind::Copies)?;
     reading.put("copy_id", ordinals(rows.height));
@@ -89,9 +86,6 @@ pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the allocations, frees and scratch operations.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, Kind::Allocations)?;
     let ids = ordinals(rows.height);
@@ -126,9 +120,6 @@ pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the graph launches.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, Kind::GraphLaunches)?;
     let ids = ordinals(rows.height);
@@ -138,9 +129,6 @@ pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the HIP events.
-///
-/// # Errors
-/// When a file cannot be opened.
 pub fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, Kind::Events)?;
     let ids = ordinals(rows.height);

@@ -46,7 +46,6 @@ impl AgentLabel {
         }
     }
 
-    /// The number of the label.
     pub fn number(self) -> i64 {
         match self {
             Self::Number(number) | Self::Agent(number) | Self::Cpu(number) | Self::Gpu(number) | Self::Nic(number) => {

@@ -64,17 +64,10 @@ impl Words {
     }
 
     /// As a dictionary-encoded column.
-    ///
-    /// # Errors
-    /// When polars cannot build the column.
     pub fn categories(&self, name: &str) -> Result<Column> {
         Ok(dictionary_column(name, &self.list(), self.codes.iter().copied())?)
     }
 
-    /// As a column of texts.
-    ///
-    /// # Errors
-    /// When polars cannot build the column.
     pub fn texts(&self, name: &str) -> Result<Column> {
         Ok(text_column_from_dictionary(name, &self.list(), self.codes.iter().copied())?)
     }

@@ -18,7 +18,6 @@ use crate::schema::anomaly::{Anomaly, Damage, Severity};
 
 /// A process of a file.
 pub struct Capture {
-    /// The file.
     pub file: Arc<InputFile>,
     /// Path as given or found, for messages.
     pub path: String,
@@ -55,7 +54,7 @@ impl SectionAnomalies {
     }
 
     fn lossy(&mut self, section: &str, count: usize) {
-        let detail = "texts hold bytes that are not UTF-8; they appear as U+FFFD";
+        let detail = "texts contain invalid UTF-8, shown as U+FFFD";
         self.note("invalid_utf8", Severity::Info, section, count, detail);
     }
 
@@ -80,9 +79,6 @@ impl SectionAnomalies {
 
 impl Capture {
     /// Reads the records of a section; what was odd goes to `findings`.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn records<S: Sink>(
         &self,
         section: &Section,
@@ -93,9 +89,6 @@ impl Capture {
     }
 
     /// As [`Capture::records`], with quicker ways.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn records_by<S: Sink>(
         &self,
         section: &Section,
@@ -113,16 +106,13 @@ impl Capture {
         let cause = collected.first_cause.as_ref()?;
         // Where brackets do not match, records fall into pieces, of which there may be more than records.
         let cause = match (collected.bad as u64, section.rows) {
-            (bad, rows) if bad > rows => format!("{bad} pieces of it are no records; {cause}"),
-            (bad, rows) => format!("{bad} of {rows} records cannot be understood; {cause}"),
+            (bad, rows) if bad > rows => format!("{bad} elements of it are not records; {cause}"),
+            (bad, rows) => format!("{bad} of {rows} records cannot be parsed; {cause}"),
         };
         Some(Damage { path: self.path.clone(), part: section.name.clone(), cause })
     }
 
     /// Gathers the records of all sections of that name.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn gather<T: FromRecord>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Vec<T>> {
         let mut all = Vec::new();
         for section in self.process.named(name) {
@@ -133,9 +123,6 @@ impl Capture {
     }
 
     /// Reads the first object of that name.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn object<T: DeserializeOwned>(&self, name: &str, findings: &mut SectionAnomalies) -> Result<Option<T>> {
         let Some(section) = self.process.named(name).next() else { return Ok(None) };
         let (value, lossy) = read_object(&self.file, section)?;
@@ -144,7 +131,7 @@ impl Capture {
             findings.damage.push(Damage {
                 path: self.path.clone(),
                 part: name.to_owned(),
-                cause: "cannot be understood".to_owned(),
+                cause: "cannot be parsed".to_owned(),
             });
         }
         Ok(value)

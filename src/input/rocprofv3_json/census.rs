@@ -22,11 +22,8 @@ const NAMES_THREAD: &str = "roctxNameOsThread";
 /// What the records name.
 #[derive(Debug, Default)]
 pub struct Census {
-    /// Threads.
     pub threads: BTreeSet<i64>,
-    /// Queues.
     pub queues: BTreeSet<i64>,
-    /// Streams.
     pub streams: BTreeSet<i64>,
     /// Calls with a length.
     pub regions: u64,
@@ -187,9 +184,6 @@ impl Census {
 
 impl Capture {
     /// What the records name.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn census(&self) -> Result<(&Census, &SectionAnomalies)> {
         Self::cached(&self.census, |findings| Census::read(self, findings))
     }

@@ -42,7 +42,7 @@ pub struct InputFile {
     content: Content,
     /// Why the end of a compressed file is missing.
     pub damage: Option<String>,
-    /// Columns that were read before they were asked for.
+    /// Columns that were read before they were requested.
     pub gathered: Gathered,
 }
 
@@ -76,7 +76,7 @@ impl Spool {
 }
 
 impl InputFile {
-    /// Opens a file; one that is compressed is decompressed beside no input but in the `spool`, as far as that is
+    /// Opens a file; one that is compressed is decompressed next to no input but in the `spool`, as far as that is
     /// possible.
     ///
     /// # Errors
@@ -177,9 +177,6 @@ impl InputFile {
     }
 
     /// Length of the text.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn length(&self) -> Result<u64> {
         if let Content::InMemory { length, .. } = &self.content {
             return Ok(*length as u64);
@@ -189,9 +186,6 @@ impl InputFile {
 
     /// Lends as many of the bytes from `start` to `end` as there are, and their number. Behind them are as many more as
     /// words loaded near the end need: those that follow, or zeros.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn with_text<T>(&self, start: u64, end: u64, use_text: impl FnOnce(&[u8], usize) -> T) -> Result<T> {
         if let Content::InMemory { text, length } = &self.content {
             let place = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(*length);

@@ -27,9 +27,6 @@ pub struct Inflated {
 /// The text of a gzip file with `padding` zeros behind it, if it is a sound file of one text of fewer than `most` bytes.
 /// `None` for all that only a stream can tell: several texts in a row, a text that is damaged, cut or followed by other
 /// bytes.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn inflate(path: &Path, most: u64, padding: usize) -> Result<Option<Inflated>> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
     let expected = expected_length(&file)?;

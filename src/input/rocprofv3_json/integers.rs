@@ -78,7 +78,7 @@ impl<R> Selected<R> {
         let is_wanted = |field: &Field<R>| field.for_columns.is_empty() || is_time(field) || wants(field.for_columns);
         let mut fields: Vec<&'static Field<R>> = layout.fields.iter().filter(|field| is_wanted(field)).collect();
         if fields.is_empty() {
-            // One column tells how many rows there are.
+            // One column shows how many rows there are.
             fields.extend(layout.fields.first());
         }
         let wanted = fields.iter().map(|field| field.wanted).collect();
@@ -125,7 +125,7 @@ impl<R> Selected<R> {
     }
 }
 
-/// Columns of the fields that were wanted, of all records in order. They stay packed until they are asked for, so that
+/// Columns of the fields that were wanted, of all records in order. They stay packed until they are requested, so that
 /// those of a long section are never all in memory as 64-bit integers.
 #[derive(Debug, Default)]
 pub struct Integers {
@@ -162,9 +162,6 @@ impl<W: DeserializeOwned + Into<R>, R> Sink for Columns<'_, W, R> {
 
 impl Integers {
     /// Reads the selected fields of the records of a section. `W` is how the file spells them.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn read<W: DeserializeOwned + Into<R>, R>(
         capture: &Capture,
         section: &Section,

@@ -51,9 +51,6 @@ impl Kinds {
 
 impl Capture {
     /// Names of kinds and operations.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn kinds(&self) -> Result<(&Kinds, &SectionAnomalies)> {
         Self::cached(&self.kinds, |findings| Kinds::read(self, findings))
     }

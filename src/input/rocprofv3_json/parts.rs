@@ -59,7 +59,6 @@ pub type ByTemplate<'a, T> = &'a (dyn Fn(&[u8], usize) -> Option<T> + Sync);
 
 /// Quicker ways to a part, which give the same as the general parser or nothing.
 pub struct Shortcuts<'a, T> {
-    /// What was gathered.
     pub gathered: TakeGathered<'a, T>,
     /// The way by templates.
     pub template: ByTemplate<'a, T>,
@@ -254,7 +253,7 @@ fn whole_record(text: &str) -> &str {
     if is_value && !behind.bytes().any(is_more) { record } else { text }
 }
 
-/// Records that look like one because a bracket was lost: each begins as the first does, behind the end of another.
+/// Records that look like one because a bracket was lost: each starts as the first does, behind the end of another.
 fn run_together(text: &str) -> Vec<&str> {
     let Some(quoted) = text.strip_prefix('{').map(str::trim_start).filter(|rest| rest.starts_with('"')) else {
         return vec![text];
@@ -276,10 +275,7 @@ fn run_together(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Reads an object as one value; `None` if it cannot be understood. The flag tells whether it is not UTF-8.
-///
-/// # Errors
-/// When the file cannot be read.
+/// Reads an object as one value; `None` if it cannot be understood. The flag shows whether it is not UTF-8.
 pub fn read_object<T: for<'de> Deserialize<'de>>(file: &InputFile, section: &Section) -> Result<(Option<T>, bool)> {
     if section.end.saturating_sub(section.start) > LONGEST_PART {
         return Ok((None, false));

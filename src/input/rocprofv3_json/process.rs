@@ -12,7 +12,7 @@ use super::structure::roles::COUNTERS;
 use crate::input::common::{agent_details, detail};
 use crate::schema::facts::{AgentFacts, ProcessFacts};
 
-/// `metadata` of a process. The recorded configuration and environment are passed over.
+/// `metadata` of a process. The recorded configuration and environment are skipped.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Metadata {
@@ -46,9 +46,6 @@ impl<'de> Deserialize<'de> for Word {
 }
 
 /// What is known of a process, apart from its place in the file.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn facts(
     capture: &Capture,
     source: &str,
@@ -112,9 +109,6 @@ impl FromRecord for Agent {
 
 /// The agents, and the agent id of every handle: records name agents by handle, everything else by the index of the
 /// kernel driver.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn agents(capture: &Capture, findings: &mut SectionAnomalies) -> Result<(Vec<AgentFacts>, BTreeMap<i64, i64>)> {
     let mut handles = BTreeMap::new();
     let mut agents: Vec<AgentFacts> = Vec::new();

@@ -91,7 +91,7 @@ fn read_all(file: &InputFile, index: &FileIndex) -> Vec<(String, Vec<String>, us
     let read = |section: &Section| {
         let collected = read_section(file, section, Shown::default, None).ok()?;
         let records: Vec<String> = collected.parts.concat();
-        // Records that run together are told apart, so that there may be more than the scanner saw.
+        // Records that run together are distinguished, so that there may be more than the scanner saw.
         assert!(records.len() + collected.bad >= section.rows as usize, "{section:?}: {records:?}");
         Some((section.name.clone(), records, collected.bad))
     };

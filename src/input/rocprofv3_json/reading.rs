@@ -48,7 +48,7 @@ impl<'a> Reading<'a> {
             Severity::Warning,
             count,
             first,
-            "rows name an agent without info row; they count on no gpu",
+            "rows refer to an unknown agent; excluded from GPU time",
         );
         handles.iter().map(|handle| handle.and_then(|handle| known.get(&handle).copied())).collect_ca("".into())
     }

@@ -62,7 +62,7 @@ pub fn find(path: &Path, shown: &str, source: &str, spool: &mut Spool, ahead: &R
             table_name: section.clone(),
             count: i64::try_from(*rows).unwrap_or(i64::MAX),
             first_key: Some(shown.to_owned()),
-            detail: format!("records of {section} are of an unknown kind and were not read"),
+            detail: format!("records of {section} are of an unknown kind; ignored"),
         }));
         processes.push(ProcessInput { facts, source: Arc::new(JsonSource(capture)) });
     }
@@ -93,7 +93,7 @@ fn scan_and_gather(file: &InputFile, ahead: &Request) -> Result<FileIndex> {
     scan(file, &gathers.into_iter().flatten().collect::<Vec<Gather<'_>>>())
 }
 
-/// Says that bytes behind the document are no part of it.
+/// Reports that bytes behind the document are no part of it.
 fn trailing_junk(shown: &str, index: &FileIndex) -> Option<Anomaly> {
     let Some((TrailingData::Junk, at)) = index.behind else { return None };
     Some(Anomaly {
@@ -102,7 +102,7 @@ fn trailing_junk(shown: &str, index: &FileIndex) -> Option<Anomaly> {
         table_name: "processes".to_owned(),
         count: i64::try_from(index.length.saturating_sub(at)).unwrap_or(i64::MAX),
         first_key: Some(shown.to_owned()),
-        detail: format!("bytes from byte {at} on are behind the end of the JSON document; they were passed over"),
+        detail: format!("bytes from byte {at} on are after the end of the JSON document; ignored"),
     })
 }
 
@@ -112,7 +112,7 @@ fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Da
     causes.extend(file.damage.clone());
     if index.truncated {
         causes.push(format!(
-            "the file ends in the middle, after {} bytes of JSON; the whole records before were read, collect again for \
+            "the file is truncated after {} bytes of JSON; complete records were read, collect again for \
              the rest",
             index.length
         ));
@@ -122,7 +122,7 @@ fn structural_damage(shown: &str, file: &InputFile, index: &FileIndex) -> Vec<Da
     }
     if let Some((TrailingData::Document, at)) = index.behind {
         causes.push(format!(
-            "a second document begins at byte {at} of the JSON, of which nothing was read; put it into a file of its own"
+            "a second document starts at byte {at} of the JSON, which was not read; put it into a file of its own"
         ));
     }
     causes.into_iter().map(|cause| Damage { path: shown.to_owned(), part: String::new(), cause }).collect()

@@ -10,7 +10,7 @@ use super::parsing::records::KernelSymbol;
 use crate::analysis::kernel_names::strip_kd;
 use crate::input::common::{IdIndex, SymbolNames, placeholder};
 
-/// The symbols, without the placeholder that the list begins with.
+/// The symbols, without the placeholder that the list starts with.
 pub struct Symbols {
     /// Names and categories.
     pub names: SymbolNames,
@@ -107,9 +107,6 @@ fn stripped(name: String) -> String {
 
 impl Capture {
     /// Kernel symbols.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub fn symbols(&self) -> Result<(&Symbols, &SectionAnomalies)> {
         Self::cached(&self.symbols, |findings| Symbols::read(self, findings))
     }

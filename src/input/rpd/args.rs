@@ -19,7 +19,6 @@ pub enum TextLookup<'a> {
 }
 
 impl TextLookup<'_> {
-    /// The texts.
     pub fn get(&self) -> &Texts {
         match self {
             Self::Shared(texts) => texts,
@@ -29,9 +28,6 @@ impl TextLookup<'_> {
 }
 
 /// Texts of arguments and markers; of the table that holds nothing else, only those that the condition chooses.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<TextLookup<'a>> {
     if reading.capture.container.args_table() == "string" {
         return Ok(TextLookup::Shared(reading.strings()?));
@@ -41,9 +37,6 @@ pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<
 }
 
 /// Assembles the arguments of all calls but markers, whose text is their message.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let wanted = [integer("args_id"), integer("apiName_id"), integer("domain_id")];
     let calls = reading.read_own(&wanted, Condition::all())?;

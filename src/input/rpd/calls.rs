@@ -38,9 +38,6 @@ pub struct Words<'a> {
 
 impl<'a> Words<'a> {
     /// Nothing looked up yet.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn new(reading: &mut Reading<'a>) -> Result<Self> {
         Ok(Self { strings: reading.strings()?, domains: BTreeMap::new() })
     }
@@ -52,7 +49,6 @@ impl<'a> Words<'a> {
             .or_insert_with(|| domain(strings.get(name).unwrap_or(UNKNOWN), strings.get(recorded)))
     }
 
-    /// Whether a call is a marker.
     pub fn is_marker(&mut self, name: Option<i64>, recorded: Option<i64>) -> bool {
         self.domain(name, recorded) == "marker"
     }
@@ -63,9 +59,6 @@ impl<'a> Words<'a> {
 }
 
 /// Assembles the calls that have a length.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     let condition = reading.hinted().and(WITH_LENGTH);
     let calls = read(reading, condition)?;
@@ -78,9 +71,6 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the calls that end when they start.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let calls = read(reading, Condition::all().and(WITHOUT_LENGTH))?;
     reading.put("mark_id", calls.integers("id").into_series());
@@ -89,9 +79,6 @@ pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Number of calls with or without a length.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn count(reading: &Reading<'_>, with_length: bool) -> Result<RowCount> {
     let length = if with_length { WITH_LENGTH } else { WITHOUT_LENGTH };
     reading.count("api", &reading.owner.condition().and(length))
@@ -117,7 +104,7 @@ fn put_words(reading: &mut Reading<'_>, calls: &Columns, ids: &Int64Chunked) -> 
     if reading.wants(&["name"]) {
         let (count, first) = count_first(names.iter().map(|name| words.text(name).is_none()), ids);
         reading.put_texts("name", names.iter().map(|name| words.text(name).or(Some(UNKNOWN))))?;
-        let detail = "calls name no known string; they appear as unknown";
+        let detail = "calls refer to a missing string, shown as unknown";
         reading.note("missing_string", Severity::Warning, count, first, detail);
     }
     let domains: Vec<String> =

@@ -34,9 +34,6 @@ const SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the dispatches.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let mut wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
     if reading.wants(NAMES) {
@@ -60,7 +57,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let apart = reading.capture.census.types_of(OpKind::Other);
     if !apart.is_empty() {
         let count = super::ops::count(reading, OpKind::Other)?.rows;
-        let detail = "barriers and markers of the runtime do no work; they are in no table";
+        let detail = "barriers and markers of the runtime do no work; excluded from all tables";
         reading.note("other_operation", Severity::Info, usize::try_from(count).unwrap_or(usize::MAX), None, detail);
     }
     Ok(())
@@ -78,15 +75,12 @@ fn put_names(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
         reading.put_with(name, || Ok(dictionary_column_at(name, dictionary, &resolved.positions)?))?;
     }
     let (count, first) = count_rows(&resolved.missing, &ops.columns.integers("id"));
-    let detail = "dispatches name no known string; they appear as kernel_<id>";
+    let detail = "dispatches refer to a missing string, shown as kernel_<id>";
     reading.note("missing_symbol", Severity::Warning, count, first, detail);
     Ok(())
 }
 
 /// Adds the correlation id, which is the id of the call, and the thread of the call.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn put_call(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     if reading.wants(&["correlation_id"]) {
         reading.put("correlation_id", ops.calls.clone().into_series());

@@ -21,7 +21,7 @@ impl Format for Rpd {
             return None;
         }
         if holds_nothing(&database.file) {
-            let reason = "an RPD database in which nothing was recorded; collect again while the GPU works";
+            let reason = "an empty RPD database; collect again while the GPU works";
             return Some(UnreadContent::new(SkipReason::Other, reason).into());
         }
         let file = Arc::clone(&database.file);

@@ -16,14 +16,10 @@ use crate::input::common::sqlite::{Condition, RowTest, integer, listed};
 pub struct GraphLaunch {
     /// The graph execution.
     pub graph_exec_id: Option<i64>,
-    /// The stream.
     pub stream_id: Option<i64>,
 }
 
 /// Graph launches by the id of the call.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLaunch>> {
     let names = reading.strings_where(|name| name.starts_with("hipGraphLaunch"))?;
     if names.is_empty() {
@@ -46,10 +42,7 @@ pub fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLa
         .collect())
 }
 
-/// Adds `stream_id` and `graph_exec_id` of operations: the stream of `recorded`, else that of the graph launch.
-///
-/// # Errors
-/// When the file cannot be opened.
+/// Adds `stream_id` and `graph_exec_id` of operations: the stream of `recorded`, otherwise that of the graph launch.
 pub fn put_streams_and_graphs(reading: &mut Reading<'_>, calls: &Int64Chunked, recorded: &[Option<i64>]) -> Result<()> {
     if !reading.wants(&["stream_id", "graph_exec_id"]) {
         return Ok(());

@@ -15,9 +15,6 @@ use crate::columns::frames::dictionary_column;
 use crate::input::common::sqlite::{Condition, integer, text};
 
 /// Assembles `queues`.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_queues(reading: &mut Reading<'_>) -> Result<()> {
     let kernels = Ops::read(reading, OpKind::Kernel, &[integer("queueId")], false)?;
     let queues: BTreeSet<i64> = kernels.columns.integers("queueId").iter().flatten().collect();
@@ -27,9 +24,6 @@ pub fn read_queues(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles `streams`: a stream is named by its handle.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_streams(reading: &mut Reading<'_>) -> Result<()> {
     let mut streams: BTreeMap<i64, String> = BTreeMap::new();
     let pids = if reading.owner.others.is_empty() { None } else { Some(calls(reading, &[integer("pid")])?) };
@@ -62,9 +56,6 @@ pub fn read_streams(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles `threads`.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
     let calls = reading.read_own(&[integer("tid")], Condition::all())?;
     let threads: BTreeSet<i64> = calls.integers("tid").iter().flatten().collect();
@@ -74,9 +65,6 @@ pub fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles `kernel_symbols`: the kernels that ran.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let ops = Ops::read(reading, OpKind::Kernel, &KERNEL_ID_SOURCES, true)?;
     let kernels = kernel_ids(reading, &ops)?;

@@ -15,9 +15,6 @@ pub struct Joined {
 
 impl Joined {
     /// Reads the `wanted` columns of a table and indexes its rows by the column `key`.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn read(
         reading: &mut Reading<'_>,
         base: &str,
@@ -58,9 +55,6 @@ impl Joined {
 }
 
 /// Reads the columns of the calls.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn calls(reading: &mut Reading<'_>, wanted: &[Wanted]) -> Result<Joined> {
     Joined::read(reading, "api", "id", wanted, &Condition::all())
 }

@@ -7,7 +7,6 @@ use crate::schema::domain::domain_of_category;
 pub enum OpKind {
     /// A dispatch: a kernel, a task of a graph, a fill.
     Kernel,
-    /// A copy.
     Copy,
     /// Something that does no work, such as a barrier.
     Other,
@@ -26,7 +25,7 @@ pub fn op_kind(op_type: &str) -> OpKind {
     }
 }
 
-/// Direction in the spelling that all readers understand, from the recorded type of a copy, else its description, else
+/// Direction in the spelling that all readers understand, from the recorded type of a copy, otherwise its description, otherwise
 /// HIP's number of the kind.
 pub fn direction(op_type: &str, description: &str, kind: Option<i64>) -> Option<&'static str> {
     let of_text = |text: &str| {
@@ -59,7 +58,7 @@ pub fn is_marker(word: &str) -> bool {
     lower == "usermarker" || lower.starts_with("roctx") || lower.starts_with("nvtx") || lower == "marker"
 }
 
-/// Domain of a call: the recorded one of schema 3, else by the name. Ranges of the program's own and the tracer's work
+/// Domain of a call: the recorded one of schema 3, otherwise by the name. Ranges of the program's own and the tracer's work
 /// are `host`.
 pub fn domain(name: &str, recorded: Option<&str>) -> String {
     let recorded = recorded.filter(|recorded| !recorded.is_empty());

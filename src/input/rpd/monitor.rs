@@ -12,9 +12,6 @@ use crate::input::common::{count_first, or_else, zeros};
 use crate::schema::anomaly::Severity;
 
 /// Assembles the samples. They belong to the machine, so that the first process of a file has them.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     if !reading.owner.is_main {
         return Ok(());
@@ -44,7 +41,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let numbered_alike = !numbered_otherwise(reading, &agents, &names, &rows.texts("value"))?;
     let agents = if numbered_alike { agents } else { Int64Chunked::full_null("".into(), rows.height) };
     let (unknown, first) = count_first(std::iter::repeat_n(!numbered_alike, rows.height), &ids);
-    let detail = "GPUs with work have less than half of the clock of one without: monitored devices are numbered otherwise than GPUs, as by recorders that count processors too; their values count on no gpu";
+    let detail = "busy GPUs have less than half the clock of an idle one: the monitor numbers devices differently from GPUs, as recorders that count processors do; its values belong to no GPU";
     reading.note("monitor_numbering", Severity::Warning, unknown, first, detail);
     reading.put("agent_id", agents.clone().into_series());
     reading.put_gpu(&agents, &ids);
@@ -54,7 +51,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let (count, first) = count_first(values.iter().map(Option::is_none), &ids);
     let numbers = values.iter().map(|value| value.unwrap_or(f64::NAN));
     reading.put("value", Float64Chunked::from_iter_values("".into(), numbers).into_series());
-    let detail = "monitored values that are no numbers; they are NaN";
+    let detail = "non-numeric monitored values; they are NaN";
     reading.note("unexpected_type", Severity::Info, count, first, detail);
     Ok(())
 }

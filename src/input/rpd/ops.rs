@@ -15,17 +15,13 @@ const LISTED_KERNELS: usize = 2_000;
 
 /// Operations of one kind.
 pub struct Ops {
-    /// Their columns.
     pub columns: Columns,
-    /// Id of the call behind each, where it was asked for and is known.
+    /// Id of the call behind each, where it was requested and is known.
     pub calls: Int64Chunked,
 }
 
 impl Ops {
     /// Reads the `wanted` columns of the operations of a kind, with the calls behind them if `with_calls`.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn read(reading: &mut Reading<'_>, kind: OpKind, wanted: &[Wanted], with_calls: bool) -> Result<Self> {
         let hinted = reading.hinted().and_sql(hinted_kernels(reading, kind));
         let condition = of_kind(reading, kind).and_all(hinted);
@@ -60,15 +56,12 @@ impl Ops {
         let ids = self.columns.integers("id");
         let orphans = self.calls.iter().map(|call| call.is_none());
         let (count, first) = crate::input::common::count_first(orphans, &ids);
-        let detail = "no call is recorded for these operations; they have no thread and no correlation id";
+        let detail = "no API call recorded for these operations; they have no thread and no correlation id";
         reading.note("missing_call", Severity::Warning, count, first, detail);
     }
 }
 
 /// Number of operations of a kind.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
     if reading.owner.others.is_empty() {
         return reading.count("op", &of_kind(reading, kind));

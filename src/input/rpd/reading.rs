@@ -123,9 +123,6 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads the row id and the `wanted` columns of the calls of this process.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn read_own(&mut self, wanted: &[Wanted], condition: Condition) -> Result<Columns> {
         let condition = self.owner.condition().and_all(condition);
         self.read_noting("api", wanted, &condition, true)
@@ -133,9 +130,6 @@ impl<'a> Reading<'a> {
 
     /// Reads the row id and the `wanted` columns of a source table that all processes of the file share. A missing table
     /// has no rows. What is odd is noted once for the file.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn read(&mut self, base: &str, wanted: &[Wanted], condition: &Condition) -> Result<Columns> {
         self.read_noting(base, wanted, condition, self.owner.is_main)
     }
@@ -158,9 +152,6 @@ impl<'a> Reading<'a> {
     }
 
     /// Number of rows of a source table.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn count(&self, base: &str, condition: &Condition) -> Result<RowCount> {
         let Some(table) = self.capture.container.table(base) else { return Ok(RowCount::default()) };
         let selection = Selection { table, key: if table.has("id") { "id" } else { "rowid" }, condition };
@@ -175,9 +166,6 @@ impl<'a> Reading<'a> {
     }
 
     /// The names of everything, and in schema 2 the arguments too.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn strings(&mut self) -> Result<&'a Texts> {
         let capture = self.capture;
         if let Some(strings) = capture.strings.get() {
@@ -199,18 +187,12 @@ impl<'a> Reading<'a> {
     }
 
     /// Ids of the strings that a test holds for.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn strings_where(&mut self, test: impl Fn(&str) -> bool) -> Result<Vec<i64>> {
         let strings = self.strings()?;
         Ok(strings.ids_where(test))
     }
 
     /// Adds a dictionary-encoded column of a text for every row.
-    ///
-    /// # Errors
-    /// When polars cannot build the column.
     pub fn put_texts<'t>(&mut self, name: &'static str, texts: impl Iterator<Item = Option<&'t str>>) -> Result<()> {
         let mut dictionary: Vec<Option<String>> = Vec::new();
         let mut places = std::collections::BTreeMap::new();

@@ -94,14 +94,14 @@ fn note_unknown(container: &Container, shown: &str, notes: &mut Vec<Anomaly>) {
     };
     let unknown = &container.unknown_tables;
     if !unknown.is_empty() {
-        let detail = format!("tables that are not known were not read: {}", unknown.join(", "));
+        let detail = format!("unknown tables were ignored: {}", unknown.join(", "));
         note("unknown_table", Severity::Info, unknown.len(), detail);
     }
     let version = container.schema_version.as_deref();
     if !version.is_some_and(|version| KNOWN_VERSIONS.contains(&version)) {
         let stated =
             version.map_or_else(|| "states no schema version".to_owned(), |v| format!("states schema version {v}"));
-        let detail = format!("the file {stated}; what is known of RPD 2 and 3 was read, columns beyond were not");
+        let detail = format!("the file {stated}; it was read as RPD 2 and 3, further columns were ignored");
         note("unknown_version", Severity::Warning, 1, detail);
     }
 }
@@ -151,7 +151,7 @@ impl ProcessReader for RpdSource {
     }
 
     fn damage_of_content(&self) -> &[Damage] {
-        // All processes of a file have the same tables. Not within `get_or_init`: who waits for other threads there may begin work
+        // All processes of a file have the same tables. Not within `get_or_init`: who waits for other threads there may start work
         // that wants the same.
         if self.owner.is_main && self.content.get().is_none() {
             let _ = self.content.set(self.capture.damage_of_tables(true, &self.shown));

@@ -15,11 +15,8 @@ use crate::input::common::{IdIndex, SymbolNames, placeholder};
 /// Columns that the kernel ids are made from.
 pub const KERNEL_ID_SOURCES: [Wanted; 2] = [integer("description_id"), integer("opType_id")];
 
-/// Kernel ids of dispatches: the string of the description, else the kernel name of the launch, else the string of the
+/// Kernel ids of dispatches: the string of the description, otherwise the kernel name of the launch, otherwise the string of the
 /// type, as for fills; -1 where none is known.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn kernel_ids(reading: &mut Reading<'_>, ops: &Ops) -> Result<Int64Chunked> {
     let strings = reading.strings()?;
     let named = |id: Option<i64>| id.filter(|id| strings.get(Some(*id)).is_some_and(|name| !name.is_empty()));
@@ -43,7 +40,6 @@ pub fn kernel_ids(reading: &mut Reading<'_>, ops: &Ops) -> Result<Int64Chunked> 
 pub struct Symbols {
     /// Their ids in order.
     pub ids: Vec<i64>,
-    /// Their names.
     pub names: SymbolNames,
     /// Positions of the ids.
     pub index: IdIndex,
@@ -51,9 +47,6 @@ pub struct Symbols {
 
 impl Symbols {
     /// Names every id that is a string.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn read(reading: &mut Reading<'_>, kernel_ids: &Int64Chunked) -> Result<Self> {
         let strings = reading.strings()?;
         let distinct: BTreeSet<i64> = kernel_ids.iter().flatten().collect();

@@ -26,9 +26,6 @@ const SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the copies.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
     let of_call = ["bytes", "stream_id", "tid", "correlation_id", "graph_exec_id"];
@@ -122,7 +119,8 @@ fn worked(reading: &mut Reading<'_>, ops: &Ops) -> Int64Chunked {
     let only = census.kernel_gpus.first().copied().filter(|_| census.kernel_gpus.len() == 1);
     let height = ops.columns.height;
     if only.is_none() {
-        let detail = "the tracer records no GPU of copies, and several GPUs worked; these copies are on no gpu";
+        let detail =
+            "the tracer does not record the GPU of copies, and several GPUs worked; these copies belong to no GPU";
         reading.note("unknown_gpu", Severity::Warning, height, None, detail);
     }
     std::iter::repeat_n(only, height).collect_ca("".into())
@@ -152,6 +150,6 @@ fn put_bytes(reading: &mut Reading<'_>, ops: &Ops, arguments: &Joined) {
         .collect();
     reading.put_integers("bytes", bytes);
     let (count, first) = count_first(repeated.into_iter(), &ops.columns.integers("id"));
-    let detail = "further copies of a call whose size is that of all of them; the first copy has the bytes";
+    let detail = "further copies of a call with a single total size; the first copy has the bytes";
     reading.note("shared_size", Severity::Info, count, first, detail);
 }

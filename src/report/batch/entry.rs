@@ -1,4 +1,4 @@
-//! What the index tells of a run.
+//! What the index shows a run.
 
 use crate::export::cell::Cell;
 use crate::findings::{Priority, QueryRequest, Rows, time_question};
@@ -66,7 +66,6 @@ pub struct RunFigures {
 /// The kernel with the most time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TopKernel {
-    /// Its name.
     pub name: String,
     /// Durations of its dispatches added up.
     pub total_ns: Option<i64>,
@@ -103,11 +102,10 @@ pub struct Compared {
     pub figure: &'static str,
     /// Its value: nanoseconds, or percent of a share.
     pub value: Option<f64>,
-    /// Whether it is a share.
     pub is_share: bool,
 }
 
-/// What must be asked for the index, whatever the document shows.
+/// What must be requested the index, whatever the document shows.
 pub fn index_questions() -> Vec<QueryRequest> {
     vec![time_question(), kernels(), health()]
 }

@@ -18,7 +18,7 @@ pub enum Grouping {
     Folder,
     /// The input that they were found in.
     Input,
-    /// What this expression matches in their paths: its first group, else the whole match.
+    /// What this expression matches in their paths: its first group, otherwise the whole match.
     Pattern(Regex),
 }
 
@@ -55,7 +55,6 @@ pub enum GroupingError {
         pattern: String,
         /// How many traces there are.
         count: usize,
-        /// One of them.
         example: String,
     },
 }

@@ -13,7 +13,6 @@ use crate::findings::Priority;
 /// Version of the schema: the first number changes when something is taken away or means something else.
 pub const SCHEMA_VERSION: &str = "1.0";
 
-/// The schema, as JSON Schema.
 pub const SCHEMA: &str = include_str!("../../../share/schemas/index.json");
 
 /// Value of `schema` in an index.
@@ -43,7 +42,6 @@ pub fn value(index: &Index) -> Value {
     })
 }
 
-/// Whether a text is an index.
 pub fn is_index(text: &str) -> bool {
     read(text).is_some()
 }

@@ -8,7 +8,7 @@ const LONGEST: usize = 100;
 /// What no file of a run is named, as the index is.
 const INDEX: &str = "index";
 
-/// The names of runs by their folders: what tells these apart, without what all begin with. Where one of them is what all begin
+/// The names of runs by their folders: what tells these apart, without what all start with. Where one of them is what all start
 /// with, and where there is one only, that is the name of the folder.
 pub fn run_names(folders: &[&Path]) -> Vec<String> {
     let parts: Vec<Vec<String>> = folders.iter().map(|folder| components(folder)).collect();

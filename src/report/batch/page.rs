@@ -37,7 +37,7 @@ struct ChartView {
     notes: Vec<String>,
 }
 
-/// Writes the index as one HTML file, which links to the documents beside it and loads nothing.
+/// Writes the index as one HTML file, which links to the documents next to it and loads nothing.
 ///
 /// # Errors
 /// When the chart cannot be drawn, or writing fails.

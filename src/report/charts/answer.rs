@@ -81,7 +81,6 @@ impl Drawn<'_> {
         &self.answer.frame
     }
 
-    /// The column of a role.
     fn column(&self, role: &str) -> Result<&str> {
         self.plot.column(role).with_context(|| format!("internal: the picture has no {role}"))
     }
@@ -198,7 +197,7 @@ impl Drawn<'_> {
         Ok(chart)
     }
 
-    /// The colour of each row: what the column of the role says, or the role itself.
+    /// The color of each row: what the column of the role says, or the role itself.
     fn roles(&self) -> Result<Vec<Role>> {
         let role = |name: &str| match Role::of_name(name) {
             Role::Other => Role::Compute,
@@ -270,7 +269,7 @@ impl Drawn<'_> {
         Ok(Chart::stacked(title, axis, parts, rows))
     }
 
-    /// Rows of one label with their values by part; the greatest parts where there are many.
+    /// Rows of one label with their values by part; the largest parts where there are many.
     fn by_part(&self) -> Result<ByPart> {
         let (texts, values) = (self.texts(self.column("part")?)?, self.numbers(self.column("value")?)?);
         let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
@@ -406,7 +405,7 @@ impl Drawn<'_> {
         };
         let lengths = || begins.iter().zip(&ends).filter_map(|(begin, end)| Some((*end)? - (*begin)?));
         let length = lengths().fold(0.0, f64::max);
-        // Processes on clocks of their own are drawn from their own first stretch on.
+        // Processes on clocks of their own are drawn from their own first interval on.
         let apart = bins.iter().zip(&begins).any(|(bin, begin)| match (bin, begin) {
             (Some(bin), Some(begin)) => (begin - *bin as f64 * length).abs() > length * (1.0 + *bin as f64 * 0.1),
             _ => false,
@@ -481,7 +480,7 @@ impl Drawn<'_> {
     }
 }
 
-/// Moves times so that the first is zero, because clocks begin anywhere.
+/// Moves times so that the first is zero, because clocks start anywhere.
 fn begun_at_zero(lines: &mut [Line], axis: Axis) -> Axis {
     let first = lines.iter().flat_map(|line| &line.points).map(|(x, _)| *x).fold(f64::INFINITY, f64::min);
     for (x, _) in lines.iter_mut().flat_map(|line| line.points.iter_mut()) {

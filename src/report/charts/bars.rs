@@ -71,7 +71,7 @@ pub fn draw(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, notes:
     rows.area.bottom() + 4.0
 }
 
-/// A legend of the colours where there are several.
+/// A legend of the colors where there are several.
 fn colors(bars: &[Bar], drawing: &mut Drawing, y: f64) -> f64 {
     let mut roles: Vec<Role> = bars.iter().map(|bar| bar.role).collect();
     roles.sort_unstable();
@@ -84,7 +84,7 @@ fn colors(bars: &[Bar], drawing: &mut Drawing, y: f64) -> f64 {
     legend(drawing, y, &entries)
 }
 
-/// Names of the columns of numbers; of cumulative shares also the colour of their line.
+/// Names of the columns of numbers; of cumulative shares also the color of their line.
 fn heading(data: &Bars, cumulative: bool, drawing: &mut Drawing, y: f64, share_width: f64) -> f64 {
     let right = drawing.width - PAD;
     let middle = y + LINE / 2.0;
@@ -122,7 +122,7 @@ fn fitting(data: &Bars, cumulative: bool, notes: &mut Vec<String>) -> (Vec<Bar>,
         && rest.iter().all(|bar| bar.value >= 0.0);
     let sum: f64 = rest.iter().map(|bar| bar.value).sum();
     let total = data.total.or_else(|| additive.then(|| bars.iter().map(|bar| bar.value).sum::<f64>() + sum));
-    // As a bar it might be so long that the others could not be told apart.
+    // As a bar it might be so long that the others could not be distinguished.
     let of_them = if additive { format!(", they add up to {}", shown(data.value.unit, sum)) } else { String::new() };
     notes.push(format!("{} more not drawn{of_them}", rest.len()));
     (bars, total)

@@ -25,7 +25,7 @@ const PARTS: [char; 8] = ['█', '▓', '▒', '░', '#', '=', '+', '-'];
 pub struct Terminal {
     /// Characters of a line.
     pub width: usize,
-    /// Whether colours can be shown.
+    /// Whether colors can be shown.
     pub color: bool,
 }
 

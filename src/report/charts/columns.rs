@@ -7,10 +7,10 @@ use super::shapes::Drawing;
 use super::ticks::{GREATEST, Logarithmic, linear, logarithmic};
 use super::unit::{Axis, Unit, shown};
 
-/// Bins in a chart; of more, neighbours are put together.
+/// Bins in a chart; of more, neighbors are put together.
 const MAX: usize = 240;
 const HEIGHT: f64 = 200.0;
-/// Share of the width that bins below the least power of ten have.
+/// Share of the width that bins below the smallest power of ten have.
 const BELOW: f64 = 0.05;
 
 /// Draws it below `y` and gives the height below it.
@@ -68,7 +68,7 @@ fn across(data: &Histogram, bins: &[Bin], wanted: usize) -> (Place, Marks, Strin
     let positive = bins.iter().map(|bin| bin.from).filter(|from| *from > 0.0).fold(f64::INFINITY, f64::min);
     let positive = if positive.is_finite() { positive } else { (greatest / 10.0).max(1.0) };
     let mut marks = Marks::new();
-    // A bin that begins at zero has no place on such an axis and gets one before it.
+    // A bin that starts at zero has no place on such an axis and gets one before it.
     let shift = if least <= 0.0 { BELOW } else { 0.0 };
     if shift > 0.0 {
         marks.push((shift / 2.0, Some("0".to_owned())));
@@ -109,7 +109,7 @@ fn powers_of_two(least: f64, greatest: f64, wanted: usize) -> Logarithmic {
     Logarithmic { ticks, ..plain }
 }
 
-/// The bins that can be drawn, neighbours put together where they are too many.
+/// The bins that can be drawn, neighbors put together where they are too many.
 fn fitting(data: &Histogram, notes: &mut Vec<String>) -> Vec<Bin> {
     let mut bins: Vec<Bin> = data
         .bins

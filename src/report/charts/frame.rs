@@ -11,7 +11,7 @@ use super::{bars, columns, heat_map, lines, roofline, stacked};
 pub struct Layout {
     /// Width in pixels, at which texts have 11 pixels.
     pub width: f64,
-    /// Whether title and notes are in the drawing, or beside it.
+    /// Whether title and notes are in the drawing, or next to it.
     pub captions: bool,
 }
 
@@ -41,7 +41,6 @@ pub fn is_narrow(drawing: &Drawing) -> bool {
     drawing.width < NARROW_BELOW
 }
 
-/// Draws a chart.
 pub fn draw(chart: &Chart, layout: Layout) -> Drawing {
     let mut drawing = Drawing::new(layout.width.clamp(240.0, 4000.0));
     let room = drawing.width - 2.0 * PAD;
@@ -121,9 +120,7 @@ pub struct Area {
     pub left: f64,
     /// Upper edge.
     pub top: f64,
-    /// Width.
     pub width: f64,
-    /// Height.
     pub height: f64,
 }
 
@@ -227,7 +224,7 @@ impl Rows {
         let limit = if above { room } else { room * 0.4 };
         let labels: Vec<String> = labels.iter().map(|label| shortened(&clean(label), SMALL, limit)).collect();
         let widest = labels.iter().map(|label| width(label, SMALL)).fold(0.0, f64::max);
-        // Short labels, such as numbers of ranks, have room beside their bars everywhere.
+        // Short labels, such as numbers of ranks, have room next to their bars everywhere.
         let above = above && widest > room * 0.25;
         let left = if above { PAD } else { PAD + widest + 8.0 };
         let pitch = match (above, dense) {
@@ -261,7 +258,7 @@ pub fn grouped<T>(rows: &[T], most: usize) -> (usize, impl Iterator<Item = &[T]>
     (size, rows.chunks(size))
 }
 
-/// The label of a group of rows: that of a single one, else the first and the last.
+/// The label of a group of rows: that of a single one, otherwise the first and the last.
 pub fn group_label<'a>(labels: impl Iterator<Item = &'a str>) -> String {
     let labels: Vec<&str> = labels.collect();
     match labels.as_slice() {

@@ -8,9 +8,9 @@ use super::text::{clean, shortened, width};
 use super::ticks::linear;
 use super::unit::shown;
 
-/// Rows in a chart; of more, neighbours are put together.
+/// Rows in a chart; of more, neighbors are put together.
 const MAX_ROWS: usize = 48;
-/// Width of a column in pixels from which it is told apart.
+/// Width of a column in pixels from which it is distinguished.
 const MIN_WIDTH: f64 = 7.0;
 /// Names of rows that have room.
 const MIN_PITCH: f64 = 13.0;
@@ -60,7 +60,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
                 from += 1;
                 continue;
             };
-            // Neighbours of one colour are one rectangle.
+            // Neighbours of one color are one rectangle.
             let to = (from..columns).find(|column| at_level(*column) != Some(own)).unwrap_or(columns);
             let x = |column: usize| area.x(column as f64 / columns as f64);
             let at = (x(from), area.top + pitch * row as f64);
@@ -68,7 +68,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
             from = to;
         }
     }
-    // Cells of one colour follow each other, so that they can be written as one shape.
+    // Cells of one color follow each other, so that they can be written as one shape.
     cells.sort_by_key(|(level, ..)| *level);
     for (level, at, extent) in cells {
         drawing.rectangle(at, extent, Color::Heat(level));
@@ -78,7 +78,7 @@ pub fn draw(data: &HeatMap, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     under(drawing, area, &marks, &axis.label)
 }
 
-/// The scale of the colours.
+/// The scale of the colors.
 fn color_bar(data: &HeatMap, (least, greatest): (f64, f64), drawing: &mut Drawing, y: f64) -> f64 {
     const WIDTH: f64 = 168.0;
     let middle = y + LINE / 2.0;
@@ -97,7 +97,7 @@ fn color_bar(data: &HeatMap, (least, greatest): (f64, f64), drawing: &mut Drawin
     y + LINE + 8.0
 }
 
-/// The rows that are drawn: their own, or means of neighbours.
+/// The rows that are drawn: their own, or means of neighbors.
 fn fitting(rows: &[Row], most: usize, notes: &mut Vec<String>) -> Vec<Row> {
     let known =
         |cells: &[Option<f64>]| cells.iter().map(|cell| cell.filter(|value| value.is_finite())).collect::<Vec<_>>();

@@ -68,7 +68,7 @@ pub fn draw(data: &Lines, pace: bool, drawing: &mut Drawing, y: f64, notes: &mut
     below
 }
 
-/// How many times the median the greatest value of a pace is, from which its axis is logarithmic.
+/// How many times the median the largest value of a pace is, from which its axis is logarithmic.
 const FAR: f64 = 8.0;
 
 /// The y axis.
@@ -90,7 +90,7 @@ impl Upward {
             notes.push("the axis is logarithmic".to_owned());
             return Self::Logarithmic(logarithmic(data.y.unit, lowest / 1.2, highest * 1.2, 5), data.y.name.clone());
         }
-        // Differences of a pace are small beside its values, so that its axis need not begin at zero.
+        // Differences of a pace are small next to its values, so that its axis need not start at zero.
         let far = highest - lowest > 0.25 * highest || !pace;
         let bottom = if far || lowest <= 0.0 { lowest.min(0.0) } else { lowest - 0.5 * (highest - lowest) };
         let axis = linear(&data.y, bottom, highest, 5, false);
@@ -142,7 +142,7 @@ fn stairs(points: &[(f64, f64)], end: f64) -> Vec<(f64, f64)> {
     stairs
 }
 
-/// Of what lies in a column of pixels the first, least, greatest and last point, which draw the same picture.
+/// Of what lies in a column of pixels the first, least, largest and last point, which draw the same picture.
 fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
     if points.len() <= MAX_POINTS {
         return points;
@@ -161,7 +161,7 @@ fn thinned(points: Vec<(f64, f64)>, area: Area, width: f64) -> Vec<(f64, f64)> {
     kept
 }
 
-/// The lines that are drawn, without what is no number; those with the greatest values where they are too many.
+/// The lines that are drawn, without what is no number; those with the largest values where they are too many.
 fn fitting(data: &Lines, notes: &mut Vec<String>) -> Vec<Line> {
     let lines: Vec<Line> = data
         .lines

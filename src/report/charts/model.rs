@@ -2,7 +2,6 @@
 
 use super::unit::{Axis, Unit};
 
-/// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
     /// What it shows, in a few words.
@@ -36,10 +35,9 @@ pub enum Plot {
     Pace(Lines),
 }
 
-/// What a colour stands for: the same in every chart.
+/// What a color stands for: the same in every chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Computing.
     Compute,
     /// Communication between GPUs.
     Communication,
@@ -51,12 +49,12 @@ pub enum Role {
     Other,
     /// What is no time of a GPU, such as calls and counts.
     Neutral,
-    /// One of several that only have to be told apart, by its number.
+    /// One of several that only have to be distinguished, by its number.
     Series(usize),
 }
 
 impl Role {
-    /// What the colour is called in legends.
+    /// What the color is called in legends.
     pub fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -88,14 +86,13 @@ impl Role {
 /// A part of stacked bars, in the legend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its name.
     pub name: String,
-    /// Its colour.
+    /// Its color.
     pub role: Role,
 }
 
 impl Part {
-    /// A part of that name and colour.
+    /// A part of that name and color.
     pub fn new(name: impl Into<String>, role: Role) -> Self {
         Self { name: name.into(), role }
     }
@@ -112,24 +109,23 @@ pub struct Stacked {
     pub rows: Vec<(String, Vec<f64>)>,
 }
 
-/// A bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
     /// Its name, shortened in the middle where it is too long.
     pub label: String,
     /// Its length.
     pub value: f64,
-    /// Its colour.
+    /// Its color.
     pub role: Role,
 }
 
 impl Bar {
-    /// A bar in the colour of computing.
+    /// A bar in the color of computing.
     pub fn new(label: impl Into<String>, value: f64) -> Self {
         Self { label: label.into(), value, role: Role::Compute }
     }
 
-    /// The same bar in another colour.
+    /// The same bar in another color.
     #[must_use]
     pub fn with_role(mut self, role: Role) -> Self {
         self.role = role;
@@ -183,12 +179,12 @@ pub struct Histogram {
     pub bins: Vec<Bin>,
 }
 
-/// A value for each row and stretch of time.
+/// A value for each row and interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
     /// What runs to the right.
     pub x: Axis,
-    /// Where the first column begins.
+    /// Where the first column starts.
     pub from: f64,
     /// Where the last column ends.
     pub to: f64,
@@ -196,14 +192,13 @@ pub struct HeatMap {
     pub rows: Vec<(String, Vec<Option<f64>>)>,
     /// What the cells measure.
     pub value: Axis,
-    /// Least and greatest value of the colours, where these are not those of the cells.
+    /// Least and largest value of the colors, where these are not those of the cells.
     pub range: Option<(f64, f64)>,
 }
 
 /// A kernel in a roofline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Its name.
     pub name: String,
     /// FLOPs per byte of memory traffic.
     pub intensity: Option<f64>,
@@ -234,7 +229,6 @@ pub struct Roofline {
 /// How much of what is possible is reached.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gauge {
-    /// What it is of.
     pub label: String,
     /// Reached, percent.
     pub achieved_pct: Option<f64>,
@@ -242,10 +236,8 @@ pub struct Gauge {
     pub theoretical_pct: Option<f64>,
 }
 
-/// A line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What it is of.
     pub name: String,
     /// Its points in the order of x.
     pub points: Vec<(f64, f64)>,
@@ -258,7 +250,6 @@ pub struct Lines {
     pub x: Axis,
     /// What runs upwards.
     pub y: Axis,
-    /// The lines.
     pub lines: Vec<Line>,
 }
 
@@ -294,7 +285,7 @@ impl Chart {
         Self::with_plot(title, Plot::Bars(Bars { value, bars: bars.into_iter().collect(), total: None }))
     }
 
-    /// Time by category, each in the colour that its name tells.
+    /// Time by category, each in the color that its name tells.
     pub fn categories(
         title: impl Into<String>,
         value: Axis,
@@ -344,12 +335,10 @@ impl Chart {
         Self::with_plot(title, Plot::HeatMap(HeatMap { x, from, to, rows, value, range: Some((0.0, 100.0)) }))
     }
 
-    /// A heat map.
     pub fn heat_map(title: impl Into<String>, heat_map: HeatMap) -> Self {
         Self::with_plot(title, Plot::HeatMap(heat_map))
     }
 
-    /// A roofline.
     pub fn roofline(title: impl Into<String>, points: Vec<Point>, roofs: Roofs) -> Self {
         Self::with_plot(title, Plot::Roofline(Roofline { points, roofs }))
     }

@@ -1,4 +1,4 @@
-//! Charts say where they are from, so that their files are told from others.
+//! Charts say where they are from, so that their files are inferred from others.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,7 +8,7 @@ use std::path::Path;
 pub const SVG_MARK: &str = "<!-- Generator: wavesieve -->";
 /// What a PNG file says after its header, as text of the standard keyword.
 pub const PNG_MARK: &[u8] = b"Software\0wavesieve";
-/// Where a file says so at the latest: before it an SVG tells its main numbers.
+/// Where a file states so at the latest: before it an SVG tells its main numbers.
 const HEAD_BYTES: u64 = 65_536;
 
 /// Whether a file is a chart of this program.

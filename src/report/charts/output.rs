@@ -8,7 +8,7 @@ use super::model::Chart;
 use super::png::png;
 use super::svg::{Background, svg};
 
-/// The rules that SVGs of [`Chart::page_svg`] need in a page: the colours on light and dark grounds, which of both layouts is shown.
+/// The rules that SVGs of [`Chart::page_svg`] need in a page: the colors on light and dark grounds, which of both layouts is shown.
 pub fn style_sheet() -> &'static str {
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/charts.css"))
 }
@@ -32,7 +32,7 @@ impl Chart {
         svg(&draw(self, layout), &self.title, &alternative(self), Background::File)
     }
 
-    /// The chart as an SVG element for a page with [`style_sheet`]: it fills the width it is given, and its colours are variables.
+    /// The chart as an SVG element for a page with [`style_sheet`]: it fills the width it is given, and its colors are variables.
     ///
     /// # Errors
     /// When it cannot be drawn.

@@ -1,21 +1,20 @@
-//! The colours: told apart by people with any colour vision, each with a fixed role.
+//! The colors: distinguished by people with any color vision, each with a fixed role.
 
 use super::model::Role;
 
-/// A colour of a drawing.
+/// A color of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Color {
     /// What a chart shows.
     Of(Role),
-    /// A weaker form of a role's colour, behind it.
+    /// A weaker form of a role's color, behind it.
     Track,
     /// Text.
     Ink,
     /// Text of less weight, axes.
     Muted,
-    /// Grid.
     Grid,
-    /// The ground, between neighbours.
+    /// The ground, between neighbors.
     Background,
     /// A level of a heat map, of [`LEVELS`].
     Heat(usize),
@@ -26,7 +25,7 @@ pub enum Color {
 /// Levels of a heat map.
 pub const LEVELS: usize = 24;
 
-/// Colours of series after the palette of Okabe and Ito: first those that are no role's. Their black and yellow, which are not
+/// Colors of series after the palette of Okabe and Ito: first those that are no role's. Their black and yellow, which are not
 /// seen on every ground, are slate and olive here.
 const SERIES: [((u8, u8, u8), &str); 8] = [
     ((0xD5, 0x5E, 0x00), "vermilion"),
@@ -42,7 +41,7 @@ const COMPUTE: (u8, u8, u8) = (0x00, 0x72, 0xB2);
 const COMMUNICATION: (u8, u8, u8) = (0xE6, 0x9F, 0x00);
 const COPY: (u8, u8, u8) = (0x00, 0x9E, 0x73);
 
-/// How many series have a colour of their own.
+/// How many series have a color of their own.
 pub const SERIES_COLOURS: usize = SERIES.len();
 
 /// Every 32nd value of the map viridis of matplotlib, which is perceptually uniform, and its last.
@@ -99,13 +98,13 @@ impl Color {
         })
     }
 
-    /// The colour as `#rrggbb`.
+    /// The color as `#rrggbb`.
     pub fn hex(self) -> String {
         let (red, green, blue) = self.rgb();
         format!("#{red:02x}{green:02x}{blue:02x}")
     }
 
-    /// Every colour that has a variable.
+    /// Every color that has a variable.
     pub fn all() -> impl Iterator<Item = Self> {
         let roles = [Role::Compute, Role::Communication, Role::Copy, Role::Idle, Role::Other, Role::Neutral];
         let series = (0..SERIES_COLOURS).map(Role::Series);

@@ -16,7 +16,6 @@ const MIN_SHARE: f64 = 0.0005;
 const MAX: usize = 300;
 const HEIGHT: f64 = 320.0;
 
-/// A kernel that has a place.
 struct PlacedKernel<'a> {
     point: &'a Point,
     intensity: f64,
@@ -194,7 +193,7 @@ fn overlap(one: OccupiedRect, other: OccupiedRect) -> bool {
     one.0 < other.2 && other.0 < one.2 && one.1 < other.3 && other.1 < one.3
 }
 
-/// Puts a label beside a point where nothing is yet; further away with a line to it where there is no room.
+/// Puts a label next to a point where nothing is yet; further away with a line to it where there is no room.
 fn label(drawing: &mut Drawing, area: Area, point: (f64, f64), radius: f64, text: &str, taken: &mut Vec<OccupiedRect>) {
     let (half, tall) = (width(text, SMALL) / 2.0, 6.0);
     for distance in [0.0, 10.0, 22.0, 36.0, 52.0] {

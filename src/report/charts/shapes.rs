@@ -3,14 +3,12 @@
 use super::palette::Color;
 use super::text::clean;
 
-/// Where a text stands beside its point.
+/// Where a text stands next to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// It begins there.
+    /// It starts there.
     Start,
-    /// Its middle is there.
     Middle,
-    /// It ends there.
     End,
 }
 
@@ -23,9 +21,7 @@ pub enum Form {
         x: f64,
         /// Upper edge.
         y: f64,
-        /// Width.
         width: f64,
-        /// Height.
         height: f64,
     },
     /// A line through points.
@@ -35,16 +31,13 @@ pub enum Form {
         /// Width in whole pixels.
         width: u32,
     },
-    /// A circle.
     Circle {
         /// Centre.
         x: f64,
         /// Centre.
         y: f64,
-        /// Radius.
         radius: f64,
     },
-    /// A text.
     Text {
         /// Where it is.
         x: f64,
@@ -61,18 +54,16 @@ pub enum Form {
     },
 }
 
-/// A shape with its colour and what is said when somebody points at it.
+/// A shape with its color and what is said when somebody points at it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Its form.
     pub form: Form,
-    /// Its colour.
+    /// Its color.
     pub color: Color,
     /// What it stands for.
     pub tip: Option<String>,
 }
 
-/// A drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     /// Width in pixels.

@@ -8,7 +8,7 @@ use super::text::width;
 use super::ticks::{GREATEST, linear};
 use super::unit::{Axis, Unit, shown};
 
-/// Bars in a chart; of more, neighbours are put together.
+/// Bars in a chart; of more, neighbors are put together.
 const MAX: usize = 48;
 /// Gauges in a chart.
 const MAX_GAUGES: usize = 32;
@@ -63,7 +63,7 @@ pub fn draw(data: &Stacked, drawing: &mut Drawing, y: f64, notes: &mut Vec<Strin
     under(drawing, place.area, &marks, &axis.label)
 }
 
-/// The rows that are drawn: their own, or means of neighbours.
+/// The rows that are drawn: their own, or means of neighbors.
 fn fitting(data: &Stacked, notes: &mut Vec<String>) -> Vec<(String, Vec<f64>)> {
     let (size, groups) = grouped(&data.rows, MAX);
     if size == 1 {

@@ -22,7 +22,7 @@ const FINER: f64 = 10.0;
 pub enum Background {
     /// As a file of its own, on a light ground.
     File,
-    /// Within a page, whose style sheet has the colours.
+    /// Within a page, whose style sheet has the colors.
     Page,
 }
 
@@ -71,7 +71,7 @@ fn rewritten(
     let mut path = String::new();
     for (index, shape) in shapes.iter().enumerate() {
         let tip = tips.next().flatten();
-        // Rectangles of one colour that follow each other are one path.
+        // Rectangles of one color that follow each other are one path.
         let mergeable = |node: &Node<'_, '_>, tip: Option<&str>| node.has_tag_name("rect") && tip.is_none();
         if mergeable(shape, tip) {
             let (x, y) = (number(shape, "x")?, number(shape, "y")?);
@@ -184,7 +184,7 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// How colours are written.
+/// How colors are written.
 struct Colors {
     /// Variables by hexadecimal value; none for files.
     variables: BTreeMap<String, &'static str>,

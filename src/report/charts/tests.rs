@@ -148,7 +148,7 @@ proptest! {
 }
 
 proptest! {
-    // Pictures are slow to make without optimisation.
+    // Pictures are slow to make without optimization.
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 20, ..ProptestConfig::default() })]
 
     #[test]

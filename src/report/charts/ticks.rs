@@ -2,10 +2,10 @@
 
 use super::unit::{Axis, DisplayUnit, Unit, shown};
 
-/// A linear axis from its least to its greatest mark.
+/// A linear axis from its least to its largest mark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linear {
-    /// Where it begins.
+    /// Where it starts.
     pub from: f64,
     /// Where it ends.
     pub to: f64,
@@ -47,7 +47,7 @@ pub fn linear(axis: &Axis, least: f64, greatest: f64, wanted: usize, exact: bool
     Linear { from, to, ticks: told, label: axis.label(greatest.abs().max(least.abs())) }
 }
 
-/// The least of 1, 2, 5, 10 … that is not below what is wanted; of bytes 1, 2, 4, 8 …; of counts a whole number.
+/// The smallest of 1, 2, 5, 10 … that is not below what is wanted; of bytes 1, 2, 4, 8 …; of counts a whole number.
 fn step(unit: Unit, wanted: f64) -> f64 {
     let wanted = if wanted.is_finite() && wanted > 0.0 { wanted } else { 1.0 };
     if unit == Unit::Bytes && wanted > 0.4 {
@@ -69,7 +69,7 @@ impl Linear {
 /// A logarithmic axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Logarithmic {
-    /// Where it begins, as a power of ten.
+    /// Where it starts, as a power of ten.
     pub from: f64,
     /// Where it ends.
     pub to: f64,

@@ -31,7 +31,6 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis of that name.
     pub fn new(name: impl Into<String>, unit: Unit) -> Self {
         Self { name: name.into(), unit }
     }
@@ -66,7 +65,7 @@ impl Axis {
     }
 }
 
-/// Steps of a unit, the greatest first: how much of the base unit, and the symbol.
+/// Steps of a unit, the largest first: how much of the base unit, and the symbol.
 type Steps = &'static [(f64, &'static str)];
 
 const TIMES: Steps = &[(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];

@@ -19,7 +19,6 @@ use crate::trace::{Trace, TraceProcess};
 
 /// What a document is made of.
 pub struct Sources<'a> {
-    /// The trace.
     pub trace: &'a Trace,
     /// Declarations of the queries.
     pub registry: &'a Registry,

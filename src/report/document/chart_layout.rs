@@ -10,7 +10,7 @@ use crate::findings::QueryRequest;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChartLayout {
-    /// Name of the query, which says how it is drawn.
+    /// Name of the query, which states how it is drawn.
     pub query: String,
     /// Grouping, where it is not that of the query.
     pub by: Option<Vec<String>>,

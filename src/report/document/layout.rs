@@ -14,12 +14,10 @@ const BUILTIN: &str = include_str!("../../../share/report/sections.toml");
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// The sections.
     #[serde(rename = "section")]
     pub sections: Vec<SectionLayout>,
 }
 
-/// A section.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SectionLayout {
@@ -40,7 +38,6 @@ pub struct SectionLayout {
     pub tables: Vec<TableLayout>,
 }
 
-/// A table of a section.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableLayout {
@@ -53,11 +50,11 @@ pub struct TableLayout {
     pub parameters: BTreeMap<String, String>,
     /// Columns to show; all where none is given.
     pub columns: Option<Vec<String>>,
-    /// Rows to show; as many as asked for where none is given.
+    /// Rows to show; as many as requested where none is given.
     pub rows: Option<usize>,
     /// Heading, where it is not that of the query.
     pub title: Option<String>,
-    /// Columns of which one must have a value, else the table would say nothing.
+    /// Columns of which one must have a value, otherwise the table would say nothing.
     #[serde(default)]
     pub requires_any: Vec<String>,
     /// Ranks that it needs.

@@ -95,11 +95,9 @@ pub enum Block {
 pub struct Figure {
     /// Stable id, such as `busy_pct`.
     pub id: String,
-    /// What it is.
     pub label: String,
     /// One line that explains it.
     pub doc: String,
-    /// Its value.
     pub value: Cell,
     /// Unit of the value.
     pub unit: ColumnUnit,
@@ -161,7 +159,7 @@ pub struct Table {
 
 impl Table {
     /// The key of each row: what tells it apart from the others, as `rank=0/kernel_name=gemm`; rows that only their place
-    /// tells apart are counted, as `rank=0#2`.
+    /// distinguishes are counted, as `rank=0#2`.
     pub fn row_keys(&self) -> Vec<String> {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         let keys = (0..self.frame.height()).map(|row| {
@@ -190,7 +188,6 @@ pub struct Drawn {
     pub id: String,
     /// What was asked.
     pub question: QueryRequest,
-    /// What is drawn.
     pub chart: Chart,
 }
 
@@ -199,7 +196,6 @@ pub struct Drawn {
 pub struct Note {
     /// Whether something is wrong.
     pub is_warning: bool,
-    /// What it is.
     pub text: String,
 }
 
@@ -229,9 +225,7 @@ pub struct Provenance {
 pub struct Input {
     /// The file, as it was named or found.
     pub path: String,
-    /// Its format.
     pub format: String,
-    /// Its schema version.
     pub schema_version: Option<String>,
     /// Rank of the process.
     pub rank: i64,

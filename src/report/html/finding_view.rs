@@ -7,7 +7,6 @@ use super::table_view::{TableView, capped};
 use crate::findings::{Finding, Priority, duration, pieces};
 use crate::report::document::Note;
 
-/// A finding.
 #[derive(Serialize)]
 pub struct FindingView {
     id: String,
@@ -41,7 +40,6 @@ pub struct NoteView {
 }
 
 impl NoteView {
-    /// A note.
     pub fn new(note: &Note) -> Self {
         Self { is_warning: note.is_warning, text: text(&note.text) }
     }

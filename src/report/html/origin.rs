@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// How every page of this program says where it is from.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"wavesieve ";
-/// Where a page says so, at the latest.
+/// Where a page states so, at the latest.
 const HEAD_BYTES: u64 = 4096;
 
 /// Whether a file is a page of this program.

@@ -8,7 +8,6 @@ use super::finding_view::{Piece, text};
 use super::table_view::TableView;
 use crate::report::document::{Block, Drawn, Section};
 
-/// A section.
 #[derive(Serialize)]
 pub struct SectionView {
     id: String,
@@ -56,7 +55,6 @@ impl SectionView {
         })
     }
 
-    /// Its tables.
     pub fn tables(&self) -> impl Iterator<Item = &TableView> {
         self.blocks.iter().filter_map(|block| match block {
             BlockView::Table(table) => Some(&**table),

@@ -21,7 +21,6 @@ const TAIL: usize = 12;
 /// Names with more characters are cut for good where they are shown; the page has them once, in its list of long names.
 const LONGEST: usize = 400;
 
-/// A table.
 #[derive(Serialize)]
 pub struct TableView {
     id: String,
@@ -60,7 +59,7 @@ struct CellView {
     classes: String,
     /// Width of the bar of a share, from 0 to 1.
     share: Option<String>,
-    /// End of a long name, of which `text` is the begin.
+    /// End of a long name, of which `text` is the start.
     tail: Option<String>,
     /// The whole name, where `text` and `tail` are not.
     #[serde(skip)]
@@ -168,7 +167,7 @@ fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<Cel
         Cell::Float(pct) if declared.unit == ColumnUnit::Percent && (0.0..=100.0).contains(pct) => Some(*pct),
         _ => None,
     };
-    // Bars only where the whole column can be compared by them: not beside negative changes, or more than all.
+    // Bars only where the whole column can be compared by them: not next to negative changes, or more than all.
     let has_bars = values.iter().all(|cell| *cell == Cell::Null || share(cell).is_some());
     let is_numeric = is_number(column);
     let groups = is_numeric && declared.unit != ColumnUnit::Id;

@@ -15,7 +15,6 @@ use crate::trace::views::View;
 /// Version of the schema: the first number changes when something is taken away or means something else.
 pub const SCHEMA_VERSION: &str = "1.2";
 
-/// The schema, as JSON Schema.
 pub const SCHEMA: &str = include_str!("../../../share/schemas/document.json");
 
 /// Writes the document as one JSON object, indented.

@@ -23,9 +23,8 @@ const NARROWEST: usize = 40;
 pub struct TextStyle {
     /// Columns.
     pub width: usize,
-    /// Whether colours are used.
+    /// Whether colors are used.
     pub color: bool,
-    /// Unit of times.
     pub unit: TimeUnit,
 }
 

@@ -18,7 +18,7 @@ pub const FIRST_TAB: Color = Color::RGB(0xC0_392B);
 /// See [`FIRST_TAB`].
 pub const FOREIGN_TAB: Color = Color::RGB(0x8A_8A8A);
 
-/// How good something is, as a colour behind it.
+/// How good something is, as a color behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tint {
     /// As it should be.
@@ -45,7 +45,7 @@ pub fn wrapped() -> Format {
     Format::new().set_text_wrap().set_align(FormatAlign::Top)
 }
 
-/// With a colour behind it.
+/// With a color behind it.
 pub fn tinted(format: Format, tint: Tint) -> Format {
     format.set_background_color(match tint {
         Tint::Good => GOOD,

@@ -18,7 +18,6 @@ use crate::report::full_tables::{FullTable, findings_table, full_tables};
 /// What a workbook holds.
 #[derive(Clone, Debug)]
 pub struct WorkbookOptions {
-    /// Unit of times.
     pub unit: TimeUnit,
     /// Rows of each table, 0 for all.
     pub rows: usize,

@@ -8,7 +8,7 @@ pub(crate) static GPU_SEGMENTS: Table = Table {
     key: &["gpu", "start_ns"],
     sort: &["gpu", "start_ns"],
     origin: Origin::Derived,
-    about: "Disjoint stretches of each used GPU over the span of its process, with the activities that run in each; idle stretches are rows with zeros. A P2P copy counts on both GPUs.",
+    about: "Disjoint intervals of each used GPU over the span of its process, with the activities that run in each; idle intervals are rows with zeros. A P2P copy counts on both GPUs.",
     columns: &[
         PROCESS,
         RANK,
@@ -33,7 +33,7 @@ pub(crate) static REGION_SELF_TIMES: Table = Table {
         PROCESS,
         RANK,
         id("region_id", "Region, see `regions`"),
-        int("self_ns", Unit::Nanoseconds, "Duration minus that of the regions contained in it on the same thread"),
+        int("self_ns", Unit::Nanoseconds, "Duration minus the duration of nested regions on the same thread"),
     ],
 };
 
@@ -51,6 +51,6 @@ pub(crate) static ANOMALIES: Table = Table {
         cat("table_name", "Table it is in"),
         int("count", Unit::Count, "Rows affected"),
         text("first_key", "Key of the first row affected").null(),
-        text("detail", "What it means and what to do"),
+        text("detail", "Meaning and remedy"),
     ],
 };

@@ -8,13 +8,13 @@ pub(crate) static ATT_INSTRUCTIONS: Table = Table {
     key: &["ordinal"],
     sort: &["ordinal"],
     origin: Origin::Source,
-    about: "One row per instruction of a thread trace (`rocprofv3 --att`), with those that never ran. Cycles are sums over all hits on the compute unit that was traced.",
+    about: "One row per instruction of a thread trace (`rocprofv3 --att`), including instructions that never ran. Cycles are sums over all hits on the traced compute unit.",
     columns: &[
         PROCESS,
         RANK,
         id("ordinal", "Position in the file, from 1 on"),
         cat("capture", "Name of the file without `stats_` and extension"),
-        id("dispatch_id", "Dispatch that was traced, where the name of the file tells").null(),
+        id("dispatch_id", "Dispatch that was traced, if the file name has it").null(),
         id("kernel_id", "Kernel, see `kernel_symbols`; numbered in the order of the file").null(),
         cat("kernel_name", "Full display name of the kernel; null before the first symbol of a code object").null(),
         cat("short_name", "The name with template arguments folded").null(),
@@ -24,11 +24,15 @@ pub(crate) static ATT_INSTRUCTIONS: Table = Table {
         cat("mnemonic", "Instruction without its operands"),
         cat("class", "`VMEM`, `LDS`, `SMEM`, `MFMA`, `VALU`, `SALU`, `branch`, `wait`, `barrier` or `other`"),
         int("hitcount", Unit::Count, "How often wavefronts issued it"),
-        int("latency_cycles", Unit::Cycles, "From where it could be issued to where the next could, stalls included"),
+        int(
+            "latency_cycles",
+            Unit::Cycles,
+            "From the cycle it could be issued to the cycle the next could, stalls included",
+        ),
         int(
             "stall_cycles",
             Unit::Cycles,
-            "Part of the latency in which it could not be issued; null in files without it",
+            "Part of the latency in which it could not be issued; null if the file has none",
         )
         .null(),
         int(
@@ -37,7 +41,7 @@ pub(crate) static ATT_INSTRUCTIONS: Table = Table {
             "Before it, while the wavefront had nothing to issue; null in files without it",
         )
         .null(),
-        text("source", "Source lines as recorded: that of the instruction, then those into which its code was inlined")
+        text("source", "Source lines as recorded: the line of the instruction, then the lines it was inlined into")
             .null(),
         cat("source_file", "File of the first of them").null(),
         id("source_line", "Line in that file").null(),
@@ -51,7 +55,7 @@ pub(crate) static ATT_WAITS: Table = Table {
     key: &["wait_ordinal", "part"],
     sort: &["wait_ordinal", "part"],
     origin: Origin::OnDemand,
-    about: "What the waits of thread traces waited for, as far as straight code shows the order: equal parts of every wait that ran, for each memory operation that it waits for, and for what it cannot be told of. The parts of a wait add up to it.",
+    about: "Memory operations that the waits of thread traces waited for, inferred from straight-line code: equal parts of every wait that ran, one per memory operation, and one for unknown operations. The parts of a wait add up to it.",
     columns: &[
         PROCESS,
         RANK,

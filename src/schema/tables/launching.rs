@@ -12,7 +12,7 @@ pub(crate) static LAUNCHES: Table = Table {
     columns: &[
         PROCESS,
         RANK,
-        id("correlation_id", "Internal id that the call shares with what it launched"),
+        id("correlation_id", "Internal id that the call shares with the work it launched"),
         cat("api_name", "The call"),
         id("tid", "Thread of the call").null(),
         id("gpu", "Index among the GPUs of this process").null(),
@@ -35,7 +35,7 @@ pub(crate) static DISPATCH_LAUNCHES: Table = Table {
     key: &["dispatch_id"],
     sort: &["dispatch_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid kernel dispatch, with the times of its launch where the launching API call was recorded. Columns that are 1 or 0 can be added up.",
+    about: "One row per valid kernel dispatch, with the times of its launch if the launching API call was recorded. Columns that are 1 or 0 can be summed.",
     columns: &[
         PROCESS,
         RANK,
@@ -50,22 +50,22 @@ pub(crate) static DISPATCH_LAUNCHES: Table = Table {
         id("stream_id", "Stream, see `streams`").null(),
         id("tid", "Thread that launched it").null(),
         cat("api_name", "The call that launched it").null(),
-        int("launched", Unit::Count, "1 when that call was recorded, else 0"),
+        int("launched", Unit::Count, "1 if that call was recorded, otherwise 0"),
         int("api_ns", Unit::Nanoseconds, "Length of the call").null(),
         int("queue_delay_ns", Unit::Nanoseconds, "Start on the GPU minus the end of the call").null(),
         int(
             "prequeued",
             Unit::Count,
-            "1 when an earlier dispatch of its queue (its stream where no queue is known) ended after the call did, so that the call kept nobody waiting, else 0",
+            "1 if an earlier dispatch of its queue (its stream if no queue is known) ended after the call, so that the launch delayed nothing, otherwise 0",
         )
         .null(),
         int(
             "exposed_launch_ns",
             Unit::Nanoseconds,
-            "Time that its GPU stood idle for it: from the start of the call, or from the end of the kernels and copies before it if that is later, to its own start; 0 where they overlap",
+            "Idle time of its GPU due to the launch: from the start of the call, or from the end of the previous kernels and copies if that is later, to its own start; 0 if they overlap",
         )
         .null(),
-        int("launch_bound", Unit::Count, "1 when it was not prequeued and ran for less than exposed_launch_ns, else 0")
+        int("launch_bound", Unit::Count, "1 if it was not prequeued and ran for less than exposed_launch_ns, otherwise 0")
             .null(),
         int("kernel_ns", Unit::Nanoseconds, "Time it ran on the GPU"),
     ],
@@ -76,16 +76,16 @@ pub(crate) static QUEUE_DEPTHS: Table = Table {
     key: &["gpu", "queue_id", "stream_id", "start_ns"],
     sort: &["gpu", "queue_id", "stream_id", "start_ns"],
     origin: Origin::OnDemand,
-    about: "Disjoint stretches of each queue from its first issued dispatch to the end of its last, with what waits and runs in each; an empty queue is a row of zeros. A dispatch is issued at the end of the call that launched it, or at its start where that is earlier or no call was recorded.",
+    about: "Disjoint intervals of each queue from its first issued dispatch to the end of its last, with waiting and running dispatches; an empty queue is a row of zeros. A dispatch is issued at the end of the call that launched it, or at its start if that is earlier or no call was recorded.",
     columns: &[
         PROCESS,
         RANK,
         id("gpu", "Index among the GPUs of this process").null(),
         id("device", "Dense number of the physical GPU over all nodes").null(),
         id("queue_id", "Hardware queue, see `queues`").null(),
-        id("stream_id", "Stream, where the queue is not known").null(),
-        int("start_ns", Unit::Nanoseconds, "Start of the stretch"),
-        int("end_ns", Unit::Nanoseconds, "End of the stretch"),
+        id("stream_id", "Stream, if the queue is unknown").null(),
+        int("start_ns", Unit::Nanoseconds, "Start of the interval"),
+        int("end_ns", Unit::Nanoseconds, "End of the interval"),
         int("duration_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
         int("waiting", Unit::Count, "Dispatches issued and not started"),
         int("running", Unit::Count, "Dispatches started and not ended"),
@@ -97,14 +97,14 @@ pub(crate) static GRAPH_WORK: Table = Table {
     key: &["graph", "replay", "position"],
     sort: &["graph", "replay", "position"],
     origin: Origin::OnDemand,
-    about: "One row per valid kernel or copy of a HIP graph: what names a graph execution, or was launched by a call that launches graphs. What shares graph execution and correlation id is one replay.",
+    about: "One row per valid kernel or copy of a HIP graph: it names a graph execution, or a call that launches graphs launched it. Rows with the same graph execution and correlation id are one replay.",
     columns: &[
         PROCESS,
         RANK,
         id("graph", "Number of the graph in the order of first work, from 0"),
         cat(
             "known_by",
-            "`graph_exec_id` where it was recorded; else `same work`: replays of the same kernels and copies are taken for one graph",
+            "`graph_exec_id` if it was recorded; otherwise `same work`: replays of the same kernels and copies count as one graph",
         ),
         id("graph_exec_id", "HIP graph execution, as recorded").null(),
         int("replay", Unit::Count, "Ordinal of the replay of its graph, from 0"),
@@ -129,7 +129,7 @@ pub(crate) static REGION_TIMES: Table = Table {
     key: &["region_id"],
     sort: &["region_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid region with what a summary of regions groups, so that nothing is joined.",
+    about: "One row per valid region with the columns that a summary of regions needs, without joins.",
     columns: &[
         PROCESS,
         RANK,
@@ -148,7 +148,7 @@ pub(crate) static API_CALLS: Table = Table {
     key: &["region_id"],
     sort: &["region_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid API call with its class, and what the GPUs of its process did meanwhile. Markers, functions of the program and what the recording tool did are no calls.",
+    about: "One row per valid API call with its class, and the GPU activity of its process meanwhile. Markers, functions of the program and calls of the recording tool are excluded.",
     columns: &[
         PROCESS,
         RANK,

@@ -8,16 +8,17 @@ pub(crate) static CRITICAL_PATH: Table = Table {
     key: &["ordinal"],
     sort: &["ordinal"],
     origin: Origin::OnDemand,
-    about: "The longest path to the end of the GPU work of each process: from its last end back to its first start, each time to what ended last of all that had to be over. Its parts follow each other without gap, so that they add up to the span of the process. Host code between calls is a cause of what its thread calls next; that a thread waits for another thread is not recorded.",
+    about: "The longest path to the end of the GPU work of each process: from its last end back to its first start, each time to the dependency that ended last. Its parts follow each other without gaps, so they add up to the span of the process. Host code between calls is a dependency of the next call of its thread; waits of one thread for another are not recorded.",
     columns: &[
         PROCESS,
         RANK,
         int("ordinal", Unit::Count, "Place on the path, from 0"),
         cat(
             "kind",
-            "`kernel` and `copy` (runs), `api` (a thread is in the call), `host` (a thread is outside of calls), `launch_latency` (launched, not started), `queue_wait` (what it waited for is over, not started), `sync_wakeup` (what the call waited for is over, not returned), `unknown` (nothing recorded tells what was waited for; also waits of more than 50 µs of work whose launch is not recorded)",
+            "`kernel` and `copy` (runs), `api` (a thread is in the call), `host` (a thread is outside calls), `launch_latency` (launched, not started), `queue_wait` (dependencies over, not started), `sync_wakeup` (awaited work is over, the call has not returned), `unknown` (the dependency was not recorded; also waits of more than 50 µs of work whose launch is not recorded)",
         ),
-        cat("name", "Full name of the kernel, direction of the copy, or function; for waits of what waits").null(),
+        cat("name", "Full name of the kernel, direction of the copy, or function; for waits, of the work that waits")
+            .null(),
         id("kernel_id", "Kernel symbol, see `kernel_symbols`").null(),
         id("target_id", "`dispatch_id` of the kernel or `copy_id` of the copy").null(),
         id("gpu", "Index among the GPUs of this process").null(),
@@ -27,9 +28,9 @@ pub(crate) static CRITICAL_PATH: Table = Table {
         int("duration_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
         cat(
             "reached_by",
-            "What ties it to the part before: `stream` (order of a stream, or of a queue where streams are not recorded), `event` (a recorded wait for an event), `inferred` (work elsewhere ended shortly before, and nothing recorded explains the start), `launch`, `wait` (a call waited for work), `thread` (order of a thread), `start` (nothing came before)",
+            "Link to the previous part: `stream` (order of a stream, or of a queue if streams are not recorded), `event` (a recorded wait for an event), `inferred` (work elsewhere ended shortly before, and nothing recorded explains the start), `launch`, `wait` (a call waited for work), `thread` (order of a thread), `start` (nothing before)",
         ),
-        id("iteration", "Iteration, see `iterations`; parts are cut where these begin and end").null(),
+        id("iteration", "Iteration, see `iterations`; parts are cut where iterations start and end").null(),
     ],
 };
 
@@ -52,7 +53,7 @@ pub(crate) static DISPATCH_SLACK: Table = Table {
         id("queue_id", "Hardware queue, see `queues`").null(),
         id("stream_id", "Stream, see `streams`").null(),
         int("kernel_ns", Unit::Nanoseconds, "Time it ran on the GPU"),
-        int("path_ns", Unit::Nanoseconds, "The same where it is on the longest path, else 0"),
+        int("path_ns", Unit::Nanoseconds, "The same if it is on the longest path, otherwise 0"),
         int("slack_ns", Unit::Nanoseconds, "How much longer it could take; 0 on the longest path"),
     ],
 };
@@ -69,11 +70,11 @@ pub(crate) static KERNEL_SAVINGS: Table = Table {
         cat("kernel_name", "Full display name"),
         int("dispatches", Unit::Count, "Valid dispatches"),
         int("kernel_ns", Unit::Nanoseconds, "Sum of their durations"),
-        int("path_ns", Unit::Nanoseconds, "Part of it on the longest path, which no saving exceeds"),
+        int("path_ns", Unit::Nanoseconds, "Part of it on the longest path, the upper bound of any saving"),
         int(
             "saved_ns",
             Unit::Nanoseconds,
-            "How much earlier the work would end, worked out over all dependencies, for the 16 kernels with most time on the path; 0 for those that are not on it",
+            "How much earlier the work would end, computed over all dependencies, for the 16 kernels with most time on the path; 0 for kernels off the path",
         )
         .null(),
         int("span_ns", Unit::Nanoseconds, "First start to last end of the GPU work of the process"),

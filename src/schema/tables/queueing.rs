@@ -8,7 +8,7 @@ pub(crate) static FOLLOWING_KERNELS: Table = Table {
     key: &["dispatch_id"],
     sort: &["start_ns", "dispatch_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid kernel dispatch, with the next three valid dispatches on its queue, by start, then by dispatch_id, then as they are recorded. Dispatches whose GPU or queue is not known count as of one.",
+    about: "One row per valid kernel dispatch, with the next three valid dispatches on its queue, by start, then by dispatch_id, then as recorded. Dispatches whose GPU or queue is unknown count as one queue.",
     columns: &[
         PROCESS,
         RANK,

@@ -1,4 +1,4 @@
-//! Tables about stretches of the program: ROCTx ranges and iterations.
+//! Tables about intervals of the program: ROCTx ranges and iterations.
 
 use crate::schema::tables::{PROCESS, RANK};
 use crate::schema::{Origin, Table, Unit, cat, id, int, text};
@@ -8,26 +8,26 @@ pub(crate) static RANGES: Table = Table {
     key: &["range_id"],
     sort: &["start_ns", "range_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid ROCTx range. Ranges of a thread lie in one another; those of the process (start and stop) stand apart with depth 0. Kernels and copies belong to the ranges of the thread that launched them which were open when the launching call began, and to the ranges of the process that were open then; of ranges that overlap in part, none lies in the other and the one that ends first counts as inner.",
+    about: "One row per valid ROCTx range. Push/pop ranges of a thread nest; start/stop ranges of the process have depth 0. Kernels and copies belong to the ranges of the launching thread that were open when the launching call started, and to the process ranges open then. Ranges that overlap in part do not nest; the one that ends first counts as inner.",
     columns: &[
         PROCESS,
         RANK,
         id("range_id", "Its `region_id` in `regions`"),
-        cat("message", "Text of the range, else the operation that opened it"),
+        cat("message", "Text of the range, otherwise the operation that opened it"),
         text(
             "path",
             "Messages from the outermost range to this one, joined by `/`; a `/` or `\\` in a message has a `\\` before it. Ranges deeper than 128 share a path that ends in `…`",
         ),
-        int("depth", Unit::Count, "Ranges of its thread that it lies in"),
+        int("depth", Unit::Count, "Nesting depth on its thread"),
         int("iteration", Unit::Count, "Ordinal among the ranges of this path on its thread, from 0"),
-        cat("kind", "`thread` for ranges that are pushed and popped, `process` for those that are started and stopped"),
+        cat("kind", "`thread` for push/pop ranges, `process` for start/stop ranges"),
         id("tid", "Thread that opened it").null(),
         int("start_ns", Unit::Nanoseconds, "Start on the source's clock"),
         int("end_ns", Unit::Nanoseconds, "End on the source's clock"),
         int("duration_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
-        int("gpu_start_ns", Unit::Nanoseconds, "First start of what was launched in it").null(),
-        int("gpu_end_ns", Unit::Nanoseconds, "Last end of what was launched in it").null(),
-        int("kernels", Unit::Count, "Kernels launched in it, in the ranges that lie in it too"),
+        int("gpu_start_ns", Unit::Nanoseconds, "First start of work launched in it").null(),
+        int("gpu_end_ns", Unit::Nanoseconds, "Last end of work launched in it").null(),
+        int("kernels", Unit::Count, "Kernels launched in it, nested ranges included"),
         int("kernel_ns", Unit::Nanoseconds, "Sum of their durations"),
         int("copy_ns", Unit::Nanoseconds, "Sum of the durations of the copies launched in it"),
     ],
@@ -38,16 +38,16 @@ pub(crate) static RANGE_SELF_TIMES: Table = Table {
     key: &["range_id"],
     sort: &["range_id"],
     origin: Origin::OnDemand,
-    about: "What is left of each range without the ranges that lie in it. Over the ranges of threads it adds up to all that was launched in any range; ranges of the process have no GPU time of their own.",
+    about: "Time and work of each range without nested ranges. Over push/pop ranges it adds up to all work launched in any range; start/stop ranges have no GPU time of their own.",
     columns: &[
         PROCESS,
         RANK,
         id("range_id", "Range, see `ranges`"),
-        id("parent_id", "The range that it lies in").null(),
-        int("self_ns", Unit::Nanoseconds, "Duration minus that of the ranges that lie in it"),
-        int("self_kernels", Unit::Count, "Kernels launched in it and in no range that lies in it"),
+        id("parent_id", "The enclosing range").null(),
+        int("self_ns", Unit::Nanoseconds, "Duration minus the duration of nested ranges"),
+        int("self_kernels", Unit::Count, "Kernels launched in it and in no nested range"),
         int("self_kernel_ns", Unit::Nanoseconds, "Sum of their durations"),
-        int("self_copies", Unit::Count, "Copies launched in it and in no range that lies in it"),
+        int("self_copies", Unit::Count, "Copies launched in it and in no nested range"),
         int("self_copy_ns", Unit::Nanoseconds, "Sum of their durations"),
     ],
 };
@@ -57,7 +57,7 @@ pub(crate) static RANGE_WORK: Table = Table {
     key: &["kind", "target_id"],
     sort: &["start_ns", "kind", "target_id"],
     origin: Origin::OnDemand,
-    about: "One row per valid kernel and copy, with the innermost ROCTx range of the thread that launched it which was open when the launching call began.",
+    about: "One row per valid kernel and copy, with the innermost ROCTx range of the launching thread that was open when the launching call started.",
     columns: &[
         PROCESS,
         RANK,
@@ -80,20 +80,20 @@ pub(crate) static ITERATIONS: Table = Table {
     key: &["iteration"],
     sort: &["iteration"],
     origin: Origin::OnDemand,
-    about: "One row per repetition in the sequence of kernels of the GPU that ran most of them, found without markers by name and grid, else by name. It is the shortest period in which nearly every recurring kernel has its place, repeated at least three times; where nearly all is one kernel with one grid, every dispatch is a repetition. A process without a period has no rows. What comes before the first, behind the last and between is in no row.",
+    about: "One row per repetition in the sequence of kernels of the GPU that ran most of them, found without markers by name and grid, otherwise by name. It is the shortest period in which nearly every recurring kernel has its place, repeated at least three times; if nearly all dispatches are one kernel with one grid, every dispatch is a repetition. A process without a period has no rows. Work before the first, after the last and between repetitions is in no row.",
     columns: &[
         PROCESS,
         RANK,
         id("iteration", "Ordinal of the repetition, from 0"),
         cat(
             "phase",
-            "`warmup` for those at the begin and `cooldown` for those at the end that take longer than the median by more than a tenth of it and three scaled median distances, else `steady`",
+            "`warmup` at the start and `cooldown` at the end for repetitions that exceed the median by more than 10 % and three scaled median absolute deviations, otherwise `steady`",
         ),
         int("start_ns", Unit::Nanoseconds, "Start of its first kernel"),
         int(
             "end_ns",
             Unit::Nanoseconds,
-            "Start of the next repetition; of the last one, and where something else follows, end of its last kernel",
+            "Start of the next repetition; end of its last kernel for the last one, and if other work follows",
         ),
         int("duration_ns", Unit::Nanoseconds, "end_ns minus start_ns"),
         int("kernels", Unit::Count, "Kernels of the process that start in it, on all its GPUs"),
@@ -107,7 +107,7 @@ pub(crate) static RUN_PARTS: Table = Table {
     key: &["part"],
     sort: &["part"],
     origin: Origin::OnDemand,
-    about: "The parts of the run of a process from its first to its last work on a GPU, which they add up to. Of a process with iterations, the steady part is the longest stretch of neighboring steady iterations that takes, pauses included, at most twice the time of as many medians; `--window steady` chooses it. Of one without iterations, the dense part is what is left without long sparse stretches at both ends: in a hundred equal bins, those with less than a fifth of the usual work. The thresholds are those of `share/run_parts.toml`.",
+    about: "The parts of the run of a process; they add up to the time from its first to its last GPU work. With iterations, the steady part is the longest interval of consecutive steady iterations that takes, pauses included, at most twice the time of as many medians; `--window steady` selects it. Without iterations, the dense part is the run without long sparse intervals at both ends: in 100 equal bins, those with less than a fifth of the usual work. `share/run_parts.toml` has the thresholds.",
     columns: &[
         PROCESS,
         RANK,
@@ -122,6 +122,6 @@ pub(crate) static RUN_PARTS: Table = Table {
         int("iterations", Unit::Count, "Iterations in it"),
         id("first_iteration", "The first of them, see `iterations`").null(),
         id("last_iteration", "The last of them").null(),
-        int("pause_ns", Unit::Nanoseconds, "What of its time lies between its iterations"),
+        int("pause_ns", Unit::Nanoseconds, "Time between its iterations"),
     ],
 };

@@ -49,12 +49,12 @@ pub struct Recommendation {
     /// All that measures it.
     #[serde(skip)]
     pub all_commands: Vec<Command>,
-    /// What a trace tells of the same.
+    /// What a trace shows the same.
     #[serde(skip)]
     pub trace_evidence: TraceEvidence,
 }
 
-/// What a trace tells of the subject of an advice.
+/// What a trace shows the subject of an advice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TraceEvidence {
@@ -200,7 +200,7 @@ pub fn risks(facts: &Facts) -> Vec<String> {
     risks
 }
 
-/// The program that commands run: the one that was named, else what is usual for the programming model.
+/// The program that commands run: the one that was named, otherwise what is usual for the programming model.
 fn program(facts: &Facts, target: &Target) -> Vec<String> {
     if !target.program.is_empty() {
         return target.program.clone();

@@ -6,9 +6,9 @@ use super::tokens::{Stream, Token};
 /// What a line does to the code after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// Alternatives begin.
+    /// Alternatives start.
     Begin,
-    /// The next alternative begins; whether the one before it is there.
+    /// The next alternative starts; whether the one before it is there.
     Next(bool),
     /// The alternatives end.
     End,

@@ -31,7 +31,7 @@ fn is_attribute(word: &[u8]) -> bool {
         )
 }
 
-/// The kernel after a word that begins one. Its name stands before the parentheses of its parameters; attributes and
+/// The kernel after a word that starts one. Its name stands before the parentheses of its parameters; attributes and
 /// macros for them, before or after `void`, have parentheses as well, but a name after them.
 pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut FileMatches) {
     let stream = part.stream;
@@ -108,7 +108,7 @@ pub fn definition(part: &Part<'_>, begin: usize, pattern: usize, found: &mut Fil
     found.kernels.push(KernelSite { name, line, pattern, mention, in_loop: false, substitutes: Vec::new() });
 }
 
-/// Whether `<<<` begins at a token, and no more brackets of its kind touch it.
+/// Whether `<<<` starts at a token, and no more brackets of its kind touch it.
 pub fn opens_launch(stream: Stream<'_>, at: usize) -> bool {
     let is_open = |at: usize| stream.is_mark(at, "<");
     if !(is_open(at) && is_open(at + 1) && is_open(at + 2)) {
@@ -119,7 +119,7 @@ pub fn opens_launch(stream: Stream<'_>, at: usize) -> bool {
     stream.touches_next(at) && stream.touches_next(at + 1) && !touches_before && !touches_after
 }
 
-/// A launch `name<<<...>>>(...)` whose `<<<` begins at a token.
+/// A launch `name<<<...>>>(...)` whose `<<<` starts at a token.
 pub fn angle_launch(part: &Part<'_>, open: usize, pattern: usize, found: &mut FileMatches) {
     let stream = part.stream;
     if !is_followed_by_arguments(part, open) {

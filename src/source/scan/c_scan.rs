@@ -33,7 +33,7 @@ const BEFORE_CALLS: [&str; 16] = [
 /// So many tokens may stand between the brackets of template arguments.
 const MAX_TEMPLATE_TOKENS: usize = 200;
 
-/// Words that other files of the tree define to begin kernels.
+/// Words that other files of the tree define to start kernels.
 pub type KernelMacros = BTreeSet<Vec<u8>>;
 
 /// Code, or what a macro stands for, with what is known about it.
@@ -101,7 +101,7 @@ fn definition(line: Stream<'_>, is_opencl: bool, macros: &KernelMacros, patterns
     part(&Part { stream, structure, parameters }, is_opencl, macros, patterns, found);
 }
 
-/// Words that a file defines to begin kernels: macros without parameters that stand for `__global__` and attributes.
+/// Words that a file defines to start kernels: macros without parameters that stand for `__global__` and attributes.
 pub fn kernel_macros(file: &[u8]) -> KernelMacros {
     let mut macros = KernelMacros::new();
     if memchr::memmem::find(file, b"__global__").is_none() || memchr::memmem::find(file, b"define").is_none() {

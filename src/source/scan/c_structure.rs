@@ -18,7 +18,7 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// Finds brackets and loops. Alternatives of the preprocessor begin with the same brackets open, and the first counts
+    /// Finds brackets and loops. Alternatives of the preprocessor start with the same brackets open, and the first counts
     /// after them.
     pub fn new(stream: Stream<'_>, choices: &[(usize, Choice)]) -> Self {
         let mut found = brackets(stream, choices);
@@ -202,7 +202,7 @@ impl Loops<'_> {
         begin.and_then(|open| open.checked_sub(1)).is_some_and(|word| self.stream.is_word(word, "do"))
     }
 
-    /// The last token of the statement that begins at a place.
+    /// The last token of the statement that starts at a place.
     fn statement(&self, begin: usize, depth: usize) -> usize {
         if depth > DEEPEST {
             return begin;
@@ -232,7 +232,7 @@ impl Loops<'_> {
         }
     }
 
-    /// The semicolon or block that ends what begins at a place.
+    /// The semicolon or block that ends what starts at a place.
     fn expression(&self, begin: usize) -> usize {
         let mut at = begin;
         while at < self.stream.len() {

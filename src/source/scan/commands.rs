@@ -12,7 +12,6 @@ use crate::analysis::hardware::metrics::{Definitions, Normalization};
 pub struct Command {
     /// The program.
     pub tool: String,
-    /// What it is for.
     pub description: String,
     /// Flags without values.
     pub flags: Vec<String>,
@@ -50,7 +49,6 @@ pub struct CommandForm {
     args: Vec<(String, String)>,
 }
 
-/// What commands are for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Target {
     /// LLVM name of the architecture that passes of counters must fit.
@@ -90,7 +88,7 @@ pub fn commands(form: &CommandForm, counters: &[String], target: &Target) -> Vec
     passes.iter().enumerate().filter_map(numbered).collect()
 }
 
-/// Counters in passes that the hardware can collect. Derived counters are asked for by name, so that a pass is the same on
+/// Counters in passes that the hardware can collect. Derived counters are requested by name, so that a pass is the same on
 /// every architecture that has them. `None` of them where nothing is known of the architecture.
 pub fn passes(counters: &[String], architecture: &str) -> Vec<Vec<String>> {
     let facts = CounterBlocks::builtin();

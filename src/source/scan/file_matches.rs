@@ -11,7 +11,7 @@ pub struct Hit {
     pub in_loop: bool,
 }
 
-/// What a place says of a kernel.
+/// What a place states about a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mention {
     /// It stands here.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Directories that hold what was built or taken over from elsewhere; those that begin with a dot are left out as well.
+/// Directories that hold what was built or taken over from elsewhere; those that start with a dot are left out as well.
 const SKIPPED_DIRECTORIES: [&str; 14] = [
     "build",
     "_build",
@@ -25,7 +25,6 @@ const SKIPPED_DIRECTORIES: [&str; 14] = [
 /// What a file is written in, as its extension tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Language {
-    /// C or C++.
     C,
     /// HIP or CUDA, by their own extensions.
     Gpu,
@@ -54,7 +53,6 @@ impl Language {
     }
 }
 
-/// A source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
     /// Where it is.

@@ -1,4 +1,4 @@
-//! What source code tells of a program's work on the GPU before there is a trace.
+//! What source code shows a program's work on the GPU before there is a trace.
 
 mod advice;
 mod c_conditions;

@@ -17,7 +17,7 @@ pub enum Severity {
     Medium,
     /// It may.
     Low,
-    /// It only tells what the program is.
+    /// It only shows what the program is.
     Info,
 }
 
@@ -51,7 +51,6 @@ pub enum KernelName {
     Literal(usize),
 }
 
-/// A pattern.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
@@ -133,7 +132,7 @@ impl Spelling {
     }
 }
 
-/// Names, exact or as beginnings, and the patterns they belong to in the order of the table.
+/// Names, exact or as starts, and the patterns they belong to in the order of the table.
 #[derive(Debug, Default)]
 struct Names {
     exact: BTreeMap<Vec<u8>, Vec<usize>>,
@@ -258,7 +257,6 @@ impl Patterns {
         self.methods.find(name.as_bytes())
     }
 
-    /// Patterns of a header.
     pub fn included(&self, header: &[u8]) -> Vec<usize> {
         self.includes.find(header)
     }

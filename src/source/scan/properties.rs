@@ -7,7 +7,7 @@ use super::patterns::Patterns;
 use super::summary::{FileFound, summarize};
 use super::tree::scan_bytes;
 
-/// In every language a scan ends, gives the same again, names lines that are there, and says nothing of comments and
+/// In every language a scan ends, gives the same again, names lines that are there, and states nothing of comments and
 /// literals: bytes after an open comment change nothing.
 pub fn source_scan(bytes: &[u8]) {
     let lines = 1 + bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();

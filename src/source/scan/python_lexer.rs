@@ -13,7 +13,6 @@ const TAB: usize = 8;
 pub struct Line {
     /// Column of its first token.
     pub indent: usize,
-    /// Its tokens.
     pub tokens: std::ops::Range<usize>,
 }
 
@@ -50,7 +49,7 @@ pub fn lex(text: &Text<'_>) -> Lexed {
                 (None, 1)
             }
             _ if byte.is_ascii_whitespace() || byte == 0x0b => {
-                // A form feed begins the count again.
+                // A form feed starts the count again.
                 column = if byte == b' ' { column + 1 } else { 0 };
                 (None, 1)
             }

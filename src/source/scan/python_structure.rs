@@ -24,7 +24,7 @@ pub struct Structure {
     loops: Vec<bool>,
     /// What imported names stand for.
     names: BTreeMap<Vec<u8>, String>,
-    /// Modules at the beginning of imports.
+    /// Modules at the start of imports.
     modules: BTreeSet<String>,
 }
 
@@ -88,7 +88,7 @@ impl Structure {
         }
     }
 
-    /// The names at a place where a chain begins; `None` in its middle and elsewhere.
+    /// The names at a place where a chain starts; `None` in its middle and elsewhere.
     pub fn chain(&self, stream: Stream<'_>, at: usize) -> Option<Chain> {
         let first = stream.word(at)?;
         let is_after_dot = at.checked_sub(1).is_some_and(|before| stream.is_mark(before, "."));
@@ -129,7 +129,7 @@ fn dotted(stream: Stream<'_>, mut at: usize) -> (String, usize) {
     }
 }
 
-/// The token after which the block of a compound statement begins: the first colon outside of brackets.
+/// The token after which the block of a compound statement starts: the first colon outside of brackets.
 pub fn colon(stream: Stream<'_>, line: &Line) -> Option<usize> {
     let (mut open, mut lambdas) = (0_usize, 0_usize);
     for at in line.tokens.clone() {

@@ -15,12 +15,11 @@ use super::patterns::{Form, Pattern, Patterns, Severity};
 const LOCATIONS_OF_FILE: usize = 10;
 const LOCATIONS: usize = 20;
 
-/// A kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DetectedKernel {
     /// Name without namespace and template arguments.
     pub name: String,
-    /// File of its definition, else of where it is first named.
+    /// File of its definition, otherwise of where it is first named.
     pub file: String,
     /// Line there, from 1.
     pub line: u32,
@@ -45,7 +44,6 @@ pub struct DetectedPattern {
     pub severity: Severity,
     /// What it belongs to.
     pub category: String,
-    /// What it is.
     pub description: String,
     /// How often it occurs.
     pub count: usize,
@@ -66,7 +64,6 @@ pub struct SourceScan {
     pub files_scanned: usize,
     /// Source files that were not.
     pub files_skipped: usize,
-    /// Kernels.
     pub kernel_count: usize,
     /// Kernels, in the order of files and lines.
     pub detected_kernels: Vec<DetectedKernel>,
@@ -82,7 +79,7 @@ pub struct SourceScan {
     pub recommendations: Vec<Recommendation>,
     /// Counters worth collecting.
     pub suggested_counters: Vec<String>,
-    /// The command to begin with.
+    /// The command to start with.
     pub suggested_first_command: Option<String>,
 }
 
@@ -93,7 +90,6 @@ pub struct FileFound {
     pub name: String,
     /// What it is written in.
     pub language: Language,
-    /// What is found.
     pub found: FileMatches,
 }
 

@@ -1,11 +1,9 @@
 //! Words of a source text, with comments left out.
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A name or keyword.
     Word,
-    /// A number.
     Number,
     /// A string or character literal with its prefix and quotes.
     Text,
@@ -16,7 +14,6 @@ pub enum Kind {
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
     pub kind: Kind,
     /// First byte in the text that was lexed.
     pub start: u32,
@@ -69,7 +66,6 @@ impl<'a> Stream<'a> {
         self.tokens.get(at).map(|token| token.kind)
     }
 
-    /// The line of a token.
     pub fn line(&self, at: usize) -> u32 {
         self.tokens.get(at).map_or(0, |token| token.line)
     }
@@ -82,7 +78,6 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// A token as text.
     pub fn text(&self, at: usize) -> String {
         String::from_utf8_lossy(self.bytes(at)).into_owned()
     }
@@ -103,7 +98,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Whether a byte begins a name. All bytes above ASCII do.
+/// Whether a byte starts a name. All bytes above ASCII do.
 pub fn begins_word(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$' || byte >= 0x80
 }

@@ -18,7 +18,6 @@ use super::summary::{FileFound, SourceScan, summarize};
 pub trait Observer: Sync {
     /// So many files will be read.
     fn begin(&self, _files: usize) {}
-    /// A file was read.
     fn read(&self, _file: &Path) {}
 }
 

@@ -165,7 +165,7 @@ fn of_rows(frame: LazyFrame, owning: LazyFrame, keys: &[(&str, &str)]) -> LazyFr
     frame.join(owning.select(there.clone()), here, there, arguments)
 }
 
-/// The rows of a table that the filters on its own columns keep, cut at the window where the mode says so.
+/// The rows of a table that the filters on its own columns keep, cut at the window where the mode states so.
 fn choose(choice: &Filters, resolved: &Resolved, process: &Process, table: &Table, frame: LazyFrame) -> LazyFrame {
     let acting: Vec<Filter> = choice.row_filters().filter(|filter| acts_on(choice, *filter, table)).collect();
     let mut frame = frame;
@@ -261,7 +261,7 @@ fn in_window(choice: &Filters, resolved: &Resolved, table: &Table) -> Expr {
     touching.or(col("start_ns").eq(col("end_ns")).and(inside))
 }
 
-/// Cuts time accounting at the window always, and events where the mode says so.
+/// Cuts time accounting at the window always, and events where the mode states so.
 fn cut(choice: &Filters, resolved: &Resolved, table: &Table, frame: LazyFrame) -> LazyFrame {
     let (from, to) = resolved.window;
     let later = |column: &str| match from {
@@ -328,7 +328,7 @@ pub fn clipped_regions(resolved: &Resolved, frame: LazyFrame) -> LazyFrame {
         Filters { window: ":".parse().ok(), window_mode: super::window_mode::WindowMode::Clip, ..Filters::default() };
     match schema::table("regions") {
         Some(table) => {
-            // Calls that are cut to the same times are told apart by their order: the outer ones come first.
+            // Calls that are cut to the same times are distinguished by their order: the outer ones come first.
             let order =
                 SortMultipleOptions::default().with_maintain_order(true).with_order_descending_multi([false, true]);
             let frame = frame.filter(in_window(&choice, resolved, table)).sort(["start_ns", "end_ns"], order);

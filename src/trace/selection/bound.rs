@@ -6,7 +6,7 @@ use super::window::WindowSpan;
 /// Digits after the point that a percentage may have.
 const PERCENT_SCALE: i64 = 1_000_000_000;
 
-/// Where a window begins or ends.
+/// Where a window starts or ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// Billionths of a percent of the process's span.
@@ -24,7 +24,6 @@ pub enum Bound {
 /// A ROCTx range or mark.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MarkerName {
-    /// Its text.
     pub text: String,
     /// Which of those with this text, from 0 in the order of their starts; `None` for the first.
     pub index: Option<usize>,
@@ -36,11 +35,11 @@ impl Bound {
         if let Some(percent) = text.strip_suffix('%') {
             let share = exact_product(percent.trim(), PERCENT_SCALE)
                 .filter(|share| *share <= 100 * PERCENT_SCALE)
-                .ok_or_else(|| format!("{text} is no share of the span; write 0% to 100%"))?;
+                .ok_or_else(|| format!("{text} is not a share of the span; write 0% to 100%"))?;
             return Ok(Self::Share(share));
         }
         if matches!(text, "+" | "-") {
-            return Err(format!("{text} lacks a length of time; write one such as {text}1.5ms"));
+            return Err(format!("{text} lacks a duration; write one such as {text}1.5ms"));
         }
         if let Some(rest) = text.strip_prefix('+') {
             return parse_duration_ns(rest).map(Self::AfterStart);
@@ -73,7 +72,6 @@ impl Bound {
         matches!(self, Self::Share(_) | Self::AfterStart(_) | Self::BeforeEnd(_))
     }
 
-    /// The marker it names.
     pub fn marker(&self) -> Option<&MarkerName> {
         match self {
             Self::Marker(name) => Some(name),

@@ -26,7 +26,7 @@ impl Condition {
     pub fn parse(written: &str) -> Result<Self, String> {
         // No function of one row goes without arguments, and some of polars do not survive it.
         if calls_without_arguments(written) {
-            return Err(refusal(written, "a function lacks its arguments"));
+            return Err(refusal(written, "a function has no arguments"));
         }
         let expression = sql_expr(written).map_err(|error| refusal(written, &error.to_string()))?;
         if let Some(reason) = (&expression).into_iter().find_map(beyond_one_row) {
@@ -40,14 +40,14 @@ impl Condition {
             })
             .collect();
         if columns.is_empty() {
-            return Err(format!("{written} names no column; write a condition such as \"duration_ns > 1000\""));
+            return Err(format!("{written} has no column; write a condition such as \"duration_ns > 1000\""));
         }
         let condition = Self { written: written.to_owned(), expression, columns, subject: None };
         for column in &condition.columns {
             if !tables().iter().any(|table| table.column(column).is_some()) {
                 let known = tables().iter().flat_map(|table| table.column_names());
                 let hint = closest(column, known).map(|name| format!("; did you mean {name}")).unwrap_or_default();
-                return Err(format!("no table has the column {column} of {written}{hint}"));
+                return Err(format!("no table has column {column} of {written}{hint}"));
             }
         }
         if tables().iter().any(|table| condition.fits(table)) {
@@ -79,7 +79,7 @@ impl Condition {
         if let Some(column) = missing {
             let hint = closest(column, table.column_names());
             let hint = hint.map(|name| format!("; did you mean {name}")).unwrap_or_default();
-            return Err(format!("{} has no column {column}, which {} names{hint}", table.name, self.written));
+            return Err(format!("{} has no column {column} of {}{hint}", table.name, self.written));
         }
         self.subject = Some(table.name);
         Ok(self)
@@ -104,7 +104,6 @@ impl Condition {
         })
     }
 
-    /// As it was written.
     pub fn written(&self) -> &str {
         &self.written
     }
@@ -119,7 +118,7 @@ fn is_dictionary(name: &str) -> bool {
 fn refusal(written: &str, reason: &str) -> String {
     let reason = reason.lines().next().unwrap_or_default();
     let reason = reason.split_once('{').map_or(reason, |(before, _)| before).trim().trim_end_matches('.');
-    format!("{written} is no condition ({reason}); write one such as \"duration_ns > 1000\"")
+    format!("{written} is not a condition ({reason}); write one such as \"duration_ns > 1000\"")
 }
 
 /// Whether something is called with nothing in its brackets, texts and quoted names apart.
@@ -142,7 +141,7 @@ fn calls_without_arguments(written: &str) -> bool {
 
 /// What is wrong with a part of an expression that does not give a value for every row from that row alone.
 fn beyond_one_row(node: &Expr) -> Option<String> {
-    let rather = "put that into a query of `wavesieve sql`";
+    let rather = "use a query with `wavesieve sql`";
     let known = match node {
         Expr::Column(_)
         | Expr::Literal(_)
@@ -152,20 +151,20 @@ fn beyond_one_row(node: &Expr) -> Option<String> {
         | Expr::Alias(..) => true,
         // The list behind IN.
         Expr::Agg(AggExpr::Implode { input, .. }) => matches!(input.as_ref(), Expr::Literal(_)),
-        Expr::Selector(_) => return Some("chooses columns by a pattern; name each of them".to_owned()),
+        Expr::Selector(_) => return Some("selects columns by a pattern; list each of them".to_owned()),
         Expr::Function { input, function } => {
             if let (Some(Expr::Column(table)), true) = (input.first(), function.to_string().contains("field_by_name")) {
-                return Some(format!("names a column with {table} before it; name it alone"));
+                return Some(format!("qualifies a column with {table}; write the column alone"));
             }
             if !is_of_one_row(function) {
-                return Some(format!("calls {function}, which no condition can; {rather}"));
+                return Some(format!("calls {function}, which is unsupported in conditions; {rather}"));
             }
             true
         }
         Expr::AnonymousFunction { options, .. } => options.is_elementwise(),
         _ => false,
     };
-    (!known).then(|| format!("looks at more than one row; {rather}"))
+    (!known).then(|| format!("needs more than one row; {rather}"))
 }
 
 /// Whether a function takes each row by itself, and any value there is.
@@ -240,22 +239,22 @@ mod tests {
     #[test]
     fn what_is_no_condition() {
         for (text, part) in [
-            ("1 = 1", "names no column"),
+            ("1 = 1", "has no column"),
             ("durations_ns > 1", "did you mean duration_ns"),
             ("bytes > 1 AND grid_x = 1", "no table has all columns"),
-            ("duration_ns >", "is no condition"),
-            ("SELECT 1", "is no condition"),
+            ("duration_ns >", "is not a condition"),
+            ("SELECT 1", "is not a condition"),
             ("duration_ns", "neither true nor false"),
-            ("duration_ns > 'x'", "is no condition"),
+            ("duration_ns > 'x'", "is not a condition"),
             ("duration_ns > AVG(duration_ns)", "more than one row"),
             ("valid AND COUNT(*) > 1", "more than one row"),
             ("SUM(duration_ns) OVER (PARTITION BY gpu) > 5", "more than one row"),
-            ("MEDIAN(duration_ns) < duration_ns", "put that into a query"),
+            ("MEDIAN(duration_ns) < duration_ns", "use a query with"),
             ("UNNEST(duration_ns) > 1", "more than one row"),
-            ("GREATEST( ) > duration_ns", "lacks its arguments"),
-            ("POW(duration_ns, 99) > 1", "no condition can"),
+            ("GREATEST( ) > duration_ns", "has no arguments"),
+            ("POW(duration_ns, 99) > 1", "unsupported in conditions"),
             ("valid AND COLUMNS('dur.*') > 5", "by a pattern"),
-            ("kernels.duration_ns > 5", "name it alone"),
+            ("kernels.duration_ns > 5", "write the column alone"),
         ] {
             let reason = Condition::parse(text).unwrap_err();
             assert!(reason.contains(part), "{text}: {reason}");

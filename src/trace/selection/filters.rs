@@ -17,7 +17,6 @@ pub struct Filters {
     pub iterations: Option<IterationSet>,
     /// Which events the window keeps.
     pub window_mode: WindowMode,
-    /// Ranks.
     pub ranks: Option<NumberSet>,
     /// GPU indexes within their processes.
     pub gpus: Option<NumberSet>,
@@ -25,9 +24,7 @@ pub struct Filters {
     pub kernel: Option<Regex>,
     /// Kernel categories.
     pub categories: Vec<String>,
-    /// Streams.
     pub streams: Option<NumberSet>,
-    /// Queues.
     pub queues: Option<NumberSet>,
     /// Domains of API calls and ranges.
     pub domains: Vec<String>,
@@ -37,7 +34,6 @@ pub struct Filters {
     pub condition: Option<Condition>,
 }
 
-/// One of the filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Filter {
     /// `--window`
@@ -144,7 +140,7 @@ impl Filters {
         self.row_filters().next().is_some()
     }
 
-    /// Whether only a stretch of time was chosen.
+    /// Whether only an interval was chosen.
     pub fn is_windowed(&self) -> bool {
         self.has(Filter::Window) || self.has(Filter::Iterations)
     }

@@ -10,7 +10,6 @@ use crate::analysis::iterations::Phase;
 pub enum IterationSet {
     /// Those from the first to the last, both included; `None` where that side is open.
     Between(Option<i64>, Option<i64>),
-    /// Those of a phase.
     Of(Phase),
 }
 
@@ -31,7 +30,7 @@ impl FromStr for IterationSet {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong =
-            || format!("{text} names no iterations; write 5..10, 5, 5.. or ..10, or steady, warmup or cooldown");
+            || format!("{text} is not a set of iterations; write 5..10, 5, 5.. or ..10, or steady, warmup or cooldown");
         let text = text.trim();
         if let Some(phase) = Phase::ALL.into_iter().find(|phase| phase.word() == text) {
             return Ok(Self::Of(phase));
@@ -52,7 +51,7 @@ impl FromStr for IterationSet {
         match (first, last) {
             (None, None) => Err(wrong()),
             (Some(first), Some(last)) if last < first => {
-                Err(format!("the iterations {text} end before they begin; write {last}..{first}"))
+                Err(format!("the iterations {text} end before they start; write {last}..{first}"))
             }
             sides => Ok(Self::Between(sides.0, sides.1)),
         }

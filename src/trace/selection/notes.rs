@@ -29,9 +29,6 @@ pub fn effective(choice: &Filters) -> Vec<(Filter, String)> {
 
 /// Which filters match nothing: those that do so by themselves, and of an answer without rows all together. Unless
 /// `thorough`, only those that are told without reading large tables.
-///
-/// # Errors
-/// When a table cannot be read.
 pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<String>> {
     let flags: Vec<&str> = effective(trace.choice()).into_iter().map(|(filter, _)| filter.flag()).collect();
     if flags.is_empty() {
@@ -40,8 +37,8 @@ pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<Str
     let mut sentences = unmatched(trace, thorough)?;
     if sentences.is_empty() && no_rows {
         sentences.push(match flags.as_slice() {
-            [only] => format!("nothing is left by {only}"),
-            several => format!("nothing is left by {} together", several.join(", ")),
+            [only] => format!("nothing matches {only}"),
+            several => format!("nothing matches {} together", several.join(", ")),
         });
     }
     Ok(sentences)
@@ -49,9 +46,6 @@ pub fn explained(trace: &Trace, thorough: bool, no_rows: bool) -> Result<Vec<Str
 
 /// The filters that leave no row of any table of events among which they choose, though these have rows. `chosen` are the
 /// source tables that have rows after filtering.
-///
-/// # Errors
-/// When a table cannot be read.
 pub fn emptying(trace: &Trace, chosen: &BTreeSet<&'static str>) -> Result<Vec<Filter>> {
     let events = || tables().iter().copied().filter(|table| table.origin == Origin::Source && !describes(table));
     let mut emptying = Vec::new();
@@ -88,11 +82,11 @@ pub fn untouched<'a>(choice: &Filters, tables: impl Iterator<Item = &'a str>) ->
         let untouched: Vec<&str> =
             events().filter(|table| !is_touched(choice, filter, table)).map(|table| table.name).collect();
         if !untouched.is_empty() {
-            sentences.push(format!("{} leaves all rows of {}", filter.flag(), untouched.join(", ")));
+            sentences.push(format!("{} does not filter {}", filter.flag(), untouched.join(", ")));
         }
     }
     if choice.has(Filter::Where) && !read.iter().any(|table| is_touched(choice, Filter::Where, table)) {
-        sentences.push("no table that is read has the columns of --where, which has no effect".to_owned());
+        sentences.push("no table read here has the columns of --where; it has no effect".to_owned());
     }
     sentences
 }
@@ -112,5 +106,5 @@ pub fn lost_ranks(trace: &Trace) -> Option<String> {
     };
     let window = window.filter(|_| !known.is_empty() && !ranks.is_empty())?;
     let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
-    Some(format!("{noun} {} lack the {window}, nothing is kept of them", ranks.join(", ")))
+    Some(format!("{noun} {} lack the {window}; nothing of them is kept", ranks.join(", ")))
 }

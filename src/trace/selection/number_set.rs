@@ -33,14 +33,14 @@ impl FromStr for NumberSet {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text} is no list of numbers; write one such as 0,2-5");
+        let wrong = || format!("{text} is not a list of numbers; write one such as 0,2-5");
         let mut ranges = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let number = |word: &str| word.trim().parse::<i64>().map_err(|_| wrong());
             let (first, last) = (number(first)?, number(last)?);
             if last < first {
-                return Err(format!("the range {part} ends before it begins; write {last}-{first}"));
+                return Err(format!("the range {part} ends before it starts; write {last}-{first}"));
             }
             ranges.push((first, last));
         }

@@ -1,4 +1,4 @@
-//! Says which parts of filters match nothing while others do.
+//! Reports which parts of filters match nothing while others do.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use super::number_set::NumberSet;
 use super::unmatched::list;
 use crate::trace::Trace;
 
-/// One sentence for every filter by ranks or GPUs of which some numbers match nothing: a typing error would else pass unnoticed.
+/// One sentence for every filter by ranks or GPUs of which some numbers match nothing: otherwise a typing error would pass unnoticed.
 pub fn partly_unmatched(trace: &Trace) -> Vec<String> {
     let choice = trace.choice();
     let gpus = trace.members().iter().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.gpu));
     [
-        sentence(Filter::Rank, choice.ranks.as_ref(), trace.all_ranks(), "ranks"),
-        sentence(Filter::Gpu, choice.gpus.as_ref(), &gpus.collect(), "GPUs"),
+        sentence(Filter::Rank, choice.ranks.as_ref(), trace.all_ranks(), "rank"),
+        sentence(Filter::Gpu, choice.gpus.as_ref(), &gpus.collect(), "GPU"),
     ]
     .into_iter()
     .flatten()
@@ -24,5 +24,5 @@ fn sentence(filter: Filter, set: Option<&NumberSet>, known: &BTreeSet<i64>, noun
     let set = set?;
     let parts = set.without_match(known)?;
     (parts != *set)
-        .then(|| format!("{} {parts} matches none of the {noun} {}", filter.flag(), list(known.iter().copied())))
+        .then(|| format!("no {noun} matches {} {parts}; available: {}", filter.flag(), list(known.iter().copied())))
 }

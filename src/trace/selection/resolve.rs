@@ -18,13 +18,13 @@ use crate::trace::unfiltered_tables::UnfilteredTables;
 pub struct Resolved {
     /// First and last nanosecond of the window, `None` where that side is open.
     pub window: (Option<i64>, Option<i64>),
-    /// The window cannot be told in this process or ends before it begins, so that nothing is in it.
+    /// The window cannot be told in this process or ends before it starts, so that nothing is in it.
     pub nothing: bool,
-    /// The process has none of the iterations that were asked for.
+    /// The process has none of the iterations that were requested.
     pub without_iterations: bool,
-    /// The window ends before it begins.
+    /// The window ends before it starts.
     pub reversed: bool,
-    /// Kernels whose name and category were asked for.
+    /// Kernels whose name and category were requested.
     pub kernel_ids: Option<Vec<i64>>,
 }
 
@@ -43,9 +43,6 @@ impl Resolved {
 }
 
 /// Resolves the window and the kernels of a choice in a process.
-///
-/// # Errors
-/// When a table cannot be read.
 pub fn resolve(choice: &Filters, whole: &UnfilteredTables<'_>) -> Result<Resolved> {
     let mut resolved = Resolved::default();
     if let Some(window) = &choice.window {
@@ -114,7 +111,7 @@ fn span(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
     Ok(None)
 }
 
-/// What the window of the steady part is told from.
+/// What the window of the steady part is inferred from.
 pub const PARTS: (&str, &[&str]) = ("run_parts", &["kind", "start_ns", "end_ns", "iterations"]);
 
 /// The part of a run that repeats evenly, or works densely where nothing repeats.
@@ -124,9 +121,6 @@ fn steady_part(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
 }
 
 /// The same of the parts of a process.
-///
-/// # Errors
-/// When a column is missing or has another type.
 pub fn steady_part_of(parts: &DataFrame) -> Result<Option<WindowSpan>> {
     let kinds = parts.column("kind")?.cast(&DataType::String)?;
     let times = parts.column("start_ns")?.i64()?.iter().zip(parts.column("end_ns")?.i64()?.iter());
@@ -173,22 +167,16 @@ fn marker_extent(name: &MarkerName, whole: &UnfilteredTables<'_>) -> Result<Opti
 
 /// A kernel that was dispatched or has a symbol.
 pub struct Kernel {
-    /// Its id.
     pub kernel_id: i64,
     /// Full name.
     pub name: String,
-    /// Short name.
     pub short_name: String,
-    /// Category.
     pub category: String,
     /// Whether it was dispatched at all.
     pub dispatched: bool,
 }
 
 /// The kernels of a process: its symbols, and placeholders for what was dispatched without one.
-///
-/// # Errors
-/// When a table cannot be read.
 pub fn kernels(whole: &UnfilteredTables<'_>) -> Result<Vec<Kernel>> {
     let tables = whole.read(&[
         ("kernel_symbols", &["kernel_id", "kernel_name", "short_name", "category"]),
@@ -233,12 +221,12 @@ fn is_chosen(choice: &Filters, kernel: &Kernel) -> bool {
     matches_name(choice, kernel) && matches_category(choice, kernel)
 }
 
-/// Whether the name of a kernel, in full or short, is asked for.
+/// Whether the name of a kernel, in full or short, is requested.
 pub fn matches_name(choice: &Filters, kernel: &Kernel) -> bool {
     choice.kernel.as_ref().is_none_or(|pattern| pattern.is_match(&kernel.name) || pattern.is_match(&kernel.short_name))
 }
 
-/// Whether the category of a kernel is asked for.
+/// Whether the category of a kernel is requested.
 pub fn matches_category(choice: &Filters, kernel: &Kernel) -> bool {
     choice.categories.is_empty() || choice.categories.contains(&kernel.category)
 }

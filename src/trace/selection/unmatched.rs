@@ -1,4 +1,4 @@
-//! Says which filters match nothing, and what is close to what was asked for.
+//! Reports which filters match nothing, and what is close to what was requested.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,15 +15,12 @@ const LISTED: usize = 12;
 
 /// One sentence for every filter that by itself matches nothing in the whole trace. Unless `thorough`, only those that
 /// are told without reading large tables.
-///
-/// # Errors
-/// When a table cannot be read.
 pub fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     let choice = trace.choice();
     let mut sentences = Vec::new();
     if trace.members().is_empty() {
         sentences.extend(choice.written(Filter::Rank).map(|written| {
-            format!("--rank {written} matches none of the ranks {}", list(trace.all_ranks().iter().copied()))
+            format!("no rank matches --rank {written}; available: {}", list(trace.all_ranks().iter().copied()))
         }));
         return Ok(sentences);
     }
@@ -61,7 +58,7 @@ fn or_closest(sentence: String, closest: Option<String>) -> String {
 fn window(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let Some(window) = &choice.window else { return Ok(None) };
     if !trace.resolved().iter().all(|resolved| resolved.nothing) {
-        let outside = format!("no event lies in the window {window}");
+        let outside = format!("no event is in the window {window}");
         let span = span(trace)?;
         let touches = |from: Option<i64>, to: Option<i64>| {
             span.is_some_and(|(start, end)| to.is_none_or(|to| to >= start) && from.is_none_or(|from| from <= end))
@@ -73,10 +70,10 @@ fn window(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
         }));
     }
     if trace.resolved().iter().any(|resolved| resolved.reversed) {
-        return Ok(Some(format!("the window {window} ends before it begins; swap its sides")));
+        return Ok(Some(format!("the window {window} ends before it starts; swap its sides")));
     }
     if window.is_steady() {
-        return Ok(Some(format!("the window {window} is told from the work of GPUs, and no process has any")));
+        return Ok(Some(format!("the window {window} is inferred from GPU work, and no process has any")));
     }
     let names: Vec<String> = window.markers().into_iter().map(|name| name.text.clone()).collect();
     let Some(name) = names.first() else {
@@ -97,9 +94,9 @@ fn iterations(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let known = trace.unfiltered("iterations", &["iteration"])?.select([col("iteration").unique()]).collect()?;
     let known: BTreeSet<i64> = known.column("iteration")?.i64()?.iter().flatten().collect();
     Ok(Some(if known.is_empty() {
-        "no process repeats a sequence of kernels, so that there are no iterations for --iter".to_owned()
+        "no process repeats a sequence of kernels, so --iter has no iterations".to_owned()
     } else {
-        format!("no process has the iterations {written}; there are {}", list(known.into_iter()))
+        format!("no process has the iterations {written}; available: {}", list(known.into_iter()))
     }))
 }
 
@@ -125,7 +122,7 @@ fn gpu(trace: &Trace, choice: &Filters) -> Option<String> {
     let known: BTreeSet<i64> =
         trace.members().iter().flat_map(|member| member.process.gpus.values().map(|gpu| gpu.gpu)).collect();
     let none = !known.iter().any(|gpu| gpus.contains(*gpu));
-    none.then(|| format!("--gpu {gpus} matches none of the GPUs {}", list(known.into_iter())))
+    none.then(|| format!("no GPU matches --gpu {gpus}; available: {}", list(known.into_iter())))
 }
 
 fn all_kernels(trace: &Trace) -> Result<Vec<Kernel>> {
@@ -144,7 +141,7 @@ fn kernel(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     }
     let words: String = pattern.as_str().chars().filter(|letter| letter.is_alphanumeric() || *letter == '_').collect();
     let closest = closest_by_word(&words, kernels.iter().map(|kernel| kernel.short_name.as_str()));
-    Ok(Some(or_closest(format!("no kernel that ran matches --kernel {pattern}"), closest)))
+    Ok(Some(or_closest(format!("no dispatched kernel matches --kernel {pattern}"), closest)))
 }
 
 fn category(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
@@ -157,7 +154,7 @@ fn category(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     let listed: Vec<&str> = used.keys().copied().collect();
     let closest = choice.categories.iter().find_map(|name| closest(name, listed.iter().copied()));
     let sentence = format!(
-        "no kernel that ran is of the category {}; there are {}",
+        "no dispatched kernel has the category {}; available: {}",
         choice.categories.join(" or "),
         listed.join(", ")
     );
@@ -178,8 +175,8 @@ fn number(
     if known.is_empty() || known.iter().any(|id| set.contains(*id)) {
         return Ok(None);
     }
-    let flag = filter.flag();
-    Ok(Some(format!("{flag} {set} matches none of the {table} {}", list(known.into_iter()))))
+    let (noun, flag) = (table.trim_end_matches('s'), filter.flag());
+    Ok(Some(format!("no {noun} matches {flag} {set}; available: {}", list(known.into_iter()))))
 }
 
 fn distinct_words(trace: &Trace, table: &'static str, column: &'static str) -> Result<BTreeSet<String>> {
@@ -196,7 +193,7 @@ fn domain(trace: &Trace, choice: &Filters) -> Result<Option<String>> {
     }
     let closest = choice.domains.iter().find_map(|name| closest(name, known.iter().map(String::as_str)));
     let listed: Vec<&str> = known.iter().map(String::as_str).collect();
-    let sentence = format!("nothing is of the domain {}; there are {}", choice.domains.join(" or "), listed.join(", "));
+    let sentence = format!("nothing has the domain {}; available: {}", choice.domains.join(" or "), listed.join(", "));
     Ok(Some(or_closest(sentence, closest)))
 }
 

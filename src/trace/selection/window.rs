@@ -15,7 +15,7 @@ pub struct WindowSpan {
     pub end_ns: i64,
 }
 
-/// A stretch of time that means something else in every process, as written on the command line.
+/// An interval that means something else in every process, as written on the command line.
 ///
 /// `FROM:TO`, where a side is `10%` of the process's span, `+500ms` after its start, `-500ms` before its end, a time
 /// of the source's clock (nanoseconds, or with a unit) or `@text`, the first ROCTx range or mark with that text
@@ -43,7 +43,7 @@ impl Window {
         self.is_steady
     }
 
-    /// The window in a process: the time it begins and the time it ends, `None` where that side is open.
+    /// The window in a process: the time it starts and the time it ends, `None` where that side is open.
     ///
     /// `marker` gives the extent of a marker. The result is `None` where a side cannot be told: no span to be relative
     /// to, or no such marker.
@@ -67,7 +67,6 @@ impl Window {
         [&self.from, &self.to].into_iter().flatten().any(Bound::is_relative)
     }
 
-    /// The markers it names.
     pub fn markers(&self) -> BTreeSet<&MarkerName> {
         [&self.from, &self.to].into_iter().flatten().filter_map(Bound::marker).collect()
     }
@@ -79,7 +78,7 @@ impl FromStr for Window {
     fn from_str(text: &str) -> Result<Self, String> {
         let shape = || {
             format!(
-                "{text} is no window; write FROM:TO with sides such as 10%, +500ms, a time in ns or @marker, or @marker or steady alone"
+                "{text} is not a window; write FROM:TO with sides such as 10%, +500ms, a time in ns or @marker, or @marker or steady alone"
             )
         };
         if text.trim() == STEADY {
@@ -106,7 +105,7 @@ impl FromStr for Window {
             | (Some(Bound::BeforeEnd(to)), Some(Bound::BeforeEnd(from))) => to < from,
             _ => false,
         };
-        if reversed { Err(format!("the window {text} ends before it begins; swap its sides")) } else { Ok(window) }
+        if reversed { Err(format!("the window {text} ends before it starts; swap its sides")) } else { Ok(window) }
     }
 }
 
@@ -150,14 +149,14 @@ fn marker_name(text: &str) -> Result<(MarkerName, Option<&str>), Option<String>>
     };
     let index = match index.strip_prefix('/') {
         Some(number) => {
-            let wrong = || Some(format!("/{number} behind a marker is no number; count from 0"));
+            let wrong = || Some(format!("/{number} after a marker is not a number; count from 0"));
             Some(number.trim().parse().map_err(|_| wrong())?)
         }
         None if index.trim().is_empty() => None,
         None => return Err(None),
     };
     if name.is_empty() {
-        return Err(Some("the text behind @ is empty; write the text of a ROCTx range".to_owned()));
+        return Err(Some("the text after @ is empty; write the text of a ROCTx range".to_owned()));
     }
     Ok((MarkerName { text: name.to_owned(), index }, rest))
 }

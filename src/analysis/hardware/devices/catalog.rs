@@ -56,7 +56,6 @@ struct File {
 /// A listed figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// Its value.
     pub value: f64,
     /// Where it is from.
     pub reference: &'static str,
@@ -69,12 +68,10 @@ pub struct Figure {
 pub struct Listed {
     /// Name of the architecture or product.
     pub name: &'static str,
-    /// The figures.
     pub figures: BTreeMap<String, Figure>,
 }
 
 impl Listed {
-    /// A figure.
     pub fn get(&self, name: &str) -> Option<Figure> {
         self.figures.get(name).copied()
     }
@@ -86,7 +83,6 @@ impl Listed {
     }
 }
 
-/// All that is listed.
 #[derive(Debug, Default)]
 pub struct Catalog {
     architectures: Vec<(Listed, &'static [i64])>,
@@ -98,7 +94,6 @@ pub struct Catalog {
 pub enum MatchedBy {
     /// By its PCI device id.
     PciId(i64),
-    /// By its name.
     Name,
 }
 
@@ -125,7 +120,7 @@ impl Catalog {
     }
 
     /// Products by a name that people write, such as `MI300X`, `mi300x` or `AMD Instinct MI300X`, with their architectures, in the order
-    /// of their names: the one of that name, else those whose names begin with a word of it, as `MI300` does.
+    /// of their names: the one of that name, otherwise those whose names start with a word of it, as `MI300` does.
     pub fn products_named(&self, given: &str) -> Vec<(&'static str, &'static str)> {
         let given = given.to_ascii_uppercase();
         let words: Vec<&str> =
@@ -141,7 +136,7 @@ impl Catalog {
         if named.is_empty() { chosen(&|name| words.iter().any(|word| name.starts_with(word))) } else { named }
     }
 
-    /// The product that an agent is: by PCI device id, else by name if that fits only one. None of another architecture.
+    /// The product that an agent is: by PCI device id, otherwise by name if that fits only one. None of another architecture.
     pub fn product(&self, agent: &AgentFacts) -> Option<(&Listed, MatchedBy)> {
         let fits = |product: &Product| target(&agent.name).is_empty() || product.architecture == target(&agent.name);
         let by_id = agent.pci_device_id.and_then(|id| {
@@ -259,7 +254,7 @@ mod tests {
         assert_eq!(find("gfx942:sramecc+:xnack-", None, Some(0x74a1)), Some(("MI300X", MatchedBy::PciId(0x74a1))));
         assert_eq!(find("gfx942", Some("AMD Instinct MI300X"), None), Some(("MI300X", MatchedBy::Name)));
         assert_eq!(find("gfx942", Some("MI300X_A1"), Some(1)), Some(("MI300X", MatchedBy::Name)));
-        // What the driver says of both; the id tells them apart.
+        // What the driver states about both; the id tells them apart.
         assert_eq!(find("gfx90a", Some("AMD Instinct MI250X/MI250"), None), None);
         assert_eq!(
             find("gfx90a", Some("AMD Instinct MI250X/MI250"), Some(0x740c)),

@@ -32,7 +32,7 @@ pub fn constants_of_gpu(process: &Process, gpu: i64) -> Option<Constants> {
     process.facts.agents.iter().find(is_it).map(constants)
 }
 
-/// The constants of an agent: what its record says, else its product by PCI id, then by name, else its architecture. Of a
+/// The constants of an agent: what its record says, otherwise its product by PCI id, then by name, otherwise its architecture. Of a
 /// part of a partitioned GPU the figures are those of the part.
 pub fn constants(agent: &AgentFacts) -> Constants {
     let mut resolver = Resolver::new(agent);

@@ -1,4 +1,4 @@
-//! Chooses each figure of a GPU: recorded, else of its product, else of its architecture.
+//! Chooses each figure of a GPU: recorded, otherwise of its product, otherwise of its architecture.
 
 use crate::analysis::hardware::devices::catalog::{Catalog, Figure, Listed, MatchedBy};
 use crate::analysis::hardware::devices::constants::{Constant, Constants};
@@ -11,7 +11,6 @@ const UNKNOWN: &str = "unknown";
 /// How much of a GPU an agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
-    /// All of it.
     Whole,
     /// Some of its XCDs.
     Part {
@@ -81,7 +80,6 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Its value.
     pub fn value(&self) -> f64 {
         self.value
     }
@@ -99,7 +97,6 @@ impl Draft {
 
 /// The figures of an agent as far as they are chosen.
 pub struct Resolver<'a> {
-    /// The agent.
     pub agent: &'a AgentFacts,
     /// How much of a GPU it is.
     pub share: Share,

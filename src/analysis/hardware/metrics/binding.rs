@@ -11,11 +11,9 @@ const DEEPEST: usize = 8;
 
 /// What is known where a metric is to be computed.
 pub struct Known<'a> {
-    /// All definitions.
     pub definitions: &'a Definitions,
     /// Architecture of the GPU.
     pub architecture: &'a str,
-    /// Its constants.
     pub constants: &'a BTreeMap<String, f64>,
     /// Whether there are values of a counter.
     pub has: &'a dyn Fn(&Counter) -> bool,

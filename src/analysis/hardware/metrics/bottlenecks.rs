@@ -33,7 +33,6 @@ pub struct Bottleneck {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// The metric.
     pub metric: String,
     /// Whether its percent of the peak counts, not its value.
     #[serde(default)]

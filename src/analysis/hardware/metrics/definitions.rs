@@ -36,7 +36,6 @@ pub enum DefinitionError {
     /// No TOML of the documented form.
     #[error("{file} holds no metrics: {reason}; see share/metrics for the form")]
     Form {
-        /// The file.
         file: String,
         /// What TOML says.
         reason: String,
@@ -44,9 +43,7 @@ pub enum DefinitionError {
     /// A formula that cannot be understood.
     #[error("{file}: the {part} of {metric} is no formula: {error}")]
     Formula {
-        /// The file.
         file: String,
-        /// The metric.
         metric: String,
         /// Formula or peak.
         part: &'static str,
@@ -55,14 +52,7 @@ pub enum DefinitionError {
     },
     /// Two definitions of one metric for one architecture in one file.
     #[error("{file}: {metric} is defined twice for {architecture}; leave one of them")]
-    Twice {
-        /// The file.
-        file: String,
-        /// The metric.
-        metric: String,
-        /// The architecture.
-        architecture: String,
-    },
+    Twice { file: String, metric: String, architecture: String },
 }
 
 #[derive(Debug, Deserialize)]
@@ -121,19 +111,15 @@ struct OnForm {
 pub enum Normalization {
     /// Per wavefront.
     Wave,
-    /// Per cycle.
     Cycle,
-    /// Per second.
     Second,
     /// Per dispatch.
     Kernel,
 }
 
 impl Normalization {
-    /// All of them.
     pub const ALL: [Self; 4] = [Self::Wave, Self::Cycle, Self::Second, Self::Kernel];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wave => "wave",
@@ -154,7 +140,6 @@ impl Normalization {
     }
 }
 
-/// A metric.
 #[derive(Clone, Debug)]
 pub struct Metric {
     /// Unique name.
@@ -163,7 +148,6 @@ pub struct Metric {
     pub title: String,
     /// Number of its panel.
     pub panel: i64,
-    /// Title of its panel.
     pub panel_title: Arc<str>,
     /// Title of its table in the panel.
     pub table: String,
@@ -173,7 +157,6 @@ pub struct Metric {
     pub on: Vec<OnArchitecture>,
 }
 
-/// A metric on some architectures.
 #[derive(Clone, Debug)]
 pub struct OnArchitecture {
     /// LLVM names such as gfx942; `gfx11` also stands for those of its family that are not named.
@@ -186,7 +169,6 @@ pub struct OnArchitecture {
     pub text: String,
     /// Text of what is told instead.
     pub instead_text: Option<String>,
-    /// Text of the peak.
     pub peak_text: Option<String>,
     /// The highest value that the hardware allows, over constants.
     pub peak: Option<Expression>,
@@ -221,7 +203,7 @@ impl Metric {
         Expression::Counter(Counter { name: self.title.clone(), reduction: Reduction::Sum })
     }
 
-    /// What it is on an architecture: by its name, else by that of its family.
+    /// What it is on an architecture: by its name, otherwise by that of its family.
     pub fn on(&self, architecture: &str) -> Option<&OnArchitecture> {
         let of = |name: &str| self.on.iter().find(|on| on.architectures.contains(name));
         let family = || architecture.get(..architecture.len().saturating_sub(2)).filter(|name| name.len() > 4);
@@ -398,7 +380,6 @@ impl Definitions {
         self.metrics.iter().filter(|metric| metric.panel == number).collect()
     }
 
-    /// The names of panels.
     pub fn panel_names(&self) -> impl Iterator<Item = &str> {
         self.panels.keys().map(String::as_str)
     }
@@ -425,7 +406,7 @@ impl Definitions {
     }
 }
 
-/// How the reason of a definition begins that its source does not have for the architecture.
+/// How the reason of a definition starts that its source does not have for the architecture.
 const ADDED: &str = "not defined on this architecture";
 
 /// Stands for all architectures that are not named.

@@ -20,7 +20,7 @@ pub enum Expression {
     Binary(Operator, Box<Expression>, Box<Expression>),
     /// A function of its arguments.
     Call(Function, Vec<Expression>),
-    /// The first value where the comparison holds, else the second.
+    /// The first value where the comparison holds, otherwise the second.
     Choice(Box<Choice>),
 }
 
@@ -44,11 +44,10 @@ pub struct Choice {
 pub enum Reduction {
     /// Their sum, which is what a counter without a reduction is.
     Sum,
-    /// The greatest.
+    /// The largest.
     Max,
-    /// The least.
+    /// The smallest.
     Min,
-    /// Their mean.
     Mean,
 }
 
@@ -85,12 +84,11 @@ pub enum Operator {
     Divide,
 }
 
-/// Functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
-    /// The least of two.
+    /// The smallest of two.
     Min,
-    /// The greatest of two.
+    /// The largest of two.
     Max,
     /// The nearest whole number, halves to the even one.
     Round,
@@ -103,15 +101,12 @@ pub enum Function {
 /// How two numbers compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Equal.
     Equal,
     /// Not equal.
     Different,
-    /// Less.
     Less,
     /// Less or equal.
     AtMost,
-    /// Greater.
     Greater,
     /// Greater or equal.
     AtLeast,

@@ -31,7 +31,6 @@ pub enum FormulaError {
     /// Something else had to follow.
     #[error("{found} where {expected} was expected")]
     Unexpected {
-        /// What is there.
         found: String,
         /// What should be.
         expected: &'static str,

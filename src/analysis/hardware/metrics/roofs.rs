@@ -19,7 +19,6 @@ pub enum RoofError {
     /// No CSV, or none of the columns.
     #[error("{file} holds no measured roofs: {reason}; name the roofline.csv of rocprofiler-compute")]
     Form {
-        /// The file.
         file: String,
         /// What is wrong.
         reason: String,

@@ -6,7 +6,7 @@
 
 use crate::analysis::hardware::occupancy::limits::{Limits, Registers};
 
-/// Registers in which accumulation registers begin at multiples.
+/// Registers in which accumulation registers start at multiples.
 const ACCUM_OFFSET: i64 = 4;
 
 /// What a kernel and its launch use.
@@ -37,9 +37,7 @@ pub enum Limit {
     Vgpr,
     /// Scalar registers.
     Sgpr,
-    /// LDS.
     Lds,
-    /// Barriers.
     Barriers,
 }
 
@@ -57,7 +55,7 @@ impl Limit {
     }
 }
 
-/// The least saving of the limiting resource with which more wavefronts fit.
+/// The smallest saving of the limiting resource with which more wavefronts fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Next {
     /// Wavefronts per SIMD unit then.
@@ -85,7 +83,6 @@ pub struct Occupancy {
     pub waves_per_simd: f64,
     /// Share of the wavefront slots in percent.
     pub pct: f64,
-    /// What limits them.
     pub limited_by: Limit,
     /// What a little less of that would give, if that alone helps.
     pub next: Option<Next>,

@@ -24,7 +24,6 @@ pub enum Registers {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterFile {
-    /// All of them.
     pub file: i64,
     /// How many are given out at a time.
     pub granule: i64,
@@ -99,7 +98,6 @@ impl Limits {
         self.0.unit.simds
     }
 
-    /// LDS of that in bytes.
     pub fn lds_bytes(&self) -> i64 {
         self.0.unit.lds_bytes
     }
@@ -148,7 +146,7 @@ impl Limits {
         self.0.encoding
     }
 
-    /// The work-items of a wavefront: where both sizes exist, that of the agent, if it is one of them, else 32.
+    /// The work-items of a wavefront: where both sizes exist, that of the agent, if it is one of them, otherwise 32.
     pub fn wave_size(&self, of_agent: Option<i64>) -> i64 {
         match (self.0.vgpr_wave32.is_some(), self.0.vgpr_wave64.is_some()) {
             (true, true) => of_agent.filter(|size| *size == 64).unwrap_or(32),

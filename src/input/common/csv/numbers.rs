@@ -3,7 +3,6 @@
 /// A field of numbers: a value, none, or a text that is no number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parsed<T> {
-    /// A value.
     Value(T),
     /// An empty field, or a word for nothing.
     Missing,

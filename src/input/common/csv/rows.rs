@@ -26,7 +26,7 @@ impl Flaws {
     pub fn damage(&self, file: &CsvFile, part: &str) -> Vec<Damage> {
         let rows = self.good.saturating_add(self.bad);
         let bad = self.first.as_ref().map(|first| {
-            format!("{} of {rows} rows cannot be understood and are left out; the first is {first}", self.bad)
+            format!("{} of {rows} rows cannot be parsed and are excluded; the first is {first}", self.bad)
         });
         let damage = |cause| Damage { path: file.shown.clone(), part: part.to_owned(), cause };
         bad.into_iter().chain(self.broken.clone()).map(damage).collect()
@@ -40,15 +40,12 @@ impl Flaws {
             table_name: table.to_owned(),
             count: i64::try_from(self.lossy).unwrap_or(i64::MAX),
             first_key: None,
-            detail: "texts hold bytes that are not UTF-8; they appear as U+FFFD".to_owned(),
+            detail: "texts contain invalid UTF-8, shown as U+FFFD".to_owned(),
         })
     }
 }
 
 /// Shows every row of `width` fields to `read`, which says why it cannot be understood.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn scan(file: &CsvFile, width: usize, read: &mut dyn FnMut(&ByteRecord) -> Result<(), String>) -> Result<Flaws> {
     let (first, mut records) = start(file)?;
     let mut flaws = Flaws::default();
@@ -66,7 +63,7 @@ pub fn scan(file: &CsvFile, width: usize, read: &mut dyn FnMut(&ByteRecord) -> R
         let understood = if record.len() == width {
             read(&record)
         } else {
-            Err(format!("{} fields where the header has {width}", record.len()))
+            Err(format!("{} fields, but the header has {width}", record.len()))
         };
         match understood {
             Ok(()) => {
@@ -88,10 +85,10 @@ pub fn scan(file: &CsvFile, width: usize, read: &mut dyn FnMut(&ByteRecord) -> R
     }
 }
 
-/// Says when a bad row runs over lines, which happens when a quote is not closed.
+/// Reports when a bad row runs over lines, which happens when a quote is not closed.
 fn unclosed(record: &ByteRecord) -> String {
     match record.as_slice().iter().filter(|byte| **byte == b'\n').count() {
         0 => String::new(),
-        more => format!("; a quote that is not closed makes it run over {} lines", more + 1),
+        more => format!("; an unclosed quote makes it span {} lines", more + 1),
     }
 }

@@ -42,29 +42,22 @@ pub struct Wanted {
     pub kind: Kind,
 }
 
-/// Integer column wanted.
 pub const fn integer(name: &'static str) -> Wanted {
     Wanted { name, kind: Kind::Integer }
 }
 
-/// Real column wanted.
 pub const fn real(name: &'static str) -> Wanted {
     Wanted { name, kind: Kind::Real }
 }
 
-/// Text column wanted.
 pub const fn text(name: &'static str) -> Wanted {
     Wanted { name, kind: Kind::Text }
 }
 
-/// Values of one column.
 #[derive(Clone, Debug)]
 pub enum Values {
-    /// Integers.
     Integer(Int64Chunked),
-    /// Reals.
     Real(Float64Chunked),
-    /// Texts.
     Text(StringChunked),
 }
 

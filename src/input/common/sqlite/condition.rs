@@ -4,7 +4,7 @@ use super::database::quoted;
 use super::pages::RowTest;
 use crate::columns::reading::ScanHint;
 
-/// Ids that SQL lists; of more of them, which make a statement too long for SQLite, it knows the least and the greatest.
+/// Ids that SQL lists; of more of them, which make a statement too long for SQLite, it knows the smallest and the largest.
 const MAX_LISTED: usize = 20_000;
 
 /// Conditions on the rows of a table that all hold; none for all rows.

@@ -26,7 +26,6 @@ pub fn open(path: &Path) -> Result<Connection> {
 /// A physical table.
 #[derive(Clone, Debug, Default)]
 pub struct TableShape {
-    /// Name in the database.
     pub name: String,
     /// Columns with the upper-case declared type.
     pub columns: Arc<BTreeMap<String, String>>,
@@ -53,9 +52,6 @@ pub fn declarations(connection: &Connection) -> Result<Vec<(String, String)>> {
 }
 
 /// The columns of a table.
-///
-/// # Errors
-/// When they cannot be read.
 pub fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
     let mut statement = connection.prepare(include_str!("sql/table_columns.sql"))?;
     let declared = statement.query_map([name], |row| {
@@ -81,7 +77,7 @@ pub fn shape(connection: &Connection, name: &str) -> Result<TableShape> {
     Ok(TableShape { name: name.to_owned(), columns, stored: stored.map(Arc::new) })
 }
 
-/// Marks of columns that cannot be asked for, and of those that are computed from others.
+/// Marks of columns that cannot be requested, and of those that are computed from others.
 const HIDDEN: i64 = 1;
 
 /// A column as declared.
@@ -119,16 +115,13 @@ fn is_real(declared_type: &str) -> bool {
 }
 
 /// Tags and values of a table of metadata, as far as they are texts.
-///
-/// # Errors
-/// When the table cannot be read.
 pub fn metadata(connection: &Connection, table: &TableShape) -> Result<BTreeMap<String, String>> {
     let mut statement = connection.prepare(&format!(include_str!("sql/metadata.sql"), table = quoted(&table.name)))?;
     let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
     Ok(rows.filter_map(Result::ok).collect())
 }
 
-/// Whether a table has any row for which a condition holds that begins with `WHERE`, or any at all if it is empty.
+/// Whether a table has any row for which a condition holds that starts with `WHERE`, or any at all if it is empty.
 pub fn exists(connection: &Connection, table: &TableShape, condition: &str) -> bool {
     let sql = format!(include_str!("sql/exists.sql"), table = quoted(&table.name), condition = condition);
     connection.query_row(&sql, [], |_| Ok(())).is_ok()

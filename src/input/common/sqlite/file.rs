@@ -1,5 +1,5 @@
 //! A database file that can be read in place, or the copy that is read instead: of one that is compressed, and of one that
-//! lacks changes which are still in a log beside it.
+//! lacks changes which are still in a log next to it.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write};
@@ -43,7 +43,7 @@ impl DatabaseFile {
         })
     }
 
-    /// Decompresses a file beside no input but in TMPDIR, as far as that is possible.
+    /// Decompresses a file next to no input but in TMPDIR, as far as that is possible.
     ///
     /// # Errors
     /// When the file cannot be read or the temporary file cannot be written.
@@ -85,12 +85,12 @@ impl DatabaseFile {
         self.damage.iter().cloned().chain(of_log).map(damage).collect()
     }
 
-    /// Says that changes lay in a log beside the database: the profiler has not finished the file.
+    /// Reports that changes lay in a log next to the database: the profiler has not finished the file.
     pub fn note(&self, shown: &str) -> Option<Anomaly> {
         let log = self.log.as_ref()?;
         let (severity, what) = match log.failure {
             None => (Severity::Info, "a copy of the database with its changes applied was read"),
-            Some(_) => (Severity::Warning, "its changes cannot be applied, so that rows in it are missing"),
+            Some(_) => (Severity::Warning, "its changes cannot be applied; its rows are missing"),
         };
         Some(Anomaly {
             check_id: "open_log",
@@ -98,7 +98,7 @@ impl DatabaseFile {
             table_name: "processes".to_owned(),
             count: 1,
             first_key: Some(shown.to_owned()),
-            detail: format!("a {} file lies beside the database; {what}", log.ending),
+            detail: format!("a {} file is next to the database; {what}", log.ending),
         })
     }
 }

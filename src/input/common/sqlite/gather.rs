@@ -19,7 +19,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Lets go of the room.
+    /// Drops the room.
     pub fn new(chunk: Chunk<'_>) -> Self {
         let mut part = Self {
             rows: chunk.rows,
@@ -73,7 +73,6 @@ pub fn validity(parts: &[Part], column: usize, height: usize) -> Option<Bitmap> 
     Some(bits.into())
 }
 
-/// A column of texts.
 pub fn texts(name: PlSmallStr, parts: &[Part], column: usize, height: usize) -> StringChunked {
     let mut builder = StringChunkedBuilder::new(name, height);
     for part in parts {
@@ -99,14 +98,14 @@ pub fn named(wanted: &Wanted, type_mismatches: &TypeMismatches) -> impl Iterator
         })
 }
 
-/// What is lost in words, which are the same whichever rows of the table were asked for.
+/// What is lost in words, which are the same whichever rows of the table were requested.
 pub fn damage(lost: &[UnreadablePage]) -> Option<String> {
     let first = lost.first()?;
     let (count, page, fault) = (lost.len(), first.page, first.fault);
     Some(match count {
-        1 => format!("page {page} {fault}; the rows of the others are read"),
+        1 => format!("page {page} {fault}; rows of other pages are read"),
         _ => {
-            format!("{count} pages cannot be read, such as page {page}, which {fault}; the rows of the others are read")
+            format!("{count} pages cannot be read, such as page {page}, which {fault}; rows of other pages are read")
         }
     })
 }

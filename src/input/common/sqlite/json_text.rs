@@ -15,7 +15,7 @@ pub fn text_of_blob(bytes: &[u8]) -> Option<String> {
     let mut text = Vec::new();
     let mut decoder = lz4::Decoder::new(bytes).ok()?;
     decoder.by_ref().take(LONGEST).read_to_end(&mut text).ok()?;
-    // A frame that was cut off ends like a whole one, but says so when asked.
+    // A frame that was cut off ends like a whole one, but states so when asked.
     decoder.finish().1.ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
 }

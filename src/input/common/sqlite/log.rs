@@ -1,4 +1,4 @@
-//! Logs beside a database that hold changes it lacks, and the copy of both to which SQLite applies them.
+//! Logs next to a database that hold changes it lacks, and the copy of both to which SQLite applies them.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,7 +15,7 @@ const LOGS: &[&str] = &["-wal", "-journal"];
 /// How often a database that is being written is copied before it is given up.
 const ATTEMPTS: usize = 3;
 
-/// A log beside the input and what came of it.
+/// A log next to the input and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
     /// `-wal` or `-journal`.
@@ -36,7 +36,7 @@ pub fn pending_log(path: &Path) -> Option<&'static str> {
     })
 }
 
-/// SQLite looks for logs beside the file a link leads to.
+/// SQLite looks for logs next to the file a link leads to.
 fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -70,7 +70,7 @@ pub fn copied(path: &Path) -> Result<(TemporaryFolder, PathBuf)> {
 fn no_room(path: &Path) -> String {
     let place = std::env::temp_dir();
     format!(
-        "cannot copy {} and the log beside it to {}; set TMPDIR to a directory with room for it",
+        "cannot copy {} and its log to {}; set TMPDIR to a directory with room for it",
         path.display(),
         place.display()
     )

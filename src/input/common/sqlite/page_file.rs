@@ -88,7 +88,7 @@ impl PageFile {
         let whole = self.scan(pages, selection, threads)?;
         let lists = sought(selection)?;
         let mut columns = None;
-        // What is damaged of a table is told in the same words whichever rows are asked for: then all of it is looked at.
+        // What is damaged of a table is told in the same words whichever rows are requested: then all of it is looked at.
         if !lists.is_empty() && whole.lost.is_empty() {
             let may_be_chosen = |leaf: &&Leaf| lists.iter().all(|ids| may_hold(leaf, ids));
             let leaves = whole.leaves.iter().filter(may_be_chosen).copied().collect();

@@ -9,10 +9,10 @@ use crate::trace::source::ReadContext;
 pub fn type_mismatches(table_name: &str, source: &str, columns: &Columns) -> impl Iterator<Item = Anomaly> {
     columns.type_mismatches.iter().map(move |type_mismatch| {
         let (check_id, detail) = if type_mismatch.found == INVALID_UTF8 {
-            let detail = "holds bytes that are not UTF-8; they appear as U+FFFD";
+            let detail = "contains invalid UTF-8, shown as U+FFFD";
             ("invalid_utf8", format!("column {} of {source} {detail}", type_mismatch.column))
         } else {
-            let detail = "integers above 2^63 keep their bits, texts that are no numbers are null";
+            let detail = "integers above 2^63 keep their bits, non-numeric texts are null";
             (
                 "unexpected_type",
                 format!("column {} of {source} holds {} values; {detail}", type_mismatch.column, type_mismatch.found),

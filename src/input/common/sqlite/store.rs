@@ -11,10 +11,9 @@ use super::page_file::PageFile;
 /// Who reads rows of tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reader {
-    /// The own reader of pages where it can, else SQLite.
+    /// The own reader of pages where it can, otherwise SQLite.
     #[default]
     Auto,
-    /// SQLite.
     Sqlite,
     /// The own reader of pages; SQLite for what only it knows, such as conditions in SQL.
     Pages,

@@ -18,7 +18,6 @@ const BULK_ROWS: i64 = 4_096;
 /// Which rows of which table.
 #[derive(Clone, Copy, Debug)]
 pub struct Selection<'a> {
-    /// The table.
     pub table: &'a TableShape,
     /// Its integer key, by which rows are ordered and shared out among threads; it is read as `id`.
     pub key: &'a str,
@@ -27,9 +26,6 @@ pub struct Selection<'a> {
 }
 
 /// Reads the key and the `wanted` columns; those the table lacks stay absent.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads: usize) -> Result<Columns> {
     let Selection { table, key, .. } = selection;
     let present: Vec<Wanted> = wanted.iter().copied().filter(|wanted| table.has(wanted.name)).collect();
@@ -59,9 +55,6 @@ pub fn read(store: &Store, selection: Selection<'_>, wanted: &[Wanted], threads:
 }
 
 /// Number of rows. Of a damaged table those that can be read are counted, and the cause is given.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn count(store: &Store, selection: Selection<'_>, threads: usize) -> Result<(u64, Option<String>)> {
     if is_empty(store, selection) {
         return Ok((0, None));

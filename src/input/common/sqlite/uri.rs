@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 /// `file:` address of a database for reading in place: read-only and immutable, so that neither the file nor anything
-/// beside it is created, locked or written.
+/// next to it is created, locked or written.
 ///
 /// # Errors
 /// When the path is not absolute and the current directory is unknown, or it is not UTF-8.

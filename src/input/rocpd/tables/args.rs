@@ -14,9 +14,6 @@ use crate::input::rocpd::owners::{OWNERS, Owners};
 use crate::schema::anomaly::Severity;
 
 /// Assembles the arguments of regions, kernels and copies.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
     let mut wanted = vec![integer("event_id")];
     let is_counting = !assembly.wants(&["position", "type", "name", "value"]);
@@ -48,7 +45,7 @@ pub fn read_args(assembly: &mut Assembly<'_>) -> Result<()> {
             Severity::Info,
             count,
             first,
-            "arguments belong to no region, kernel or copy; they are left out",
+            "arguments belong to no region, kernel or copy; excluded",
         );
     }
 

@@ -51,7 +51,7 @@ fn instances(assembly: &mut Assembly<'_>) -> Result<DataFrame> {
     let kept = dispatch_ids.is_not_null() & !&streaming;
     let unnamed = pmc_ids.iter().zip(kept.iter()).map(|(id, kept)| kept == Some(true) && is_unnamed(id));
     let (count, first) = count_first(unnamed, &ids);
-    let detail = "values belong to a counter that the file does not name; they appear as `unknown`";
+    let detail = "values belong to an unnamed counter, shown as `unknown`";
     assembly.note("missing_string", Severity::Warning, count, first, detail);
     let height = columns.height;
     let frame = DataFrame::new(
@@ -112,15 +112,12 @@ fn note_orphans(
     let is_owned = |event: Option<i64>| event.is_some_and(|id| owned.iter().any(|index| index.position(id).is_some()));
     let lost = orphan.iter().zip(event_ids.iter()).map(|(orphan, event)| orphan == Some(true) && !is_owned(event));
     let (count, first) = count_first(lost, ids);
-    let detail = "counter values belong to no dispatch; they are left out";
+    let detail = "counter values belong to no dispatch; excluded";
     assembly.note("counter_without_dispatch", Severity::Warning, count, first, detail);
     Ok(())
 }
 
 /// Notes values of counters in a partition of which no dispatch has any, as when the dispatches were lost.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
     if assembly.context.process.facts.has_counters {
         return Ok(());
@@ -140,18 +137,12 @@ fn counter_names(assembly: &mut Assembly<'_>) -> Result<Texts> {
 }
 
 /// Assembles one row per hardware instance, numbered in recorded order.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_instances(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
     put_counter_instances(assembly, frame)
 }
 
 /// Assembles one row per counter of a dispatch.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_counters(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
     put_counters(assembly, frame)

@@ -58,9 +58,6 @@ pub fn first_runs(database: &Database) -> Condition {
 }
 
 /// Assembles the dispatches; with the number of the first `pass` those of all passes, and the column of that name.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(assembly: &mut Assembly<'_>, pass: Option<i64>) -> Result<()> {
     let mut wanted: Vec<Wanted> = assembly.sources(SOURCES).into_iter().map(integer).collect();
     if pass.is_some() {
@@ -133,15 +130,12 @@ fn put_names(assembly: &mut Assembly<'_>, columns: &Columns, ids: &Int64Chunked)
         Severity::Warning,
         count,
         first,
-        "dispatches name a kernel symbol without info row; they appear as kernel_<id>",
+        "dispatches refer to an unknown kernel symbol, shown as kernel_<id>",
     );
     Ok(())
 }
 
 /// Adds the internal and the external correlation id of the events. Internal id 0 stands for none.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn put_correlation(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, ids: &Int64Chunked) -> Result<()> {
     let needed = assembly.sources(&[
         (&["correlation_id"], "stack_id"),
@@ -186,6 +180,6 @@ pub fn note_missing_events(assembly: &mut Assembly<'_>, events: &Events, event_i
         Severity::Warning,
         count,
         first,
-        "rows name an event without row; they have no category and no correlation id",
+        "rows refer to a missing event; they have no category and no correlation id",
     );
 }

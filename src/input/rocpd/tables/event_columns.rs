@@ -31,9 +31,6 @@ pub fn with_unknown(strings: &Texts) -> (Vec<Option<String>>, usize) {
 }
 
 /// Adds domain, category, message, call stack and correlation of the events of the rows.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn put_event_columns(assembly: &mut Assembly<'_>, event_ids: &Int64Chunked, ids: &Int64Chunked) -> Result<()> {
     let needed = assembly.sources(&[
         (&["domain", "category"], "category_id"),
@@ -109,9 +106,6 @@ pub struct EventDetails {
 
 impl EventDetails {
     /// Reads columns of the events that fulfil a condition.
-    ///
-    /// # Errors
-    /// When the file cannot be opened.
     pub fn read(assembly: &mut Assembly<'_>, names: &[&'static str], events: Condition) -> Result<Self> {
         let table = assembly.database.partition().table("event");
         let known: Vec<&'static str> =
@@ -127,7 +121,6 @@ impl EventDetails {
         Ok(Self { index: index_of(&columns.integers("id")), columns })
     }
 
-    /// The position of an event.
     pub fn position(&self, event_id: Option<i64>) -> Option<usize> {
         self.index.position(event_id?)
     }

@@ -9,9 +9,6 @@ use crate::input::common::sqlite::{Columns, integer, text};
 use crate::input::rocpd::assembly::Assembly;
 
 /// Assembles `queues` or `streams`.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_named(assembly: &mut Assembly<'_>, base: &str, key: &'static str) -> Result<()> {
     let columns = read(assembly, base, &[text("name")])?;
     assembly.put(key, columns.integers("id").into_series());
@@ -20,9 +17,6 @@ pub fn read_named(assembly: &mut Assembly<'_>, base: &str, key: &'static str) ->
 }
 
 /// Assembles `threads`; the key is the thread id of the operating system.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_threads(assembly: &mut Assembly<'_>) -> Result<()> {
     let columns = read(assembly, "info_thread", &[integer("tid"), text("name"), integer("start"), integer("end")])?;
     let tids = or_else(&columns.integers("tid"), &columns.integers("id"));
@@ -34,9 +28,6 @@ pub fn read_threads(assembly: &mut Assembly<'_>) -> Result<()> {
 }
 
 /// Assembles `code_objects`.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_code_objects(assembly: &mut Assembly<'_>) -> Result<()> {
     let wanted = [integer("agent_id"), text("uri"), integer("load_base"), integer("load_size")];
     let columns = read(assembly, "info_code_object", &wanted)?;
@@ -56,9 +47,6 @@ fn read(assembly: &mut Assembly<'_>, base: &str, wanted: &[crate::input::common:
 }
 
 /// Assembles `kernel_symbols`.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_kernel_symbols(assembly: &mut Assembly<'_>) -> Result<()> {
     let symbols = assembly.symbols.get(assembly.database)?;
     let columns = &symbols.columns;

@@ -13,9 +13,6 @@ use crate::input::rocpd::assembly::Assembly;
 const OPERATIONS: &[&str] = &["operation", "name", "type"];
 
 /// Assembles the graph launches.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_graph_launches(assembly: &mut Assembly<'_>) -> Result<()> {
     let columns = read(assembly, "graph_launch", &["graph_exec_id", "kernel_dispatch_count"], &[])?;
     assembly.put("graph_launch_id", columns.integers("id").into_series());
@@ -25,9 +22,6 @@ pub fn read_graph_launches(assembly: &mut Assembly<'_>) -> Result<()> {
 }
 
 /// Assembles the records and waits of HIP events.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_hip_events(assembly: &mut Assembly<'_>) -> Result<()> {
     let numbers = ["name_id", "operation_id", "hip_event_handle", "event_handle", "source_queue_id"];
     let columns = read(assembly, "hip_event", &numbers, OPERATIONS)?;
@@ -62,7 +56,7 @@ fn put_common(assembly: &mut Assembly<'_>, columns: &Columns) -> Result<()> {
     Ok(())
 }
 
-/// The operation: a string of the string table, else a word in the row.
+/// The operation: a string of the string table, otherwise a word in the row.
 fn put_operation(assembly: &mut Assembly<'_>, columns: &Columns) -> Result<()> {
     if !assembly.wants(&["operation"]) {
         return Ok(());

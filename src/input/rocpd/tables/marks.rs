@@ -13,9 +13,6 @@ use crate::input::rocpd::assembly::Assembly;
 
 /// Assembles the records without length: samples on tracks that hold no value and no program counter, then regions that
 /// end when they start. They are numbered from 1 in this order.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     let threads = assembly.context.threads;
     let strings = assembly.lookups.strings(assembly.database, threads)?;

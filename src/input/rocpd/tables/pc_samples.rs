@@ -56,9 +56,6 @@ fn is_pc_sample(details: Option<&str>) -> bool {
 }
 
 /// Row ids of the program counter samples.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn rows(assembly: &mut Assembly<'_>) -> Result<BTreeSet<i64>> {
     let Some(condition) = condition(assembly.database) else { return Ok(BTreeSet::new()) };
     let columns = candidates(assembly, &[text("extdata")], condition)?;
@@ -122,9 +119,6 @@ fn integer_of(value: &Value) -> Option<i64> {
 }
 
 /// Assembles the samples.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     let recorded = recorded(assembly)?;
     assembly.set_height(recorded.len());

@@ -29,9 +29,6 @@ const SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the regions that have a length.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_regions(assembly: &mut Assembly<'_>) -> Result<()> {
     let mut wanted: Vec<Wanted> = assembly.sources(SOURCES).into_iter().map(integer).collect();
     if assembly.wants(EVENT_COLUMNS) {
@@ -72,7 +69,7 @@ fn put_region_name(
         Severity::Warning,
         count,
         first,
-        "regions name no known string; they appear as unknown",
+        "regions refer to a missing string, shown as unknown",
     );
     Ok(())
 }

@@ -20,9 +20,6 @@ const STREAMED: &str = "spm";
 const UNKNOWN: &str = "unknown";
 
 /// Whether each row of rocpd_sample carries values.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bool>> {
     if samples.height == 0 {
         return Ok(Vec::new());
@@ -52,9 +49,6 @@ fn counted_events(assembly: &Assembly<'_>) -> Result<IdIndex> {
 }
 
 /// Assembles the samples, one for every value.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     let threads = assembly.context.threads;
     let mut wanted = vec![integer("event_id"), integer("sample_id"), integer("pmc_id"), real("value")];
@@ -160,8 +154,8 @@ impl Places {
     }
 }
 
-/// Positions of each value and of the sample it belongs to: the one it names, else the one of its event. Where an event
-/// has several samples, as when a device is asked for many values at once, the track with the name of the value has it.
+/// Positions of each value and of the sample it belongs to: the one it names, otherwise the one of its event. Where an event
+/// has several samples, as when a device is requested many values at once, the track with the name of the value has it.
 fn pairs(
     values: &Columns,
     samples: &Columns,
@@ -205,7 +199,7 @@ fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
     let known = index_of(&all.integers("id"));
     let lost = named.iter().map(|sample| sample.is_some_and(|sample| known.position(sample).is_none()));
     let (count, first) = count_first(lost, &values.integers("id"));
-    let detail = "values name a sample without row; they are left out";
+    let detail = "values refer to a missing sample; excluded";
     assembly.note("missing_sample", Severity::Warning, count, first, detail);
     Ok(())
 }

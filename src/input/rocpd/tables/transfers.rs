@@ -25,9 +25,6 @@ const COPY_SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the copies.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
     let wanted: Vec<Wanted> = assembly.sources(COPY_SOURCES).into_iter().map(integer).collect();
     let condition = hint::condition(assembly, "memory_copy", Condition::all());
@@ -70,9 +67,6 @@ const ALLOCATION_SOURCES: &[(&[&str], &str)] = &[
 ];
 
 /// Assembles the allocations, frees and scratch operations.
-///
-/// # Errors
-/// When the file cannot be opened.
 pub fn read_allocations(assembly: &mut Assembly<'_>) -> Result<()> {
     let mut wanted: Vec<Wanted> = assembly.sources(ALLOCATION_SOURCES).into_iter().map(integer).collect();
     for (canonical, source) in [("operation", "type"), ("level", "level"), ("flags", "extdata")] {

@@ -1,6 +1,6 @@
 //! Words for numbers that JSON does not have but writers emit.
 
-/// Spellings, the longer before those they begin with.
+/// Spellings, the longer before those they start with.
 const WORDS: &[&str] =
     &["-Infinity", "Infinity", "-inf", "inf", "-nan(ind)", "-nan", "nan", "-NaN", "NaN", "-INF", "INF", "-NAN", "NAN"];
 

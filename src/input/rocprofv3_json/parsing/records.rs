@@ -1,4 +1,4 @@
-//! Records as rocprofv3 writes them. Keys that are missing are empty, others are passed over.
+//! Records as rocprofv3 writes them. Keys that are missing are empty, others are skipped.
 
 use serde::Deserialize;
 
@@ -249,7 +249,6 @@ pub struct CodeObject<'a> {
     pub load_size: Int,
 }
 
-/// A kernel symbol.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct KernelSymbol<'a> {

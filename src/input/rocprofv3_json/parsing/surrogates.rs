@@ -34,7 +34,7 @@ pub fn mend(text: &str) -> Option<(String, usize)> {
     Some((mended, count))
 }
 
-/// The number of the escape `\uXXXX` that begins there.
+/// The number of the escape `\uXXXX` that starts there.
 fn escaped_unit(text: &str, at: usize) -> Option<u16> {
     let digits = text.get(at..at.checked_add(6)?)?.strip_prefix("\\u")?;
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?

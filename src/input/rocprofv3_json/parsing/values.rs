@@ -24,7 +24,7 @@ pub struct Text<'a>(pub Option<Cow<'a, str>>);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Length(pub usize);
 
-/// What an agent says of itself, without the lists that are most of it and that nobody asks for. It has no members if it
+/// What an agent states about itself, without the lists that are most of it and that nobody requests. It has no members if it
 /// is no object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentRecord(pub Map<String, Value>);

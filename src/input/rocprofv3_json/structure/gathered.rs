@@ -9,7 +9,6 @@ use crate::input::rocprofv3_json::template::Packed;
 /// Which records are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// All.
     Every,
     /// Those whose start and end differ, or that lack one of them.
     WithLength,
@@ -45,12 +44,12 @@ pub struct RecordBatch {
     pub columns: Vec<Packed>,
 }
 
-/// Stretches by the offset of their first record. Each is given away once.
+/// Intervals by the offset of their first record. Each is given away once.
 #[derive(Default)]
 pub struct Gathered(Mutex<BTreeMap<u64, RecordBatch>>);
 
 impl Gathered {
-    /// Keeps a stretch that begins at `offset`.
+    /// Keeps an interval that starts at `offset`.
     pub fn add(&self, offset: u64, stretch: RecordBatch) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, stretch);
     }

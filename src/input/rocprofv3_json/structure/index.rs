@@ -41,7 +41,6 @@ pub struct ProcessIndex {
 }
 
 impl ProcessIndex {
-    /// The sections of that name.
     pub fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Section> {
         self.sections.iter().filter(move |section| section.name == name)
     }

@@ -40,7 +40,7 @@ pub const STREAMED_COUNTERS: &str = "callback_records.spm_counter_collection";
 /// Longest record that is looked at to see what a section holds.
 const LONGEST_SAMPLE: u64 = 1 << 20;
 
-/// The sections that were told apart by their records.
+/// The sections that were distinguished by their records.
 #[derive(Debug, Default)]
 pub struct Roles {
     /// Names of sections of calls, in the order in which their records are numbered.

@@ -1,4 +1,4 @@
-//! One pass over the bytes of a file that finds where every section of every process lies, without building anything
+//! One skip the bytes of a file that finds where every section of every process lies, without building anything
 //! of what is in between.
 //!
 //! It counts brackets and knows strings; it does not check the rest of the syntax, which is the parser's business when
@@ -90,7 +90,7 @@ impl Scanner {
     }
 
     /// Takes the next bytes up to a comma between two records of a section that comes at the offset `from` or behind;
-    /// tells how many were taken. See [`Scanner::section`].
+    /// shows how many were taken. See [`Scanner::section`].
     pub fn feed_until_record(&mut self, block: &[u8], from: u64) -> usize {
         let mut rest = block;
         loop {
@@ -207,7 +207,7 @@ impl Scanner {
         self.brackets.depth() == 0 && self.levels.is_empty() && !self.index.processes.is_empty()
     }
 
-    /// Notes what the first byte behind the end begins. Commas, quotes and brackets that close are rather of the document,
+    /// Notes what the first byte behind the end starts. Commas, quotes and brackets that close are rather of the document,
     /// which some damage ended before.
     fn begin_trailing(&mut self, byte: u8) {
         if self.index.flaw.is_some_and(|flaw| flaw.what == MORE) {

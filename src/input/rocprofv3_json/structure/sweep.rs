@@ -1,8 +1,8 @@
 //! Looks through a file for its sections. Where many records of a kind follow each other they are passed by templates, on
 //! all threads, and what is wanted of them is gathered on the way.
 //!
-//! A thread that begins in the middle of a section guesses where a record starts. What it read counts only if the thread
-//! before it ends exactly there, which itself began at a place that was proven; otherwise it is forgotten. So the result
+//! A thread that starts in the middle of a section guesses where a record starts. What it read counts only if the thread
+//! before it ends exactly there, which itself started at a place that was proven; otherwise it is forgotten. So the result
 //! is that of the [`Scanner`] alone, whatever was guessed.
 
 use anyhow::Result;
@@ -65,9 +65,6 @@ pub struct Gather<'a> {
 }
 
 /// Finds the sections, and gathers columns of some.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn scan(file: &InputFile, gathers: &[Gather<'_>]) -> Result<FileIndex> {
     scan_at(file, gathers, &PACE)
 }
@@ -182,7 +179,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Reads the records that begin in the chunk at `from`, where one begins, unless that is to be `guessed`.
+    /// Reads the records that start in the chunk at `from`, where one starts, unless that is to be `guessed`.
     fn read<'a>(
         file: &InputFile,
         from: u64,

@@ -48,9 +48,6 @@ impl Sink for Args {
 }
 
 /// Assembles the arguments of calls that have a length.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let mut all = Args::default();
@@ -83,7 +80,7 @@ pub fn read(reading: &mut Reading<'_>) -> Result<()> {
         Severity::Info,
         all.orphans,
         None,
-        "arguments belong to no region, kernel or copy; they are left out",
+        "arguments belong to no region, kernel or copy; excluded",
     );
     Ok(())
 }

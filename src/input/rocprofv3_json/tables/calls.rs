@@ -72,9 +72,6 @@ fn calls(reading: &mut Reading<'_>, keep: Keep) -> Result<Calls> {
 }
 
 /// Assembles the calls that have a length.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
     let mut calls = calls(reading, Keep::WithLength)?;
     reading.builder.set_height(calls.rows.height);
@@ -89,9 +86,6 @@ pub fn read_regions(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the calls without length.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_marks(reading: &mut Reading<'_>) -> Result<()> {
     let calls = calls(reading, Keep::WithoutLength)?;
     reading.builder.set_height(calls.rows.height);
@@ -171,7 +165,7 @@ fn put_names(reading: &mut Reading<'_>, calls: &Calls) -> Result<()> {
         .map(String::as_str)
         .collect();
     let detail = format!(
-        "calls of {} have a kind or operation that the file does not name; they appear under the name of their section \
+        "calls of {} have a kind or operation that the file does not name; shown under the name of their section \
          and as operation <n>",
         sections.into_iter().collect::<Vec<&str>>().join(", ")
     );

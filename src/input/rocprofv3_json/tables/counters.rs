@@ -162,32 +162,23 @@ fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
 }
 
 fn note_unknown(reading: &mut Reading<'_>, unknown: usize) {
-    let detail = "values belong to a counter that the file does not name; they appear as counter_<handle>";
+    let detail = "values belong to an unnamed counter, shown as counter_<handle>";
     reading.builder.note("missing_string", Severity::Warning, unknown, None, detail);
 }
 
 /// Assembles one row per hardware instance, numbered in recorded order.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
     let frame = instances(reading)?;
     put_counter_instances(&mut reading.builder, frame)
 }
 
 /// Assembles one row per counter of a dispatch.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
     let frame = instances(reading)?;
     put_counters(&mut reading.builder, frame)
 }
 
 /// Assembles the samples of streamed counters.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let values = Values::read(capture, STREAMED_COUNTERS, &mut reading.findings)?;

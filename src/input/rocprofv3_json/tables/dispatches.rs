@@ -95,9 +95,6 @@ fn dispatches(capture: &Capture, builder: &TableBuilder<'_>, findings: &mut Sect
 }
 
 /// Assembles the dispatches; with `pass` the column of that name too.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read(reading: &mut Reading<'_>, pass: Option<i64>) -> Result<()> {
     let capture = reading.capture;
     let mut rows = dispatches(capture, &reading.builder, &mut reading.findings)?;
@@ -159,9 +156,6 @@ fn without_repeated(rows: Integers, findings: &mut SectionAnomalies) -> Result<I
 }
 
 /// How many dispatches there are; of those of a pass the first of each id.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn count(reading: &mut Reading<'_>, of_pass: bool) -> Result<u64> {
     if reading.capture.process.rows(COUNTERS) == 0 && !of_pass {
         return Ok(reading.capture.process.rows(DISPATCHES));
@@ -194,7 +188,7 @@ fn put_names(reading: &mut Reading<'_>, rows: &Integers, ids: &dyn Fn() -> Int64
         Severity::Warning,
         count,
         first,
-        "dispatches name a kernel symbol without info row; they appear as kernel_<id>",
+        "dispatches refer to an unknown kernel symbol, shown as kernel_<id>",
     );
     Ok(())
 }

@@ -13,9 +13,6 @@ use crate::input::rocprofv3_json::reading::Reading;
 use crate::input::rocprofv3_json::symbols::Symbols;
 
 /// Assembles `queues` or `streams`: ids that records name.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
     let (census, findings) = reading.capture.census()?;
     reading.findings.extend(findings);
@@ -26,9 +23,6 @@ pub fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
 }
 
 /// Assembles `threads`: those that records name, with the names that the program gave them.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
     let (census, findings) = reading.capture.census()?;
     reading.findings.extend(findings);
@@ -60,10 +54,7 @@ impl FromRecord for Row {
     }
 }
 
-/// Assembles `code_objects` without the placeholder that the list begins with.
-///
-/// # Errors
-/// When the file cannot be read.
+/// Assembles `code_objects` without the placeholder that the list starts with.
 pub fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
     let mut rows: Vec<Row> = reading.capture.gather("code_objects", &mut reading.findings)?;
     let is_placeholder = |row: &Row| row.uri.is_none() && row.numbers.iter().all(|number| number.unwrap_or(0) == 0);
@@ -86,9 +77,6 @@ pub fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles `kernel_symbols`.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let (symbols, findings) = reading.capture.symbols()?;
     reading.findings.extend(findings);

@@ -135,9 +135,6 @@ impl FromRecord for Line {
 }
 
 /// Assembles the samples of both kinds, those by host traps first.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let mut all = Samples::new();

@@ -105,9 +105,6 @@ fn operations(reading: &mut Reading<'_>, rows: &Integers) -> Result<(Vec<Option<
 }
 
 /// Assembles the copies.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, &[COPIES])?;
     let ids = ordinals(rows.height);
@@ -131,9 +128,6 @@ pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the allocations, frees and scratch operations.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
     let (rows, plain) = rows_of_two(reading, ALLOCATIONS)?;
     let ids = ordinals(rows.height);
@@ -167,9 +161,6 @@ pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the graph launches.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, GRAPH_LAUNCHES)?;
     let ids = ordinals(rows.height);
@@ -179,9 +170,6 @@ pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
 }
 
 /// Assembles the HIP events.
-///
-/// # Errors
-/// When the file cannot be read.
 pub fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, &[HIP_EVENTS])?;
     let ids = ordinals(rows.height);

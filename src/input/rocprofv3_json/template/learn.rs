@@ -12,7 +12,6 @@ const MAX_LEAVES: usize = 256;
 /// What stands between two literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An integer.
     Integer,
     /// A number with a fraction.
     Real,
@@ -155,7 +154,6 @@ impl<'a> Learner<'a> {
 enum Place {
     /// It is the leaf of this position.
     Leaf(usize),
-    /// It is missing.
     Missing,
     /// Only the general parser can tell.
     Unclear,

@@ -17,7 +17,7 @@ enum Form {
 #[derive(Clone, Copy, Debug)]
 struct Block {
     rows: usize,
-    /// The first of a [`Form::Step`], the least of others.
+    /// The first of a [`Form::Step`], the smallest of others.
     first: i64,
     form: Form,
     /// Bytes of the marks of rows that have a value; none if all have one.

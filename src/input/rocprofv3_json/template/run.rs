@@ -78,7 +78,7 @@ impl<'a> Runner<'a> {
         (self.shape.general)(bytes, &mut self.values)
     }
 
-    /// Reads the records from `start` on that begin before `limit` and that a comma follows. Zeros have to follow the
+    /// Reads the records from `start` on that start before `limit` and that a comma follows. Zeros have to follow the
     /// text.
     pub fn run(&mut self, bytes: &[u8], start: usize, limit: usize) -> Run {
         let columns = vec![IntColumn::default(); self.shape.wanted.len()];

@@ -37,7 +37,7 @@ pub fn value(
     let times = Times::new(answers);
     // A thread trace has no times.
     let timed = trace.filter(|trace| has_run(trace));
-    // What only the source suggests has its place in what is told of the source.
+    // What only the source suggests has its place in what is known of the source.
     let of_trace: Vec<Finding> = findings.iter().filter(|finding| !is_of_source(finding)).cloned().collect();
     let mut document = json!({
         "schema_version": version.text(),

@@ -26,7 +26,7 @@ fn kernels() -> QueryRequest {
     QueryRequest::new("kernel_summary")
 }
 
-/// What is asked for a document, beside what an analysis asks.
+/// What is requested a document, next to what an analysis asks.
 pub fn questions() -> Vec<QueryRequest> {
     let named = ["kernel_summary", "copy_summary", "counter_summary", "kernel_by_category", "att_hotspots"];
     let mut questions: Vec<QueryRequest> = named.into_iter().map(QueryRequest::new).collect();

@@ -27,7 +27,6 @@ struct Named {
 }
 
 impl Names {
-    /// Category of kernels.
     pub fn kernel_category(&self, ours: &str) -> &str {
         self.kernel_categories.get(ours).map_or("Other", String::as_str)
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::findings::Finding;
 use crate::source::scan::SourceScan;
 
-/// Begin of the ids of what source code suggests.
+/// Start of the ids of what source code suggests.
 const IDS: &str = "ROCPD-T0-";
 
 /// Whether only source code suggests a finding.

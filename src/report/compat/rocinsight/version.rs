@@ -1,6 +1,5 @@
 //! Versions of the schema.
 
-/// A version of the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SchemaVersion {
     /// Times, hotspots, copies, counters, recommendations.

@@ -17,11 +17,9 @@ pub struct SheetLayouts {
     pub categories: Vec<Category>,
 }
 
-/// A sheet.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SheetLayout {
-    /// Its name.
     pub name: String,
     /// The query that it is made of.
     pub query: String,
@@ -31,11 +29,9 @@ pub struct SheetLayout {
     pub column: Vec<ColumnLayout>,
 }
 
-/// A column of a sheet.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnLayout {
-    /// Its heading.
     pub heading: String,
     /// The column of the answer.
     pub of: String,
@@ -54,7 +50,6 @@ pub struct ColumnLayout {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Category {
-    /// Its name.
     pub name: String,
     /// Parts of names, in small letters, of which one suffices.
     pub parts: Vec<String>,

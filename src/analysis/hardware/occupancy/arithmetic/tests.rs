@@ -48,9 +48,9 @@ fn registers_of_mi200_and_mi300() {
 
 #[test]
 fn accumulation_registers_share_the_file_from_mi200_on() {
-    // As rocprofiler-sdk records them: they begin at 4, and with 4 of them 8 are allocated.
+    // As rocprofiler-sdk records them: they start at 4, and with 4 of them 8 are allocated.
     assert_eq!(occupancy("gfx90a", Resources { accum_vgpr: 4, ..used(4, 256) }).allocated_vgpr, 8);
-    // 100 begin others at 100, and with 28 of those it is 128; 99 too, as others begin at multiples of 4.
+    // 100 start others at 100, and with 28 of those it is 128; 99 too, as others start at multiples of 4.
     for vgpr in [99, 100] {
         let found = occupancy("gfx942", Resources { accum_vgpr: 28, ..used(vgpr, 256) });
         assert_eq!((found.allocated_vgpr, found.vgpr_waves), (128, 4));

@@ -15,7 +15,7 @@ pub struct Cell {
     pub id: i64,
     /// Bytes of the record.
     pub total: usize,
-    /// Where the record begins in the file.
+    /// Where the record starts in the file.
     pub start: usize,
     /// Bytes of the record that lie here.
     pub local: usize,
@@ -23,7 +23,7 @@ pub struct Cell {
     end: usize,
 }
 
-/// The cell `index` of a leaf page that begins and ends there in the file.
+/// The cell `index` of a leaf page that starts and ends there in the file.
 #[inline]
 pub fn cell(pages: Pages<'_>, leaf: &Leaf, (begin, end): (usize, usize), index: usize) -> Result<Cell, Fault> {
     let file = pages.file;

@@ -129,11 +129,8 @@ impl Texts {
 /// Values of a column for some rows.
 #[derive(Debug)]
 pub enum Cells<'a> {
-    /// Integers.
     Integer(Numbers<'a, i64>),
-    /// Reals.
     Real(Numbers<'a, f64>),
-    /// Texts.
     Text(Texts),
 }
 

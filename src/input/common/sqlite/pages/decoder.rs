@@ -16,7 +16,6 @@ const CACHE_LINE_BYTES: usize = 64;
 /// Where a column of a table is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stored {
-    /// It is the row id.
     RowId,
     /// In the records.
     Field {
@@ -94,7 +93,7 @@ impl Plan {
 pub struct Chunk<'a> {
     /// Number of rows.
     pub rows: usize,
-    /// Their row ids, with room for as many as there may be, or none where nobody asks for them.
+    /// Their row ids, with room for as many as there may be, or none where nobody requests them.
     pub ids: &'a mut [i64],
     /// Columns as planned.
     pub columns: Vec<Cells<'a>>,
@@ -259,7 +258,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Looks at every cache line of a page. The rows of a page are read from its end to its begin, each where the one before
+/// Looks at every cache line of a page. The rows of a page are read from its end to its start, each where the one before
 /// says, so that every line would be waited for by itself; these are fetched together.
 #[inline]
 fn fetch(page: &[u8]) {

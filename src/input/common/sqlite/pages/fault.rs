@@ -6,28 +6,28 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Fault {
     /// The file ends before.
-    #[error("lies behind the end of the file")]
+    #[error("is beyond the end of the file")]
     BehindEnd,
-    /// It is no page of a table's b-tree, or not of the expected level.
-    #[error("is no page of a table")]
+    /// It is not a table page's b-tree, or not of the expected level.
+    #[error("is not a table page")]
     NotOfTable,
     /// It was already read at another place.
-    #[error("belongs to two places")]
+    #[error("is referenced twice")]
     UsedTwice,
     /// There are more levels than a file can have.
-    #[error("lies too deep")]
+    #[error("is nested too deep")]
     TooDeep,
     /// A cell does not lie in its page.
-    #[error("has a cell that lies outside of it")]
+    #[error("has a cell outside its bounds")]
     CellOutside,
-    /// Row ids do not rise, or do not fit between those of the neighbours.
+    /// Row ids do not rise, or do not fit between those of the neighbors.
     #[error("has row ids out of order")]
     OutOfOrder,
     /// A record contradicts itself.
     #[error("has a record that contradicts itself")]
     BadRecord,
     /// The pages that a long record continues on are not there.
-    #[error("has a record that continues on pages that are not its own")]
+    #[error("has a record that continues on pages of other records")]
     BrokenOverflow,
 }
 

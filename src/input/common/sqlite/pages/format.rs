@@ -13,7 +13,7 @@ const UTF_8: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Unsupported {
     /// Another magic number, or less than a header.
-    #[error("it is no SQLite database")]
+    #[error("it is not a SQLite database")]
     NotSqlite,
     /// A size that is no power of two from 512 to 65,536, or too many reserved bytes.
     #[error("its pages have an impossible size")]
@@ -29,7 +29,6 @@ pub enum Unsupported {
 /// Sizes that a file states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
-    /// Bytes of a page.
     pub page_bytes: usize,
     /// Bytes of a page without those reserved at its end.
     pub usable_bytes: usize,
@@ -91,9 +90,6 @@ pub struct Pages<'a> {
 
 impl<'a> Pages<'a> {
     /// The pages of a file in memory.
-    ///
-    /// # Errors
-    /// As [`Format::parse`].
     pub fn new(file: &'a [u8]) -> Result<Self, Unsupported> {
         Ok(Self { file, format: Format::parse(file)? })
     }
@@ -103,7 +99,7 @@ impl<'a> Pages<'a> {
         self.file.len().div_ceil(self.format.page_bytes)
     }
 
-    /// Where the usable bytes of a page begin and end in the file, which may be cut within the page.
+    /// Where the usable bytes of a page start and end in the file, which may be cut within the page.
     #[inline]
     pub fn range(self, page: u32) -> Option<(usize, usize)> {
         let begin = (page as usize).checked_sub(1)?.checked_mul(self.format.page_bytes)?;

@@ -9,7 +9,7 @@ pub const ABSENT: u64 = u64::MAX;
 
 /// Bytes that a field takes, by a type of one byte.
 const BYTES: [u8; 256] = bytes_by_type();
-/// How far eight bytes are shifted to leave the integer they begin with, by the type of the field.
+/// How far eight bytes are shifted to leave the integer they start with, by the type of the field.
 const SHIFTS: [u32; 8] = [0, 56, 48, 40, 32, 16, 0, 0];
 
 const fn bytes_by_type() -> [u8; 256] {
@@ -33,7 +33,7 @@ const fn bytes_by_type() -> [u8; 256] {
     bytes
 }
 
-/// A field: its type and where it begins, counted from the begin of the record.
+/// A field: its type and where it starts, counted from the start of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// Type as stored.
@@ -49,12 +49,11 @@ pub struct Slots {
     pub slots: Vec<Slot>,
     /// Behind the last of them.
     pub end: usize,
-    /// Begin of the header they were found in: records with the same begin have the fields at the same places.
+    /// Start of the header they were found in: records with the same start have the fields at the same places.
     begin: Vec<u8>,
 }
 
 impl Slots {
-    /// Bytes of the header of a record.
     pub fn header_bytes(record: &[u8]) -> Option<usize> {
         varint(record, 0).and_then(|(bytes, _)| usize::try_from(bytes).ok())
     }
@@ -117,7 +116,7 @@ fn field_bytes(serial: u64) -> Option<usize> {
     }
 }
 
-/// An integer of a record that begins at `start` of `bytes`; `None` where the field holds something else.
+/// An integer of a record that starts at `start` of `bytes`; `None` where the field holds something else.
 #[inline]
 pub fn integer(bytes: &[u8], start: usize, slot: Slot) -> Option<i64> {
     match slot.serial {
@@ -131,7 +130,7 @@ pub fn integer(bytes: &[u8], start: usize, slot: Slot) -> Option<i64> {
     }
 }
 
-/// The value of a field of a record that begins at `start` of `bytes`.
+/// The value of a field of a record that starts at `start` of `bytes`.
 pub fn value(bytes: &[u8], start: usize, slot: Slot) -> Value<'_> {
     if let Some(integer) = integer(bytes, start, slot) {
         return Value::Integer(integer);

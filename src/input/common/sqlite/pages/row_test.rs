@@ -2,7 +2,7 @@
 
 use super::value::Value;
 
-/// A test of a row; `C` says how columns are named, and ids are listed in rising order. Where a value is of a type that a test was not made for, only SQLite
+/// A test of a row; `C` states how columns are named, and ids are listed in rising order. Where a value is of a type that a test was not made for, only SQLite
 /// knows the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowTest<C> {

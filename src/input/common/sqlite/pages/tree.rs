@@ -141,7 +141,7 @@ fn children(pages: Pages<'_>, page: u32, above: Option<i64>, up_to: Option<i64>)
     Some(children)
 }
 
-/// Where the header of a page begins.
+/// Where the header of a page starts.
 pub fn header_at(page: u32) -> usize {
     if page == 1 { FILE_HEADER_BYTES } else { 0 }
 }

@@ -5,9 +5,7 @@
 pub enum Value<'a> {
     /// Nothing.
     Null,
-    /// An integer.
     Integer(i64),
-    /// A real.
     Real(f64),
     /// A text, which need not be UTF-8.
     Text(&'a [u8]),
@@ -18,7 +16,6 @@ pub enum Value<'a> {
 /// Type of a value that was not expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnexpectedType {
-    /// A real.
     Real,
     /// A text; where a text was expected, one that is not UTF-8.
     Text,
