@@ -4,7 +4,7 @@
   benches/ablation.py --binary target/release/wavesieve --generator target/release/examples/generate_trace \\
       --python VENV/bin/python --runs 3 --output benches/results/NAME-ablation.json
 
-`WAVESIEVE_WITHOUT` turns one off (src/ablation.rs lists them). Inputs are generated in --data unless they are there already: one
+`WAVESIEVE_DISABLE` turns one off (src/ablation.rs lists them). Inputs are generated in --data unless they are there already: one
 process of --dispatches dispatches (`analyze`), 8 ranks of a tenth of that each (`analyze`, `waiting`), --ranks ranks of 60 dispatches
 (`info`, `analyze`), and rocprofv3 JSON of one process (`table kernel_summary`). An optimization that changes no case by 10% of time or
 memory is not worth its code. Results are compared to the byte: an optimization must not change any.
@@ -78,7 +78,7 @@ def main():
             for case, command in cases.items():
                 for off in ["", *OPTIMIZATIONS]:
                     try:
-                        sample = measure(["env", f"WAVESIEVE_WITHOUT={off}", *command], scratch)
+                        sample = measure(["env", f"WAVESIEVE_DISABLE={off}", *command], scratch)
                     except Failed as failure:
                         sys.exit(f"{case} without {off or 'nothing'}: {failure}")
                     samples.setdefault((case, off), []).append(sample)

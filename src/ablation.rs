@@ -1,10 +1,10 @@
-//! Optimizations that benchmarks turn off to measure what each is worth: `WAVESIEVE_WITHOUT=local,sums` in the environment.
+//! Optimizations that benchmarks turn off to measure what each is worth: `WAVESIEVE_DISABLE=local,sums` in the environment.
 //! Results stay the same. `benches/ablation.py` prints the table that decides what is kept.
 
 use std::sync::LazyLock;
 
 /// Names of the optimizations that are off, as given.
-const VARIABLE: &str = "WAVESIEVE_WITHOUT";
+const VARIABLE: &str = "WAVESIEVE_DISABLE";
 
 /// An optimization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -74,18 +74,20 @@ impl Trace {
         self.united(request, blocks)
     }
 
-    /// Reads the tables of some processes for consumers alone.
-    ///
-    /// # Errors
-    /// As [`Trace::frames_with_consumers`].
-    pub fn consume_again(&self, processes: &BTreeSet<i64>, consumers: &[TableConsumer<'_>]) -> Result<()> {
+    /// Reads the tables of some processes again for consumers alone. `read` is what was read of the others: what some tables are
+    /// built from depends on it.
+    pub fn consume_again(
+        &self,
+        processes: &BTreeSet<i64>,
+        read: &Request,
+        consumers: &[TableConsumer<'_>],
+    ) -> Result<()> {
         let chosen = |member: &&TraceProcess| processes.contains(&member.process.process);
         let members: Vec<&TraceProcess> = self.members().iter().filter(chosen).collect();
         let consumers: Vec<&TableConsumer<'_>> = consumers.iter().collect();
-        let request = with_consumers(&Request::new(), &consumers);
-        let read =
-            |member: &&TraceProcess| self.process_frames_with_consumers(member, &Request::new(), &consumers).map(drop);
-        self.each(&members, |member| member.memory_bytes_of(&request), read)?;
+        let request = with_consumers(read, &consumers);
+        let consume = |member: &&TraceProcess| self.process_frames_with_consumers(member, read, &consumers).map(drop);
+        self.each(&members, |member| member.memory_bytes_of(&request), consume)?;
         Ok(())
     }
 }

@@ -139,8 +139,9 @@ impl StatementBatch {
         let sums = Sums::new(trace, of_sums(true), &united(read))?;
         let consumers: Vec<TableConsumer<'_>> = others.into_iter().chain(sums.consumer()).collect();
         let mut frames = passes.read(trace, &request, &consumers)?;
+        let read = united([&request, &grouped].into_iter().chain(consumers.iter().map(|consumer| &consumer.request)));
         drop(consumers);
-        trace.consume_again(&parts.take_deferred(), &steady.consumers(trace, &parts))?;
+        trace.consume_again(&parts.take_deferred(), &read, &steady.consumers(trace, &parts))?;
         frames.extend(late_passes.read(trace, &late, &steady.late_consumers(trace, &parts))?);
         let (tables, late_tables) = (passes.finish()?, late_passes.finish()?);
         let (steady, steady_steps) = steady.finish(trace)?;
