@@ -37,12 +37,12 @@ fn filters_that_match_nothing_are_named_with_what_there_is() {
     for (query, filter, expected) in [
         ("kernel_summary", &["--kernel", "Cijk_Alik_Blik"][..], "matches --kernel Cijk_Alik_Blik; the closest is "),
         ("kernel_summary", &["--kernel", "(?i)NO SUCH"], "no dispatched kernel matches --kernel (?i)NO SUCH"),
-        ("kernel_summary", &["--category", "gem"], "of the category gem; there are attention, "),
+        ("kernel_summary", &["--category", "gem"], "has the category gem; available: attention, "),
         ("kernel_summary", &["--category", "gem"], "; the closest is gemm"),
         (
             "api_summary",
             &["--domain", "markr"],
-            "of the domain markr; there are hip, hsa, marker, rccl; the closest is",
+            "has the domain markr; available: hip, hsa, marker, rccl; the closest is",
         ),
         ("kernel_summary", &["--window", "@optimiser"], "with the text optimiser; the closest is optimizer"),
         ("kernel_summary", &["--window", "@step/99"], "so often with the text step"),
@@ -53,11 +53,11 @@ fn filters_that_match_nothing_are_named_with_what_there_is() {
         ("kernel_summary", &["--stream", "99"], "no stream matches --stream 99; available: 0-5"),
         ("kernel_summary", &["--queue", "99"], "no queue matches --queue 99; available: 0-6"),
         ("kernel_summary", &["--min-duration", "1min"], "nothing lasts 60000000000 ns; the longest event lasts "),
-        ("kernel_summary", &["--where", "duration_ns < 0"], "nothing is left by --where"),
+        ("kernel_summary", &["--where", "duration_ns < 0"], "nothing matches --where"),
         (
             "kernel_summary",
             &["--stream", "0", "--queue", "6", "--gpu", "0"],
-            "left by --gpu, --stream, --queue together",
+            "nothing matches --gpu, --stream, --queue together",
         ),
     ] {
         let run = table(query, filter);
@@ -110,20 +110,20 @@ fn what_is_no_filter_is_refused_with_advice() {
             ["--where", "durations_ns > 1"],
             "no table has column durations_ns of durations_ns > 1; did you mean duration_ns",
         ),
-        (["--where", "bytes > 1"], "kernels has no column bytes, which bytes > 1 names"),
+        (["--where", "bytes > 1"], "kernels has no column bytes, which bytes > 1 needs"),
         (["--where", "bytes > 1 AND grid_x = 1"], "no table has all columns of"),
-        (["--where", "1 = 1"], "1 = 1 names no column"),
+        (["--where", "1 = 1"], "1 = 1 has no column"),
         (["--where", "duration_ns"], "it is neither true nor false"),
-        (["--where", "duration_ns > 'x'"], "duration_ns > 'x' is no condition"),
-        (["--where", "kernel_name ~ '('"], "is no condition (regex"),
+        (["--where", "duration_ns > 'x'"], "duration_ns > 'x' is not a condition"),
+        (["--where", "kernel_name ~ '('"], "is not a condition (regex"),
         (["--where", "duration_ns > AVG(duration_ns)"], "needs more than one row; use a query with `wavesieve sql`"),
         (["--where", "LAG(duration_ns) OVER (ORDER BY start_ns) > 5"], "needs more than one row"),
-        (["--where", "kernel_id IN (SELECT kernel_id FROM kernels)"], "is no condition"),
-        (["--where", "EXISTS (SELECT 1)"], "is no condition (expression Exists)"),
+        (["--where", "kernel_id IN (SELECT kernel_id FROM kernels)"], "is not a condition"),
+        (["--where", "EXISTS (SELECT 1)"], "is not a condition (expression Exists)"),
         (["--where", "kernels.duration_ns > 1"], "qualifies a column with kernels; write the column alone"),
         (["--where", "GREATEST() > duration_ns"], "a function has no arguments"),
-        (["--where", "valid; DROP TABLE kernels"], "is no condition"),
-        (["--where", "valid) OR (1 = 1"], "is no condition"),
+        (["--where", "valid; DROP TABLE kernels"], "is not a condition"),
+        (["--where", "valid) OR (1 = 1"], "is not a condition"),
     ] {
         let run = table("kernel_summary", &filter);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{filter:?}: {}", run.stderr);
@@ -233,7 +233,7 @@ fn a_filtered_dataset_says_what_it_holds() {
     assert_eq!(manifest["selection"].as_array().unwrap(), &expected);
 
     let back = run(&["table", "time_breakdown", dataset, "-f", "json"]);
-    assert!(back.stderr.starts_with("warning: ") && back.stderr.contains("holds what --rank 0,2 --window 10%:60%"));
+    assert!(back.stderr.starts_with("warning: ") && back.stderr.contains("is filtered by --rank 0,2 --window 10%:60%"));
     let direct = run(&[&["table", "time_breakdown", TWO_NODES, "-f", "json", "-q"], &filter[..6]].concat());
     let records = |run: &Run| -> Vec<Value> { serde_json::from_str(&run.stdout).unwrap() };
     let (back, direct) = (records(&back), records(&direct));

@@ -16,7 +16,7 @@ fn files_that_are_no_traces_are_named_for_what_they_are() {
         ("duckdb_file.db", "a DuckDB database"),
         ("rocprof_v1.db", "a rocprof v1 database"),
         ("empty.rpd", "an empty file"),
-        ("nearly_empty.rpd", "an RPD database"),
+        ("nearly_empty.rpd", "an empty RPD database"),
     ] {
         for verb in ["info", "check"] {
             let run = run(&[verb, &format!("{directory}/{file}")]);

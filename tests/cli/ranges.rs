@@ -340,7 +340,7 @@ fn iterations_choose_a_stretch_of_time() {
     ]);
     assert_eq!(both, "iteration\n2\n3\n");
     for (iterations, code, expected) in [
-        ("9", 3, "no process has the iterations 9; there are 0-5"),
+        ("9", 3, "no process has the iterations 9; available: 0-5"),
         ("cooldown", 3, "no process has the iterations cooldown"),
         ("5..1", 2, "write 1..5"),
         ("soon", 2, "is not a set of iterations"),

@@ -111,7 +111,7 @@ fn filters_that_match_nothing_are_told_of() {
     let together = ["--kernel", "nccl", "--category", "gemm"];
     let (analysis, _) = analyzed(INPUT, &together);
     assert_eq!(analysis.code, 3);
-    assert!(analysis.stderr.contains("nothing is left by --kernel, --category together"), "{}", analysis.stderr);
+    assert!(analysis.stderr.contains("nothing matches --kernel, --category together"), "{}", analysis.stderr);
 }
 
 /// Where no process is left, sections want for rows, and none for answers.

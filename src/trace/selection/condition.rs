@@ -79,7 +79,7 @@ impl Condition {
         if let Some(column) = missing {
             let hint = closest(column, table.column_names());
             let hint = hint.map(|name| format!("; did you mean {name}")).unwrap_or_default();
-            return Err(format!("{} has no column {column} of {}{hint}", table.name, self.written));
+            return Err(format!("{} has no column {column}, which {} needs{hint}", table.name, self.written));
         }
         self.subject = Some(table.name);
         Ok(self)
