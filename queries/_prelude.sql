@@ -1,4 +1,4 @@
-{#- What queries share: every template knows these texts and macros, those of --queries too. A file whose name begins with _ is no query. -#}
+{#- What queries share: every template knows these texts and macros, those of --queries too. A file whose name starts with _ is no query. -#}
 
 {#- Grouping columns, with a comma each, to stand before others. -#}
 {%- set keys = by | join(', ') ~ (', ' if by else '') -%}
@@ -158,7 +158,7 @@ LIMIT {{ top }}
 {%- endif -%}
 {%- endmacro -%}
 
-{#- The step `ranked`, after a comma, which puts that column beside those of another step, where top_by takes it. -#}
+{#- The step `ranked`, after a comma, which puts that column next to those of another step, where top_by takes it. -#}
 {%- macro ranked_step(step, columns, order) -%}
 {%- if top > 0 and by %},
 ranked AS (
@@ -177,7 +177,7 @@ WHERE place <= {{ top }}
 {%- endif -%}
 {%- endmacro -%}
 
-{#- Conditions that tell what ran during a segment of gpu_segments. -#}
+{#- Conditions for what ran during a segment of gpu_segments. -#}
 {%- set during = {
     'span': '1 = 1',
     'busy': 'compute > 0 OR comm > 0 OR copies > 0',

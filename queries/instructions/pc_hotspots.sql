@@ -12,7 +12,7 @@
 -- column: pct pct -- share of all samples
 -- column: issued count -- samples whose instruction was issued; null by host traps
 -- column: stalled count -- samples whose instruction was not issued; null by host traps
--- column: issued_pct pct -- share of issued among the samples that tell it
+-- column: issued_pct pct -- share of issued among the samples that record it
 WITH sampled AS (
     SELECT
         {%- for column in by %}

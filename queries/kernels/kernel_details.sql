@@ -41,7 +41,7 @@ WITH dispatches AS (
     WHERE k.valid
 )
 {%- if top > 0 and by %},
--- Few rows are left after the ranking by duration alone, and only those need the order that tells ties apart.
+-- Few rows are left after the ranking by duration alone, and only those need the order that breaks ties.
 longest AS (
     SELECT
         {{ keys_but(details) }}{{ details | join(', ') }},

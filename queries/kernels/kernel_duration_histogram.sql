@@ -15,7 +15,7 @@ WITH dispatches AS (
     SELECT
         {{ keys_of('k') }}1 AS every_row,
         k.duration_ns,
-        -- Without what is smaller than a unit, it has few enough digits for a logarithm that tells neighbours apart.
+        -- Without what is smaller than a unit, it has few enough digits for a logarithm that distinguishes neighbors.
         CASE
             WHEN k.duration_ns < 0 THEN 0
             WHEN k.duration_ns < 4294967296 THEN k.duration_ns

@@ -7,7 +7,7 @@
 -- column: category name -- kernel category
 -- column: other_category name -- the other one; every pair is there in both orders
 -- column: overlap_ns ns -- time with kernels of both running
--- column: stretches count -- stretches of that
+-- column: stretches count -- intervals of that
 -- column: category_ns ns -- time with kernels of category running
 -- column: other_ns ns -- time with kernels of other_category running
 -- column: pct pct -- share of category_ns during which the other runs too

@@ -17,7 +17,7 @@
 -- column: pause_ns ns -- time between its kernels: what one kernel or a graph in its place could save on the GPU at best
 -- column: mean_pause_ns ns -- mean pause
 -- column: launch_ns ns -- time of the host for all launches but one of each occurrence, as reckoned by --launch-us: saved on top where the host is what limits, else hidden
--- column: first_dispatch_id id -- least number of a dispatch that begins one
+-- column: first_dispatch_id id -- minimum dispatch id that starts one
 {%- set chain = keys ~ 'chain, length, occurrences, kernel_ns, pause_ns, first_dispatch_id' %}
 {%- set named = name in ['base', 'mangled'] %}
 WITH followed AS (

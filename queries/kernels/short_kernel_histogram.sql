@@ -53,7 +53,7 @@ guessed AS (
         FLOOR((duration_us - low_us) / (high_us - low_us) * bins) AS guess
     FROM bounded
 ),
--- The division rounds, so that a duration beside an edge may be one bin off: the edges themselves decide.
+-- The division rounds, so that a duration next to an edge may be one bin off: the edges themselves decide.
 lowered AS (
     SELECT
         {{ keys }}every_row, dispatches, bins, duration_us, low_us, high_us, step_us,

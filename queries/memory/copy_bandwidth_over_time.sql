@@ -9,16 +9,16 @@
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: direction name -- H2D, D2H, D2D, P2P, H2H or NONE
--- column: bin count -- stretch, from 0
--- column: start_ns ns -- start of the stretch on the process's clock; null when the row is of several processes
--- column: end_ns ns -- end of the stretch
--- column: copies count -- copies that touch the stretch
+-- column: bin count -- bin, from 0
+-- column: start_ns ns -- start of the bin on the process's clock; null if the row is of several processes
+-- column: end_ns ns -- end of the bin
+-- column: copies count -- copies that touch the bin
 -- column: copies_without_size count -- of them without a recorded size: they are in no figure of bytes and not in the bandwidth
 -- column: bytes bytes -- bytes that the copies with a size moved in it, null when none has
 -- column: busy_ns ns -- time in it with at least one copy running, added up over process, GPU and direction
 -- column: sized_busy_ns ns -- the same of the copies that have a size
 -- column: gb_per_s gb_per_s -- bytes over sized_busy_ns, in 10^9 bytes per second
--- column: busy_pct pct -- share of the stretch with at least one copy running, of a process and GPU on the average
+-- column: busy_pct pct -- share of the bin with at least one copy running, average per process and GPU
 {%- set copy = keys_but(['process', 'gpu']) ~ 'process, gpu, direction' %}
 {%- set measured = copy ~ ', copy_id, bytes, start_ns, end_ns, from_ns, to_ns, width_ns' %}
 {%- set others = by | reject('in', ['rank', 'gpu', 'process', 'node', 'hostname']) | list %}
@@ -81,7 +81,7 @@ edges AS (
     FROM numbers
     WHERE n < {{ bins }} + 1
 ),
--- Few copies cross an edge: only those are looked for in every stretch.
+-- Few copies cross an edge: only those are looked for in every bin.
 pieces AS (
     SELECT {{ measured }}, first_bin AS bin
     FROM placed

@@ -11,10 +11,10 @@
 -- column: copies count -- copies
 -- column: total_bytes bytes -- sum of their sizes, null when no copy has a size
 -- column: copy_ns ns -- sum of the durations of the copies
--- column: held_ns ns -- time of the copies that passed inside their call: the thread could launch nothing meanwhile
+-- column: held_ns ns -- copy time inside the API call, during which the thread could launch nothing
 -- column: held_pct pct -- share of copy_ns
 -- column: returned_after count -- copies that had ended when their call returned
--- column: verdict text -- blocking, pageable memory suspected (most copies of an asynchronous call had ended when it returned, and it held its thread meanwhile), asynchronous, or null where there is nothing to tell
+-- column: verdict text -- blocking, pageable memory suspected (most copies of an asynchronous call had ended when it returned, and its thread was blocked meanwhile), asynchronous, or null if unknown
 WITH copies AS (
     SELECT
         {{ keys_of('c', ['process']) }}c.process, c.copy_id,

@@ -51,7 +51,7 @@ guessed AS (
         CAST(CASE WHEN guess > CAST(62 AS DOUBLE) THEN CAST(62 AS DOUBLE) ELSE guess END AS BIGINT) AS guess
     FROM copies
 ),
--- The logarithm rounds, so that a size beside a power may be one bin off: the powers themselves decide.
+-- The logarithm rounds, so that a size next to a power may be one bin off: the powers themselves decide.
 placed AS (
     SELECT
         {{ keys_in('g') }}g.every_row, g.bytes, g.duration_ns, g.copy_gb_per_s,

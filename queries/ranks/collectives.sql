@@ -6,10 +6,10 @@
 -- dimensions:
 -- column: collective id -- number, in the order of time on the GPU with most calls of the kernel
 -- column: kernel_name name -- kernel, in the name form that was asked for
--- column: communicator id -- number of the communicator of the kernel, told from arguments of RCCL calls, else from streams and queues
+-- column: communicator id -- number of the communicator of the kernel, inferred from arguments of RCCL calls, otherwise from streams and queues
 -- column: gpus count -- GPUs that take part
 -- column: missing count -- GPUs with such calls of which none was found for this one
--- column: matched_by text -- order (every GPU has as many calls), or time (calls are missing, ends tell which belong together)
+-- column: matched_by text -- order (every GPU has as many calls), or time (calls are missing, matched by their ends)
 -- column: lowest_rank id -- lowest rank that takes part
 -- column: start_ns ns -- first start, null when the clocks differ
 -- column: cost_ns ns -- least duration

@@ -6,13 +6,13 @@
 -- grid: grids
 -- by:
 -- dimensions:
--- param: bins int = 20 [1, 10000] -- stretches of the longest activity of a process
+-- param: bins int = 20 [1, 10000] -- bins of the longest activity of a process
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: device id -- physical GPU
--- column: bin id -- number of the stretch, from 0
--- column: begin_ns ns -- its begin
--- column: length_ns ns -- its length; the last stretch of a process ends with its activity
+-- column: bin id -- number of the bin, from 0
+-- column: begin_ns ns -- its start
+-- column: length_ns ns -- its length; the last bin of a process ends with its activity
 -- column: busy_ns ns -- time in it with at least one kernel or copy running
 -- column: busy_pct pct -- busy_ns as a share of the length
 -- column: compute_pct pct -- time with a compute kernel
@@ -47,7 +47,7 @@ origins AS (
         CASE WHEN aligned = 1 THEN clock_start_ns ELSE start_ns END AS origin_ns
     FROM of_clock
 ),
--- Edges are whole nanoseconds, so that stretches add up.
+-- Edges are whole nanoseconds, so that bins add up.
 longest AS (
     SELECT MAX(end_ns - origin_ns) AS time_ns, 0 * MAX(process) + {{ bins }} AS bin_count
     FROM origins
@@ -84,7 +84,7 @@ edges AS (
     FROM numbers
     WHERE n < {{ bins }}
 ),
--- Few segments cross an edge: only those are looked for in every stretch.
+-- Few segments cross an edge: only those are looked for in every bin.
 parted AS (
     SELECT process, gpu, start_ns, end_ns, compute, comm, copies, origin_ns, length_ns, n AS bin
     FROM crossing
@@ -132,7 +132,7 @@ cells AS (
         u.process, u.rank, u.gpu, u.device, g.aligned,
         e.n AS bin,
         e.n * g.length_ns AS begin_ns,
-        -- The last stretch ends with the activity.
+        -- The last bin ends with the activity.
         LEAST(g.length_ns, GREATEST(g.end_ns - g.origin_ns - e.n * g.length_ns, 1)) AS length_ns
     FROM gpus AS u
     JOIN grids AS g ON g.process = u.process

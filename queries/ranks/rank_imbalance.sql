@@ -18,7 +18,7 @@
 -- column: max_vs_median number -- greatest value over the median
 -- column: worst_rank id -- rank with the greatest value, the first of equals
 -- column: worst_gpu id -- its GPU
--- column: least_rank id -- rank with the least value, the first of equals
+-- column: least_rank id -- rank with the minimum value, the first of equals
 -- column: least_gpu id -- its GPU
 {%- set of_kernels = ['kernel_time', 'mean_kernel', 'dispatches'] %}
 {%- set of_segments = ['span', 'busy', 'idle', 'compute', 'communication', 'exposed_communication', 'copy', 'exposed_copy'] %}

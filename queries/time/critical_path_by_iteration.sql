@@ -17,7 +17,7 @@
 -- column: launch_latency_ns ns -- launched and not started
 -- column: queue_wait_ns ns -- between work that follows in a queue
 -- column: sync_wakeup_ns ns -- in waiting calls after what they waited for
--- column: unknown_ns ns -- where nothing recorded tells what was waited for
+-- column: unknown_ns ns -- without a recorded cause of the wait
 -- column: gpu_pct pct -- share of kernels and copies
 {%- set kinds = ['kernel', 'copy', 'api', 'host', 'launch_latency', 'queue_wait', 'sync_wakeup', 'unknown'] %}
 WITH summed AS (

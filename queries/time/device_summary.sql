@@ -108,7 +108,7 @@ reached AS (
         start_ns, end_ns,
         {{ flags | join(', ') }}
         {%- for flag in flags %},
-        -- A stretch of another kind reaches no further than its start, which hides nothing of those after it.
+        -- An interval of another kind reaches no further than its start, which hides nothing of those after it.
         MAX(CASE WHEN {{ flag }} > 0 THEN end_ns ELSE start_ns END) OVER (
             PARTITION BY {{ lane }}
             ORDER BY start_ns NULLS FIRST, end_ns NULLS FIRST, covered NULLS FIRST

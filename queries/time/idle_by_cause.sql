@@ -8,7 +8,7 @@
 -- column: rank id -- rank
 -- column: gpu id -- GPU of the process
 -- column: cause name -- host_bound, sync, launch_delay or no_record; and what is no idleness: paused, copy_only, lead, tail
--- column: stretches count -- stretches with this cause
+-- column: stretches count -- idle intervals with this cause
 -- column: total_ns ns -- sum of their lengths
 -- column: idle_ns ns -- the same where it is idle time, else 0
 -- column: mean_ns ns -- mean length

@@ -9,7 +9,7 @@
 -- column: rank id -- rank
 -- column: process id -- process
 -- column: gpu id -- GPU of the process
--- column: gap_id id -- number of the stretch on its GPU
+-- column: gap_id id -- number of the gap on its GPU
 -- column: start_ns ns -- start, in the clock of the trace
 -- column: duration_ns ns -- length
 -- column: cause name -- cause of most of it: host_bound, sync, launch_delay, no_record or paused

@@ -7,11 +7,11 @@
 -- column: rank id -- rank
 -- column: period count -- usual number of kernels of an iteration in the sequence that repeats
 -- column: iterations count -- repetitions
--- column: warmup count -- slow ones at the begin
+-- column: warmup count -- slow ones at the start
 -- column: steady count -- those between
 -- column: cooldown count -- slow ones at the end
 -- column: before_ns ns -- first kernel of the process to the start of the first iteration
--- column: warmup_ns ns -- time of the slow ones at the begin
+-- column: warmup_ns ns -- time of the slow ones at the start
 -- column: steady_ns ns -- time of the steady ones
 -- column: cooldown_ns ns -- time of the slow ones at the end
 -- column: after_ns ns -- end of the last iteration to the end of the last kernel

@@ -51,7 +51,7 @@ stretches AS (
     JOIN bounds AS b ON b.process = q.process{{ join_processes('q') }}
     CROSS JOIN width AS w
 ),
--- At most one stretch of a queue crosses the edge of a bin, so that few rows meet all bins.
+-- At most one interval of a queue crosses the edge of a bin, so that few rows meet all bins.
 crossing AS (
     SELECT
         {{ keys_in('s') }}s.every_row,
