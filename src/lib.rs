@@ -5,23 +5,27 @@
 //! The parts and the direction of their dependencies: `cli → report/export → findings → engine → trace ← input`.
 
 // What only the gated modules use looks dead without them.
-#![cfg_attr(not(feature = "tables"), allow(dead_code, unused_imports))]
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 pub mod analysis;
 pub mod cli;
-#[cfg(feature = "tables")]
-pub mod columns;
-#[cfg(feature = "tables")]
-pub mod derive;
 pub mod engine;
-#[cfg(feature = "tables")]
-pub mod export;
 pub mod findings;
 pub mod input;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
-pub mod report;
 pub mod schema;
 pub mod source;
 pub mod text;
 pub mod trace;
+
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        pub mod columns;
+        pub mod derive;
+        pub mod export;
+    }
+}
+
+#[cfg(feature = "report")]
+pub mod report;

@@ -9,13 +9,8 @@ mod parser;
 mod ratio;
 mod roofs;
 
-#[cfg(feature = "tables")]
-mod compiled;
-
 pub use crate::analysis::hardware::metrics::binding::{Bound, Known, Unbound, bind, constant};
 pub use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, Evidence, bottlenecks};
-#[cfg(feature = "tables")]
-pub use crate::analysis::hardware::metrics::compiled::compiled;
 pub use crate::analysis::hardware::metrics::definitions::{
     Accumulated, DefinitionError, Definitions, Metric, Normalization, OnArchitecture, SUFFIXES,
 };
@@ -26,3 +21,11 @@ pub use crate::analysis::hardware::metrics::roofs::{RoofError, measured_roofs};
 
 #[cfg(test)]
 mod tests;
+
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        mod compiled;
+
+        pub use crate::analysis::hardware::metrics::compiled::compiled;
+    }
+}
