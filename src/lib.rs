@@ -24,6 +24,11 @@ cfg_if::cfg_if! {
         pub mod columns;
         pub mod derive;
         pub mod export;
+        mod library;
+
+        pub use arrow;
+        pub use library::*;
+        pub use polars;
     }
 }
 

@@ -10,6 +10,7 @@ pub use rule_book::{RuleBook, RuleBookError, RuleText};
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
+        mod analysis;
         mod answers;
         mod collected;
         mod finding;
@@ -27,10 +28,11 @@ cfg_if::cfg_if! {
         #[cfg(test)]
         mod tests;
 
-        pub use answers::{Answers, Unanswered, run_questions};
+        pub use analysis::{Judged, Judgement};
+        pub use answers::{Answers, Unanswered};
         pub use collected::Collected;
         pub use finding::{Evidence, Finding, Saving};
-        pub use judge::{judge, questions, questions_of_views};
+        pub use judge::questions;
         pub use query_request::QueryRequest;
         pub use recommendations::is_recommendation;
         pub use rule_context::{Observation, Rows, RuleContext};

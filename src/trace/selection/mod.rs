@@ -25,7 +25,7 @@ cfg_if::cfg_if! {
 
         pub use apply::{apply, clipped_regions, extend_request, is_touched};
         pub use condition::Condition;
-        pub use filters::{Filter, Filters};
+        pub use filters::{Filter, Filters, parse_kernel_pattern};
         pub use notes::{beyond, effective, emptying, explained, lost_ranks, untouched};
         pub use partly::partly_unmatched;
         pub use resolve::{PARTS, Resolved, resolve, steady_part_of};
