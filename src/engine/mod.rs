@@ -8,7 +8,7 @@ pub(crate) mod properties;
 
 pub use crate::text::similar::closest;
 pub use error::QueryError;
-pub use front_matter::{Bounds, ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
+pub use front_matter::{ColumnUnit, OutputColumn, Parameter, ParameterType, QueryDeclaration};
 pub use plot::{GROUPING, PlotDeclaration};
 
 cfg_if::cfg_if! {
@@ -34,9 +34,9 @@ cfg_if::cfg_if! {
         mod steps;
         mod units;
 
-        pub use applicable::{applicable, applicable_queries, recorded, source_rows, subject};
+        pub use applicable::{applicable, recorded, source_rows, subject};
         pub use catalog::catalog;
-        pub use dialect::{Call, Kind, calls};
+        pub use dialect::{Kind, calls};
         pub use query_rows::by_rows;
         pub use referenced_columns::referenced_columns;
         pub use registry::{Query, Registry};

@@ -6,7 +6,7 @@ mod rule_book;
 
 pub use command::Command;
 pub use priority::Priority;
-pub use rule_book::{RuleBook, RuleBookError, RuleText};
+pub use rule_book::{RuleBook, RuleBookError};
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {
@@ -31,15 +31,15 @@ cfg_if::cfg_if! {
         pub use analysis::{Judged, Judgement};
         pub use answers::{Answers, Unanswered};
         pub use collected::Collected;
-        pub use finding::{Evidence, Finding, Saving};
-        pub use judge::questions;
+        pub use finding::{Evidence, Finding};
         pub use query_request::QueryRequest;
-        pub use recommendations::is_recommendation;
-        pub use rule_context::{Observation, Rows, RuleContext};
-        pub use rules::{NOTHING, RULES, time_question};
-        pub use run_views::{RunView, RunViews, STEADY_VIEW};
+        pub use rule_context::Rows;
+        pub use rules::{RULES, time_question};
+        #[cfg(test)]
+        pub(crate) use rules::NOTHING;
+        pub use run_views::{RunView, RunViews};
         pub use spans::{BROKEN_SPAN, Spans};
         pub use texts::{bytes, counted, duration, pieces, shortened};
-        pub use verdict::{Limit, SUMMARY, Shares, Verdict, verdict};
+        pub use verdict::{Limit, Verdict, verdict};
     }
 }

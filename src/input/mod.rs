@@ -28,14 +28,13 @@ cfg_if::cfg_if! {
         pub use cache::{Cache, CachedProcess, Entry, Miss, cached_source, describe_entry};
         pub use common::interruption::{AtInterruption, interrupt};
         pub use common::sqlite::Reader;
-        pub use dataset::{BlockSums, DATASET_FORMAT, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
+        pub use dataset::{BlockSums, MANIFEST, Manifest, StoredProcess, is_dataset, part_path};
         pub use error::InputError;
         pub use files::FileIdentity;
         pub use load::{load, load_candidates, load_with_cache};
         pub use open::LoadOptions;
         pub use recognition::captures::{is_archive, is_capture};
         pub use recognition::discover::{Candidate, UNFINISHED, discover, is_unfinished, named};
-        pub use recognition::format::ProcessInput;
         pub use recognition::skipped::DEAD_LINK;
         pub use system_memory::available_bytes;
     }

@@ -16,7 +16,7 @@ pub enum DocumentFormat {
     Html,
     /// Markdown.
     Markdown,
-    /// JSON; `wavesieve schema analysis` prints its JSON Schema.
+    /// JSON; `wavesieve schema document` prints its JSON Schema.
     Json,
 }
 

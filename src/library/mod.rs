@@ -6,6 +6,7 @@ mod error;
 mod filters;
 mod options;
 mod query;
+mod to_arrow;
 mod trace;
 
 pub use analysis::{Analysis, Evidence, Finding, Saving};
@@ -13,6 +14,7 @@ pub use conversion::{ConvertOptions, Converted};
 pub use error::Error;
 pub use options::Options;
 pub use query::TableQuery;
+pub use to_arrow::to_arrow;
 pub use trace::{Damage, Trace};
 
 pub use crate::engine::NameForm;

@@ -126,7 +126,7 @@ impl Graph {
     }
 
     /// All calls.
-    #[must_use]
+    #[cfg(test)]
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }

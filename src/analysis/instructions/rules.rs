@@ -84,6 +84,7 @@ impl Chooser {
 #[derive(Debug)]
 pub struct Generation {
     /// Name.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests tell generations apart by it"))]
     pub name: String,
     signs: Chooser,
     ordered: Vec<Vec<String>>,

@@ -9,7 +9,6 @@ mod target;
 
 pub use on_demand::{on_demand_name, on_demand_tables};
 pub use partial::finished_of;
-pub use record::{CONVERSION, Conversion, Key, Record};
 pub use recording_source::RecordingSource;
 pub use run::{Outcome, Plan, Refused, convert};
 pub use target::check_output;

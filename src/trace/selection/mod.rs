@@ -9,7 +9,9 @@ mod window;
 pub use duration::parse_duration_ns;
 pub use iteration_set::IterationSet;
 pub use number_set::NumberSet;
-pub use window::{Window, WindowSpan};
+pub use window::Window;
+#[cfg(test)]
+pub(crate) use window::WindowSpan;
 
 cfg_if::cfg_if! {
     if #[cfg(feature = "core")] {

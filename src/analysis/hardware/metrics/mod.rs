@@ -9,15 +9,15 @@ mod parser;
 mod ratio;
 mod roofs;
 
-pub use crate::analysis::hardware::metrics::binding::{Bound, Known, Unbound, bind, constant};
-pub use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, Evidence, bottlenecks};
-pub use crate::analysis::hardware::metrics::definitions::{
-    Accumulated, DefinitionError, Definitions, Metric, Normalization, OnArchitecture, SUFFIXES,
-};
+pub use crate::analysis::hardware::metrics::binding::{Bound, Known, bind, constant};
+pub use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, bottlenecks};
+pub use crate::analysis::hardware::metrics::definitions::{Accumulated, Definitions, Metric, Normalization, SUFFIXES};
 pub use crate::analysis::hardware::metrics::expression::{Counter, Expression, Reduction};
-pub use crate::analysis::hardware::metrics::parser::{FormulaError, Vocabulary, parse};
-pub use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
-pub use crate::analysis::hardware::metrics::roofs::{RoofError, measured_roofs};
+#[cfg(test)]
+pub(crate) use crate::analysis::hardware::metrics::parser::{FormulaError, Vocabulary, parse};
+#[cfg(test)]
+pub(crate) use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
+pub use crate::analysis::hardware::metrics::roofs::measured_roofs;
 
 #[cfg(test)]
 mod tests;
