@@ -6,8 +6,8 @@
 //! use wavesieve::Trace;
 //!
 //! let trace = Trace::open(["fixtures/two_nodes"])?.window("10%:90%")?;
-//! let summary = trace.table("kernel_summary").by(["rank"]).run()?;
-//! assert_eq!(summary.height(), 4);
+//! let summary = trace.table("kernel_summary").by(["rank"]).top(3).run()?;
+//! assert_eq!(summary.height(), 4 * 3); // three kernels of each of four ranks
 //! # Ok::<(), wavesieve::Error>(())
 //! ```
 //!
@@ -61,3 +61,7 @@ mod report;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use cli::main as cli_main;
+
+#[cfg(all(doctest, feature = "report"))]
+#[doc = include_str!("../docs/guide/library.md")]
+struct Guide;

@@ -14,10 +14,10 @@ use crate::engine::{NameForm, QueryOptions, closest, run_query};
 /// use wavesieve::Trace;
 ///
 /// let trace = Trace::open(["fixtures/two_nodes"])?;
-/// let kernels = trace.table("kernel_summary").by(["kernel"]).top(3).run()?;
+/// let kernels = trace.table("kernel_summary").top(3).run()?;
 /// assert_eq!(kernels.height(), 3);
-/// let gaps = trace.table("gap_histogram").run()?;
-/// assert!(gaps.width() > 2);
+/// let ranks = trace.table("time_breakdown").by(["rank"]).run()?;
+/// assert_eq!(ranks.height(), 4);
 /// # Ok::<(), wavesieve::Error>(())
 /// ```
 #[must_use]

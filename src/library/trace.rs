@@ -22,8 +22,8 @@ use crate::{schema, trace};
 /// use wavesieve::Trace;
 ///
 /// let trace = Trace::open(["fixtures/two_nodes"])?.window("10%:90%")?.rank("0-1")?;
-/// let summary = trace.table("kernel_summary").by(["rank"]).run()?;
-/// assert_eq!(summary.height(), 2);
+/// let summary = trace.table("kernel_summary").by(["rank"]).top(3).run()?;
+/// assert_eq!(summary.height(), 2 * 3); // three kernels of each of two ranks
 /// # Ok::<(), wavesieve::Error>(())
 /// ```
 pub struct Trace {
