@@ -10,7 +10,7 @@ pub use duration::parse_duration_ns;
 pub use iteration_set::IterationSet;
 pub use number_set::NumberSet;
 pub use window::Window;
-#[cfg(test)]
+#[cfg(any(test, feature = "properties"))]
 pub(crate) use window::WindowSpan;
 
 cfg_if::cfg_if! {

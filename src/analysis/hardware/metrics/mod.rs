@@ -13,9 +13,9 @@ pub use crate::analysis::hardware::metrics::binding::{Bound, Known, bind, consta
 pub use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, bottlenecks};
 pub use crate::analysis::hardware::metrics::definitions::{Accumulated, Definitions, Metric, Normalization, SUFFIXES};
 pub use crate::analysis::hardware::metrics::expression::{Counter, Expression, Reduction};
-#[cfg(test)]
+#[cfg(any(test, feature = "properties"))]
 pub(crate) use crate::analysis::hardware::metrics::parser::{FormulaError, Vocabulary, parse};
-#[cfg(test)]
+#[cfg(any(test, feature = "properties"))]
 pub(crate) use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
 pub use crate::analysis::hardware::metrics::roofs::measured_roofs;
 
