@@ -1,28 +1,68 @@
-//! wavesieve sifts GPU traces: it loads rocpd and RPD databases, rocprofv3 JSON and CSV of any number of ranks into
-//! canonical tables, answers questions about them with vectorised queries, and writes Parquet, CSV, JSON or tables for
-//! the terminal.
+//! wavesieve sifts AMD GPU traces: it reads rocpd and RPD databases, rocprofv3 JSON and CSV, and its own Parquet datasets, of any
+//! number of ranks, as one trace; runs SQL and named queries over it with polars; finds bottlenecks; and converts traces to
+//! Parquet.
 //!
-//! The parts and the direction of their dependencies: `cli → report/export → findings → engine → trace ← input`.
+//! ```
+//! use wavesieve::Trace;
+//!
+//! let trace = Trace::open(["fixtures/two_nodes"])?.window("10%:90%")?;
+//! let summary = trace.table("kernel_summary").by(["rank"]).top(3).run()?;
+//! assert_eq!(summary.height(), 4 * 3); // three kernels of each of four ranks
+//! # Ok::<(), wavesieve::Error>(())
+//! ```
+//!
+//! Results are frames of the re-exported [`polars`], which [`to_arrow`] turns into record batches of the re-exported
+//! [`arrow`].
+//!
+//! | feature | adds |
+//! | --- | --- |
+//! | `core` | reading, SQL, named queries, findings, conversion |
+//! | `report` | documents and charts; contains `core` |
+//! | `cli` (default) | the program; contains `report` |
+//!
+//! A program that uses the library does without the last two: `default-features = false, features = ["core"]`.
 
 // What only the gated modules use looks dead without them.
-#![cfg_attr(not(feature = "tables"), allow(dead_code, unused_imports))]
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 mod ablation;
-pub mod analysis;
-pub mod cli;
-#[cfg(feature = "tables")]
-pub mod columns;
-#[cfg(feature = "tables")]
-pub mod derive;
-pub mod engine;
-#[cfg(feature = "tables")]
-pub mod export;
-pub mod findings;
-pub mod input;
+mod analysis;
+mod cli;
+mod engine;
+mod findings;
+mod input;
+mod schema;
+mod source;
+mod text;
+mod trace;
+
 #[cfg(any(test, feature = "properties"))]
+#[doc(hidden)]
 pub mod properties;
-pub mod report;
-pub mod schema;
-pub mod source;
-pub mod text;
-pub mod trace;
+
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        mod columns;
+        mod derive;
+        mod export;
+        mod library;
+
+        #[doc(hidden)]
+        pub mod internal;
+
+        pub use arrow;
+        pub use library::*;
+        pub use polars;
+    }
+}
+
+#[cfg(feature = "report")]
+mod report;
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub use cli::main as cli_main;
+
+#[cfg(all(doctest, feature = "report"))]
+#[doc = include_str!("../docs/guide/library.md")]
+struct Guide;

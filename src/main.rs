@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    wavesieve::cli::main()
+    wavesieve::cli_main()
 }

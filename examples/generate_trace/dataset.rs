@@ -12,14 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail, ensure};
-use wavesieve::analysis::categories::Categories;
-use wavesieve::columns::requests::Request;
-use wavesieve::export::convert::{Observer, TableFormat, Written};
-use wavesieve::export::convert_process::write_process;
-use wavesieve::input::{LoadOptions, MANIFEST, Manifest, Reader, StoredProcess, load};
-use wavesieve::schema::Table;
-use wavesieve::trace::jobs::Jobs;
-use wavesieve::trace::{Trace, TraceProcess};
+use wavesieve::internal::columns::Request;
+use wavesieve::internal::convert::{MANIFEST, Manifest, Observer, StoredProcess, TableFormat, Written, write_process};
+use wavesieve::internal::schema::Table;
+use wavesieve::internal::trace::{Categories, Jobs, LoadOptions, Reader, Trace, TraceProcess, load};
 
 use crate::arguments::{Arguments, Flavour};
 use crate::model::Setup;

@@ -5,12 +5,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use polars::prelude::*;
-use wavesieve::columns::frames::{dictionary_column, null_column, own_columns, text_column_from_dictionary};
-use wavesieve::schema::domain::domain_of_category;
-use wavesieve::schema::process::Gpu;
-use wavesieve::schema::validity::Validity;
-use wavesieve::schema::{Column as Declaration, Table, table};
-use wavesieve::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
+use wavesieve::internal::columns::{dictionary_column, null_column, own_columns, text_column_from_dictionary};
+use wavesieve::internal::schema::{Column as Declaration, Gpu, Table, Validity, domain_of_category, table};
+use wavesieve::internal::trace::{ProcessReader, ReadContext, RowCount, Rows};
 
 use crate::model::{KernelTemplate, Setup, domain};
 use crate::recorder::Recorder;

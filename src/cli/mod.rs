@@ -3,23 +3,20 @@
 // A reader that went away must not make the program panic: messages::print and messages::print_note know what to do.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-#[cfg(feature = "tables")]
-mod commands;
-#[cfg(feature = "tables")]
-mod exit;
-#[cfg(feature = "tables")]
-mod memory;
-#[cfg(feature = "tables")]
-mod options;
-#[cfg(feature = "tables")]
-mod output;
-#[cfg(feature = "tables")]
-mod program;
-#[cfg(feature = "tables")]
-mod reference;
 pub(crate) mod settings;
-#[cfg(feature = "tables")]
-mod suggest;
 
-#[cfg(feature = "tables")]
-pub use program::main;
+cfg_if::cfg_if! {
+    if #[cfg(feature = "cli")] {
+        mod commands;
+        mod exit;
+        mod memory;
+        mod options;
+        mod output;
+        mod program;
+        mod reference;
+        mod signals;
+        mod suggest;
+
+        pub use program::main;
+    }
+}

@@ -18,7 +18,7 @@ use super::options::query::registry;
 use super::output::messages;
 use super::reference::help;
 use super::settings::{Settings, selected};
-use super::suggest;
+use super::{signals, suggest};
 use crate::engine::Registry;
 
 const ABOUT: &str = "Analyze AMD GPU traces from any number of ranks: rocpd, RPD, rocprofv3 JSON and CSV";
@@ -39,6 +39,7 @@ pub fn main() -> ExitCode {
 fn run() -> Result<u8, Failure> {
     messages::start();
     fail_at_limits();
+    signals::watch();
     let settings = Settings::load();
     // User queries become subcommands, so that they must be known before the command line is understood.
     let early = |name, is_path| {

@@ -21,7 +21,7 @@ mod source_frames;
 pub mod steadiness;
 
 use columns::{WantedColumns, repeated};
-pub use declaration::{Build, DerivedTable, Family, Joint, Needs, Owner, Part, Rows, RowsWhen, Wanted, WhyEmpty};
+pub use declaration::{Build, DerivedTable, Family, Joint, Needs, Owner, Part, Rows, RowsWhen, WhyEmpty};
 pub use on_demand::OnDemandTables;
 use registry::column;
 pub use registry::{

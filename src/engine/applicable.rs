@@ -54,12 +54,3 @@ pub fn subject(query: &Query) -> Option<&str> {
     let source = on_demand.and_then(|table| Some(needs(table.name).first()?.0));
     Some(source.unwrap_or(subject.as_str()))
 }
-
-/// Names of the queries whose subject has rows.
-///
-/// # Errors
-/// When a table cannot be counted.
-pub fn applicable_queries(trace: &Trace, registry: &Registry) -> Result<BTreeSet<String>> {
-    let recorded = recorded(trace)?;
-    Ok(applicable(registry, &recorded).map(|query| query.name.clone()).collect())
-}

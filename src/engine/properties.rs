@@ -74,7 +74,7 @@ fn written(declaration: &QueryDeclaration) -> String {
     text
 }
 
-#[cfg(all(test, feature = "tables"))]
+#[cfg(all(test, feature = "core"))]
 mod tests {
     use super::front_matter;
     use crate::engine::Registry;

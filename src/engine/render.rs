@@ -12,7 +12,8 @@ use super::registry::Query;
 use crate::text::similar::closest;
 
 /// Which form of a kernel's name a query shows and groups by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum NameForm {
     /// The whole demangled name.
     #[default]

@@ -7,7 +7,8 @@ use crate::trace::selection::Filter;
 use crate::trace::{Trace, TraceProcess};
 
 /// File format of a converted table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum TableFormat {
     /// Parquet, with a manifest: an input like any other.

@@ -6,7 +6,8 @@ use super::cell::Cell;
 use crate::engine::{ColumnUnit, OutputColumn};
 
 /// Unit in which times are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum TimeUnit {
     /// Nanoseconds.
     Ns,

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use clap::ValueEnum;
-
 use crate::analysis::counter_plan::quoted;
 use crate::engine::{NameForm, QueryOptions};
 use crate::trace::selection::Window;
@@ -78,8 +76,8 @@ impl QueryRequest {
         for (parameter, value) in &self.parameters {
             words.extend([format!("--{}", parameter.replace('_', "-")), quoted(value)]);
         }
-        if let Some(name) = self.name.and_then(|name| name.to_possible_value()) {
-            words.extend(["--name".to_owned(), name.get_name().to_owned()]);
+        if let Some(name) = self.name {
+            words.extend(["--name".to_owned(), name.word().to_owned()]);
         }
         if self.view == View::Steady {
             words.extend(["--window".to_owned(), Window::steady().to_string()]);

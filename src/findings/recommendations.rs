@@ -64,6 +64,7 @@ fn recommendations() -> &'static BTreeMap<String, Recommendation> {
 }
 
 /// Whether there is a recommendation of that name.
+#[cfg(test)]
 pub fn is_recommendation(name: &str) -> bool {
     recommendations().contains_key(name)
 }

@@ -11,7 +11,7 @@ use super::open::LoadOptions;
 use super::recognition::discover::{Candidate, Problem};
 use super::recognition::format::{Group, Opened, Opening, ProcessInput, Recognized, Shared};
 use super::recognition::formats::recognize;
-use super::recognition::skipped::{SkipReason, UnreadContent};
+use super::recognition::unread_content::{SkipReason, UnreadContent};
 use crate::schema::facts::Role;
 use crate::trace::source::ProcessReader;
 

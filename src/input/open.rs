@@ -60,14 +60,6 @@ impl LoadOptions {
 impl Trace {
     /// Opens files, directories and glob patterns as one trace over all their ranks, as the program does without options.
     ///
-    /// ```no_run
-    /// use wavesieve::trace::Trace;
-    ///
-    /// let trace = Trace::open(["traces/"])?;
-    /// println!("{} processes", trace.members().len());
-    /// # Ok::<(), wavesieve::input::InputError>(())
-    /// ```
-    ///
     /// # Errors
     /// See [`InputError`].
     pub fn open<S: Into<String>>(inputs: impl IntoIterator<Item = S>) -> Result<Self, InputError> {

@@ -9,7 +9,7 @@ pub use super::rpd::properties::*;
 
 use super::att::is_header;
 use super::recognition::head::{Head, SQLITE_MAGIC, by_head};
-use super::recognition::skipped::{SkipReason, UnreadContent};
+use super::recognition::unread_content::{SkipReason, UnreadContent};
 use super::rocprof_compute;
 use super::rocprofv3_csv::{HeadKind, head_of};
 use super::rocprofv3_json::ROOT_KEY;

@@ -5,8 +5,7 @@ use anyhow::Result;
 use super::document::{Document, Layout, Sources, document, ranks};
 use crate::engine::{NameForm, Registry};
 use crate::findings::{
-    Answers, BROKEN_SPAN, Collected, QueryRequest, RuleBook, RunViews, Spans, Verdict, judge, questions,
-    questions_of_views, run_questions, verdict,
+    Answers, BROKEN_SPAN, Collected, Judged, Judgement, QueryRequest, RuleBook, Spans, Verdict, verdict,
 };
 use crate::source::scan::TreeScan;
 use crate::trace::Trace;
@@ -79,37 +78,14 @@ impl Trace {
     /// Analyses the trace: asks the questions of all rules and sections, and makes a document of findings and tables. Figures and
     /// findings are about the part of the run that repeats evenly, where there is one; tables show all of the run.
     ///
-    /// ```
-    /// use wavesieve::report::analysis::AnalysisOptions;
-    /// use wavesieve::report::json;
-    /// use wavesieve::trace::Trace;
-    ///
-    /// let analysis = Trace::open(["fixtures/two_nodes"])?.analyze(&AnalysisOptions::builtin()?)?;
-    /// for finding in &analysis.document.findings {
-    ///     println!("{}: {}", finding.priority.word(), finding.title);
-    /// }
-    /// let mut document = Vec::new();
-    /// json::write(&analysis.document, &mut document)?;
-    /// # assert!(document.len() > 1000);
-    /// # Ok::<(), anyhow::Error>(())
-    /// ```
-    ///
     /// # Errors
     /// When the tables cannot be read, or a rule or section does not fit the queries.
     pub fn analyze(&self, options: &AnalysisOptions) -> Result<Analysis> {
-        let mut asked = questions();
         let ranks = ranks(self);
-        asked.extend(options.layout.questions(ranks.len()));
-        asked.extend(options.questions.iter().cloned());
-        // Who chose an interval wants to know about all of it.
-        if !options.whole_run && !self.choice().is_windowed() {
-            asked.extend(questions_of_views());
-        }
-        let answers = run_questions(self, &options.registry, &asked, options.name)?;
-        let collected = Collected::new(self, &answers, options.name);
-        let views = RunViews::new(&answers, &options.rules);
-        let views = if self.choice().is_windowed() { views.of_window() } else { views };
-        let findings = judge(&answers, &options.registry, &options.rules, &collected, &views)?;
+        let others = options.layout.questions(ranks.len()).into_iter().chain(options.questions.iter().cloned());
+        let AnalysisOptions { registry, rules, name, whole_run, .. } = options;
+        let judgement = Judgement { registry, rules, name: *name, whole_run: *whole_run };
+        let Judged { answers, collected, views, findings } = judgement.of(self, others)?;
         let headline = views.headline();
         let spans = Spans::new(&answers, headline, options.rules.get(BROKEN_SPAN));
         let (is_empty, unmatched) = self.unmatched(&answers)?;

@@ -16,7 +16,7 @@ use super::source::ProcessReader;
 pub use super::unfiltered_tables::UnfilteredTables;
 use crate::analysis::categories::Categories as CategoryRules;
 use crate::analysis::hardware::metrics::Definitions;
-pub use crate::columns::requests::{ProcessTables, Request, all_columns, columns_of};
+pub use crate::columns::requests::Request;
 use crate::derive::health;
 pub use crate::derive::source_request;
 use crate::schema::anomaly::{Anomaly, Damage};

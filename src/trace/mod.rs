@@ -1,50 +1,33 @@
 //! The logical trace: processes, ranks, clocks, selection and reading.
 
-#[cfg(feature = "tables")]
-pub mod alignment;
-#[cfg(feature = "tables")]
-pub mod clocks;
-#[cfg(feature = "tables")]
-pub mod consumer;
-#[cfg(feature = "tables")]
-mod consumer_frames;
-#[cfg(feature = "tables")]
-mod derivation;
-#[cfg(feature = "tables")]
-pub mod identity;
-#[cfg(feature = "tables")]
-mod info_tables;
-#[cfg(feature = "tables")]
-pub mod jobs;
-#[cfg(feature = "tables")]
-mod joint_tables;
-#[cfg(feature = "tables")]
-pub mod lazy_trace;
-#[cfg(feature = "tables")]
-pub mod left_out;
-#[cfg(feature = "tables")]
-pub mod observer;
-#[cfg(feature = "tables")]
-mod path_ranks;
-#[cfg(feature = "tables")]
-mod process_frames;
 #[cfg(any(test, feature = "properties"))]
 pub(crate) mod properties;
-#[cfg(feature = "tables")]
-mod ready_tables;
 pub mod selection;
-#[cfg(feature = "tables")]
-pub mod source;
-#[cfg(feature = "tables")]
-mod source_rows;
-#[cfg(feature = "tables")]
-pub mod summed_frames;
-#[cfg(feature = "tables")]
-mod table_scheduler;
-#[cfg(feature = "tables")]
-mod unfiltered_tables;
-#[cfg(feature = "tables")]
-pub mod views;
 
-#[cfg(feature = "tables")]
-pub use lazy_trace::{Trace, TraceProcess};
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        pub mod alignment;
+        pub mod clocks;
+        pub mod consumer;
+        mod consumer_frames;
+        mod derivation;
+        pub mod identity;
+        mod info_tables;
+        pub mod jobs;
+        mod joint_tables;
+        pub mod lazy_trace;
+        pub mod left_out;
+        pub mod observer;
+        mod path_ranks;
+        mod process_frames;
+        mod ready_tables;
+        pub mod source;
+        mod source_rows;
+        pub mod summed_frames;
+        mod table_scheduler;
+        mod unfiltered_tables;
+        pub mod views;
+
+        pub use lazy_trace::{Trace, TraceProcess};
+    }
+}

@@ -5,8 +5,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use wavesieve::engine::run_sql;
-use wavesieve::trace::Trace;
+use wavesieve::Trace;
 
 /// Panics of the program that its hook heard of.
 static HEARD: AtomicUsize = AtomicUsize::new(0);
@@ -40,7 +39,7 @@ fn the_panic_hook_of_the_program_stays() {
             let query = || {
                 begin.wait();
                 for _ in 0..ROUNDS {
-                    let error = run_sql(&trace, "SELECT GREATEST() FROM kernels").err().unwrap().to_string();
+                    let error = trace.sql("SELECT GREATEST() FROM kernels").err().unwrap().to_string();
                     assert!(error.contains("the engine gave up on it; "), "{error}");
                 }
             };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
-use wavesieve::analysis::counter_plan::{check, words};
+use wavesieve::internal::{check, words};
 
 use crate::common::{real, records, run, succeed};
 use crate::planted::{PLANTS, Planted};

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use polars::prelude::{ParquetReader, SerReader};
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use wavesieve::schema::tables;
+use wavesieve::internal::schema::tables;
 
 use crate::common::{listing, program};
 use crate::verbs::{WRITERS, with};

@@ -9,16 +9,20 @@ mod profiler_jobs;
 mod shell;
 mod tool_flags;
 
-pub use crate::analysis::counter_plan::counter_blocks::{ArchitectureBlocks, BlockError, CounterBlocks};
+pub use crate::analysis::counter_plan::counter_blocks::{ArchitectureBlocks, CounterBlocks};
 pub use crate::analysis::counter_plan::counter_items::{Accumulations, items};
-pub use crate::analysis::counter_plan::counter_passes::{Item, Pass, PassError, Select, lower_bound, plan};
-pub use crate::analysis::counter_plan::counter_request::{Needs, RequestError, Resolved, Resolver};
-pub use crate::analysis::counter_plan::profiler_flags::{CommandProblem, check_command, newer_flags};
+#[cfg(test)]
+pub(crate) use crate::analysis::counter_plan::counter_passes::Select;
+pub use crate::analysis::counter_plan::counter_passes::{Item, Pass, lower_bound, plan};
+#[cfg(test)]
+pub(crate) use crate::analysis::counter_plan::counter_request::RequestError;
+pub use crate::analysis::counter_plan::counter_request::{Needs, Resolved, Resolver};
+pub use crate::analysis::counter_plan::profiler_flags::check_command;
 pub use crate::analysis::counter_plan::profiler_jobs::{
     Collection, accumulation_definitions, job_command, pass_command, pmc_lines, yaml_jobs,
 };
 pub use crate::analysis::counter_plan::shell::{quoted, words};
-pub use crate::analysis::counter_plan::tool_flags::{ToolProblem, check};
+pub use crate::analysis::counter_plan::tool_flags::check;
 
 #[cfg(test)]
 mod tests;

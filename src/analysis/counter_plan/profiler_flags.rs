@@ -31,8 +31,8 @@ struct Flag {
     integer: bool,
     #[serde(default)]
     repeats: bool,
-    #[serde(default)]
-    newer: bool,
+    #[serde(default, rename = "newer")]
+    _newer: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -116,14 +116,6 @@ pub enum CommandProblem {
 fn flags() -> &'static Form {
     static FORM: OnceLock<Form> = OnceLock::new();
     FORM.get_or_init(|| toml::from_str(FLAGS).unwrap_or_default())
-}
-
-/// Flags of which releases of 2025 know nothing, among the words of a command.
-pub fn newer_flags(words: &[String]) -> Vec<String> {
-    let form = flags();
-    let own = words.iter().take_while(|word| *word != "--");
-    let is_newer = |word: &&String| find(form, word).is_some_and(|flag| flag.newer);
-    own.filter(is_newer).cloned().collect()
 }
 
 fn find<'a>(form: &'a Form, word: &str) -> Option<&'a Flag> {

@@ -121,7 +121,8 @@ impl Graph {
         &self.work
     }
 
-    #[must_use]
+    /// All calls.
+    #[cfg(test)]
     pub fn calls(&self) -> &[Call] {
         &self.calls
     }

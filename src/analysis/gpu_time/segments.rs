@@ -57,12 +57,6 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Length in nanoseconds, at most `i64::MAX`.
-    #[must_use]
-    pub fn duration_ns(&self) -> i64 {
-        Interval::new(self.start_ns, self.end_ns).length_ns()
-    }
-
     fn same_work(&self, other: &Self) -> bool {
         (self.gpu, self.compute, self.comm, self.copies) == (other.gpu, other.compute, other.comm, other.copies)
     }
@@ -77,7 +71,7 @@ impl Segment {
 /// counted as running; reversed intervals are ignored. A span of zero length has no segments.
 ///
 /// Takes `O(n log n)`, close to linear when the activities come sorted by start.
-#[must_use]
+#[cfg(test)]
 pub fn segments(activities: impl IntoIterator<Item = ActivityInterval>) -> Vec<Segment> {
     let mut segments = Vec::new();
     each_segment(activities.into_iter().collect(), |segment| segments.push(segment));

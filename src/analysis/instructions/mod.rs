@@ -5,8 +5,8 @@ mod source_chain;
 mod waits;
 
 pub use crate::analysis::instructions::rules::InstructionRules;
-pub use crate::analysis::instructions::source_chain::{Link, innermost, outermost};
-pub use crate::analysis::instructions::waits::{Instruction, Unattributed, WaitPart, attribute, part_of};
+pub use crate::analysis::instructions::source_chain::{innermost, outermost};
+pub use crate::analysis::instructions::waits::{Instruction, Unattributed, attribute, part_of};
 
 /// The mnemonic of an instruction with its operands.
 pub fn mnemonic(instruction: &str) -> &str {

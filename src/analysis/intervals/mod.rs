@@ -3,5 +3,9 @@
 mod arithmetic;
 pub mod coverage;
 pub mod gallop;
+#[cfg(test)]
+mod set_operations;
 
-pub use arithmetic::*;
+pub use arithmetic::{Interval, union};
+#[cfg(test)]
+pub(crate) use set_operations::{difference, intersection, total_length_ns, union_length_ns};

@@ -1,6 +1,5 @@
 //! `convert INPUT… -o DIR`: the whole trace as a dataset.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,13 +10,11 @@ use crate::cli::options::global::GlobalArguments;
 use crate::cli::options::input::{InputArguments, Opening};
 use crate::cli::output::messages;
 use crate::cli::output::progress::Progress;
-use crate::export::conversion::{Conversion, Outcome, Plan, Refused, convert, finished_of};
+use crate::export::conversion::{
+    Outcome, Plan, Refused, check_output, convert, finished_of, on_demand_name, on_demand_tables,
+};
 use crate::export::convert::TableFormat;
-use crate::input::{AtInterruption, is_dataset};
-use crate::schema::{Origin, Table, table, tables};
-
-/// The word for all tables that are made on demand.
-const ALL: &str = "all";
+use crate::input::AtInterruption;
 
 /// Convert traces to Parquet, CSV, JSON or Arrow
 #[derive(Args, Clone, Debug)]
@@ -42,7 +39,7 @@ pub struct ConvertArguments {
     #[arg(long, value_enum, default_value_t)]
     to: TableFormat,
     /// Also write these derived tables, which queries otherwise compute when needed; `all` for all of them
-    #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = on_demand)]
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = on_demand_name)]
     with: Vec<String>,
     /// Convert everything again and replace the existing dataset
     #[arg(long)]
@@ -55,21 +52,17 @@ pub struct ConvertArguments {
 /// When the inputs cannot be used or the output cannot be written.
 pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8, Failure> {
     let output = &arguments.output;
-    check_output(output, arguments.overwrite)?;
+    check_output(output, arguments.overwrite).map_err(refusal)?;
     let trace = arguments.input.open(global, &Opening { exclude: Some(output), ..Opening::default() })?;
     messages::warn(&trace, global);
-    let kept = |table: &&'static Table| arguments.with.iter().any(|name| name == ALL || name == table.name);
-    let with: Vec<&'static Table> = kept_on_demand().filter(kept).collect();
+    let with = on_demand_tables(&arguments.with);
     let progress = Progress::new(trace.members().len(), with.len(), global);
     let plan = Plan { output, format: arguments.to, with, overwrite: arguments.overwrite };
     let said = at_interruption(output, &progress);
     let outcome = convert(&trace, &plan, &progress);
     drop(said);
     progress.finish();
-    let outcome = outcome.map_err(|error| match error.downcast::<Refused>() {
-        Ok(refused) => Failure::Usage(refused.to_string()),
-        Err(error) => Failure::Other(error),
-    })?;
+    let outcome = outcome.map_err(refusal)?;
     if !global.quiet {
         messages::print_note(summary(output, trace.members().len(), &outcome));
     }
@@ -77,6 +70,14 @@ pub fn run(arguments: &ConvertArguments, global: &GlobalArguments) -> Result<u8,
         return Ok(PARTIAL);
     }
     Ok(if explain_unmatched(&trace, outcome.written.events == 0, global)? { NO_DATA } else { DONE })
+}
+
+/// An output that cannot be written is wrong usage.
+fn refusal(error: anyhow::Error) -> Failure {
+    match error.downcast::<Refused>() {
+        Ok(refused) => Failure::Usage(refused.to_string()),
+        Err(error) => Failure::Other(error),
+    }
 }
 
 /// Says at a signal that ends the program how to go on.
@@ -98,23 +99,6 @@ fn at_interruption(output: &Path, progress: &Progress) -> AtInterruption {
     })
 }
 
-/// The tables that are made when a query needs them.
-fn kept_on_demand() -> impl Iterator<Item = &'static Table> {
-    tables().iter().copied().filter(|table| table.origin == Origin::OnDemand)
-}
-
-/// The name of a table that is made on demand, or the word for all of them.
-fn on_demand(name: &str) -> Result<String, String> {
-    if name == ALL || kept_on_demand().any(|table| table.name == name) {
-        return Ok(name.to_owned());
-    }
-    let known: Vec<&str> = kept_on_demand().map(|table| table.name).collect();
-    Err(match table(name) {
-        Some(_) => format!("{name} is always kept; name {ALL} or some of {}", known.join(", ")),
-        None => format!("no table is named {name}; name {ALL} or some of {}", known.join(", ")),
-    })
-}
-
 /// What was done, in a line.
 fn summary(output: &Path, processes: usize, outcome: &Outcome) -> String {
     let (rows, files) = (outcome.written.rows, outcome.written.files);
@@ -131,25 +115,4 @@ fn summary(output: &Path, processes: usize, outcome: &Outcome) -> String {
             format!("wrote {shown}: {content}; {reused} unchanged (reused), {converted} converted")
         }
     }
-}
-
-/// Refuses an output that cannot be written or brought up to date.
-fn check_output(output: &Path, overwrite: bool) -> Result<(), Failure> {
-    let shown = output.display();
-    if output.is_file() {
-        return Err(Failure::Usage(format!("{shown} is a file; name a directory")));
-    }
-    if output.exists() && !output.is_dir() {
-        return Err(Failure::Usage(format!("{shown} is no directory; name one")));
-    }
-    let occupied = output.is_dir() && fs::read_dir(output)?.next().is_some();
-    let converted = || Conversion::read(output).is_some();
-    if !occupied || converted() || overwrite && is_dataset(output) {
-        return Ok(());
-    }
-    Err(Failure::Usage(if is_dataset(output) {
-        format!("{shown} holds a dataset and not what it was made from; name another directory or add --overwrite")
-    } else {
-        format!("{shown} is not empty; name another directory")
-    }))
 }

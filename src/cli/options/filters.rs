@@ -10,7 +10,7 @@ use crate::schema::Table;
 use crate::trace::Trace;
 use crate::trace::selection::{
     Condition, Filters, IterationSet, NumberSet, Window, WindowMode, explained, lost_ranks, parse_duration_ns,
-    partly_unmatched, untouched,
+    parse_kernel_pattern, partly_unmatched, untouched,
 };
 
 /// Which events of the trace to look at.
@@ -34,7 +34,8 @@ pub struct FilterArguments {
     #[arg(long = "gpu", value_name = "LIST", help_heading = "Filters")]
     gpus: Option<NumberSet>,
     /// Keep kernels whose full or short name matches this regular expression
-    #[arg(long, value_name = "REGEX", value_parser = pattern, allow_hyphen_values = true, help_heading = "Filters")]
+    #[arg(long, value_name = "REGEX", value_parser = parse_kernel_pattern, allow_hyphen_values = true,
+          help_heading = "Filters")]
     kernel: Option<Regex>,
     /// Keep kernels of these categories
     #[arg(long = "category", value_name = "NAME,…", value_delimiter = ',', help_heading = "Filters")]
@@ -55,14 +56,6 @@ pub struct FilterArguments {
     #[arg(long = "where", value_name = "SQL", value_parser = Condition::parse, allow_hyphen_values = true,
           help_heading = "Filters")]
     condition: Option<Condition>,
-}
-
-fn pattern(text: &str) -> Result<Regex, String> {
-    Regex::new(text).map_err(|error| {
-        let reason = error.to_string();
-        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        format!("invalid regular expression ({reason}); put \\ before a character to match it literally")
-    })
 }
 
 impl FilterArguments {

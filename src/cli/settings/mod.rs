@@ -3,21 +3,19 @@
 //! Every long option of every command can be set. What is set becomes the default of that option before the command line
 //! is understood, so that a flag overrides it and nothing else needs to know about files.
 
-#[cfg(feature = "tables")]
-mod apply;
-#[cfg(feature = "tables")]
-mod check;
-#[cfg(feature = "tables")]
-mod files;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
-#[cfg(feature = "tables")]
-mod sources;
 mod text;
-#[cfg(feature = "tables")]
-mod value;
 
-#[cfg(feature = "tables")]
-pub use apply::{Effective, effective, selected};
-#[cfg(feature = "tables")]
-pub use sources::{Origin, Settings, is_setting};
+cfg_if::cfg_if! {
+    if #[cfg(feature = "cli")] {
+        mod apply;
+        mod check;
+        mod files;
+        mod sources;
+        mod value;
+
+        pub use apply::{Effective, effective, selected};
+        pub use sources::{Origin, Settings, is_setting};
+    }
+}

@@ -43,9 +43,21 @@ pub struct Outcome {
     pub up_to_date: bool,
 }
 
-/// Why an output that is there is not brought up to date.
+/// Why an output cannot be written or brought up to date.
 #[derive(Debug, Error)]
 pub enum Refused {
+    /// It is a file.
+    #[error("{0} is a file; name a directory")]
+    File(String),
+    /// It is neither a file nor a directory.
+    #[error("{0} is no directory; name one")]
+    NoDirectory(String),
+    /// Something else is there.
+    #[error("{0} is not empty; name another directory")]
+    NotEmpty(String),
+    /// A dataset is there, without a record of its conversion.
+    #[error("{0} holds a dataset and not what it was made from; name another directory or add --overwrite")]
+    NoConversion(String),
     /// It was made from something else.
     #[error("{0} was converted from other inputs; name another directory or add --overwrite")]
     OtherInputs(String),

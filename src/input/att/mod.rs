@@ -1,26 +1,26 @@
 //! `stats_*.csv` of `rocprofv3 --att`: what every instruction of a traced dispatch cost, a file for each dispatch, plain or
 //! compressed. Newer files tell stall and idle cycles too.
 
-#[cfg(feature = "tables")]
-mod below;
-#[cfg(feature = "tables")]
-mod format;
 mod header;
 mod listing;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
-#[cfg(feature = "tables")]
-mod source;
 
-#[cfg(feature = "tables")]
-pub use below::thread_traces_below;
-#[cfg(feature = "tables")]
-pub use format::AttStatistics;
 pub use header::is_header;
 
-/// Name of the format in the `processes` table.
-#[cfg(feature = "tables")]
-const FORMAT: &str = "att-stats";
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        mod below;
+        mod format;
+        mod source;
+
+        pub use below::thread_traces_below;
+        pub use format::AttStatistics;
+
+        /// Name of the format in the `processes` table.
+        const FORMAT: &str = "att-stats";
+    }
+}
 
 /// Whether a file is named like one of these.
 pub fn is_named_like_statistics(name: &str) -> bool {

@@ -7,6 +7,6 @@ mod row_groups;
 mod source;
 
 pub use block_sums::BlockSums;
-pub use source::{
-    DATASET_FORMAT, Dataset, DatasetSource, MANIFEST, Manifest, StoredProcess, is_dataset, part_path, without_manifest,
-};
+#[cfg(test)]
+pub(crate) use source::DATASET_FORMAT;
+pub use source::{Dataset, DatasetSource, MANIFEST, Manifest, StoredProcess, is_dataset, part_path, without_manifest};

@@ -5,7 +5,7 @@ use super::format::Recognized;
 use super::formats::recognize;
 use super::naming;
 use super::naming::{ExpectedKind, promise};
-use super::skipped::SkipReason;
+use super::unread_content::SkipReason;
 use crate::input::common::sqlite::Reader;
 
 /// Whether a file is an archive, of which nobody knows what is in it.

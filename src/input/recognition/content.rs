@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::head::{Head, SQLITE_MAGIC, TAR_ARCHIVE, by_head, csv, is_rocprof_json, is_tar, json};
-use super::skipped::{SkipReason, UnreadContent};
+use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::common::sqlite::{DatabaseFile, OpeningDatabase, Reader};
 use crate::input::dataset::is_dataset;
 use crate::input::rocprofv3_json::{GZIP_MAGIC, decompressed_head};

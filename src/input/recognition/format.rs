@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::Result;
 
 use super::content::Content;
-use super::skipped::UnreadContent;
+use super::unread_content::UnreadContent;
 use crate::analysis::categories::Categories;
 use crate::columns::requests::Request;
 use crate::input::common::csv::CsvFile;

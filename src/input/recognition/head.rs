@@ -1,6 +1,6 @@
 //! What a file is, by the first bytes of its content alone.
 
-use super::skipped::{SkipReason, UnreadContent};
+use super::unread_content::{SkipReason, UnreadContent};
 use crate::input::att;
 use crate::input::rocprof_compute;
 use crate::input::rocprofv3_csv::{HeadKind, head_of};

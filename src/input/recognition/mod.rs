@@ -1,16 +1,16 @@
 //! Finds files and recognizes what they hold.
 
-#[cfg(feature = "tables")]
-pub mod captures;
-#[cfg(feature = "tables")]
-pub mod content;
-#[cfg(feature = "tables")]
-pub mod discover;
-#[cfg(feature = "tables")]
-pub mod format;
-#[cfg(feature = "tables")]
-pub mod formats;
 pub mod head;
-#[cfg(feature = "tables")]
-pub mod naming;
-pub mod skipped;
+pub mod unread_content;
+
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        pub mod captures;
+        pub mod content;
+        pub mod discover;
+        pub mod format;
+        pub mod formats;
+        pub mod naming;
+        pub mod skipped;
+    }
+}

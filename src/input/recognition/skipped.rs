@@ -1,50 +1,12 @@
-//! What is not read, and why.
+//! Files that are not read, and what follows from them.
 
-#[cfg(feature = "tables")]
 use super::captures::is_archive;
-#[cfg(feature = "tables")]
 use super::discover::Candidate;
-#[cfg(feature = "tables")]
 use super::naming::{ExpectedKind, promise};
-#[cfg(feature = "tables")]
+use super::unread_content::{SkipReason, UnreadContent};
 use crate::schema::anomaly::{Anomaly, Severity};
 
-/// Why content is not read, whatever file it is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SkipReason {
-    /// It has to do with traces but holds none that can be read.
-    Other,
-    /// It was to be a trace, but is without content or in a form that is not known.
-    Lost,
-    /// JSON of another program, which can be read.
-    OtherJson,
-    /// It has nothing to do with traces, or is a trace whose first bytes are damaged.
-    Foreign,
-    /// Statistics that rocprofv3 derived from a trace.
-    Summary,
-    /// A link that leads nowhere, with no name of a trace.
-    DeadLink,
-    /// A trace whose start cannot be read.
-    Damaged,
-}
-
-/// Content that is not read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnreadContent {
-    /// Why it is not.
-    pub why: SkipReason,
-    pub reason: String,
-}
-
-impl UnreadContent {
-    /// Content that is not read for this reason.
-    pub fn new(why: SkipReason, reason: impl Into<String>) -> Self {
-        Self { why, reason: reason.into() }
-    }
-}
-
 /// What follows from a file that is not read, in the order in which such files are listed where no trace is read.
-#[cfg(feature = "tables")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// A trace that is damaged.
@@ -62,11 +24,9 @@ pub enum Class {
 }
 
 /// The check that names links to documents that are gone.
-#[cfg(feature = "tables")]
 pub const DEAD_LINK: &str = "dead_link";
 
 /// A file that is not read.
-#[cfg(feature = "tables")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
     /// Path as given or found.
@@ -76,7 +36,6 @@ pub struct Skipped {
     pub class: Class,
 }
 
-#[cfg(feature = "tables")]
 impl Skipped {
     /// A file that is not read.
     pub fn new(path: impl Into<String>, reason: impl Into<String>, class: Class) -> Self {
@@ -134,7 +93,7 @@ impl Skipped {
     }
 }
 
-#[cfg(all(test, feature = "tables"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

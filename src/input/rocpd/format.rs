@@ -4,7 +4,7 @@ use super::probe::{Probe, probe};
 use super::source::find;
 use crate::input::recognition::content::{Content, damaged_database};
 use crate::input::recognition::format::{Format, Recognized};
-use crate::input::recognition::skipped::{SkipReason, UnreadContent};
+use crate::input::recognition::unread_content::{SkipReason, UnreadContent};
 
 /// rocpd databases.
 pub struct Rocpd;

@@ -3,26 +3,27 @@
 //! value. Files are surveyed once for dispatches and passes; counters are read when they are requested.
 
 mod columns;
-#[cfg(feature = "tables")]
-mod counters;
-#[cfg(feature = "tables")]
-mod dispatches;
-#[cfg(feature = "tables")]
-mod format;
 mod header;
 mod passes;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
 mod rows;
-#[cfg(feature = "tables")]
-mod source;
 mod survey;
 mod system;
 mod workload;
 
-#[cfg(feature = "tables")]
-pub use format::ComputeCounters;
 pub use header::{HeadKind, head_of};
+
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        mod counters;
+        mod dispatches;
+        mod format;
+        mod source;
+
+        pub use format::ComputeCounters;
+    }
+}
 
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rocprofiler-compute";

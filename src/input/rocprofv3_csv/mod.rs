@@ -3,47 +3,39 @@
 //! from the files it needs, row by row.
 
 mod agents;
-#[cfg(feature = "tables")]
-mod calls;
-#[cfg(feature = "tables")]
-mod capture;
 mod census;
 mod columns;
-#[cfg(feature = "tables")]
-mod counters;
-#[cfg(feature = "tables")]
-mod dispatches;
-#[cfg(feature = "tables")]
-mod fields;
-#[cfg(feature = "tables")]
-mod format;
 mod group;
 mod header;
-#[cfg(feature = "tables")]
-mod info;
 mod kinds;
 mod owners;
-#[cfg(feature = "tables")]
-mod pc_samples;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
-#[cfg(feature = "tables")]
-mod reading;
 mod rows;
-#[cfg(feature = "tables")]
-mod source;
-#[cfg(feature = "tables")]
-mod symbols;
-#[cfg(feature = "tables")]
-mod transfers;
 mod values;
-#[cfg(feature = "tables")]
-mod words;
 
-#[cfg(feature = "tables")]
-pub use format::RocprofCsv;
 pub use group::{Group, is_named_like_capture, is_same_run};
 pub use kinds::{HeadKind, head_of};
+
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        mod calls;
+        mod capture;
+        mod counters;
+        mod dispatches;
+        mod fields;
+        mod format;
+        mod info;
+        mod pc_samples;
+        mod reading;
+        mod source;
+        mod symbols;
+        mod transfers;
+        mod words;
+
+        pub use format::RocprofCsv;
+    }
+}
 
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rocprofv3-csv";

@@ -6,7 +6,7 @@ use super::census::holds_nothing;
 use super::source::find;
 use crate::input::recognition::content::Content;
 use crate::input::recognition::format::{Format, Recognized};
-use crate::input::recognition::skipped::{SkipReason, UnreadContent};
+use crate::input::recognition::unread_content::{SkipReason, UnreadContent};
 
 /// Tables that every RPD database has.
 const TABLES: [&str; 2] = ["rocpd_api", "rocpd_op"];

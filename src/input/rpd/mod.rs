@@ -4,43 +4,31 @@
 //! read, never views.
 
 mod arg_texts;
-#[cfg(feature = "tables")]
-mod args;
-#[cfg(feature = "tables")]
-mod calls;
-#[cfg(feature = "tables")]
-mod census;
-#[cfg(feature = "tables")]
-mod container;
-#[cfg(feature = "tables")]
-mod dispatches;
-#[cfg(feature = "tables")]
-mod format;
-#[cfg(feature = "tables")]
-mod graphs;
-#[cfg(feature = "tables")]
-mod info;
-#[cfg(feature = "tables")]
-mod joins;
-#[cfg(feature = "tables")]
-mod kinds;
-#[cfg(feature = "tables")]
-mod monitor;
-#[cfg(feature = "tables")]
-mod ops;
 #[cfg(any(test, feature = "properties"))]
 pub mod properties;
-#[cfg(feature = "tables")]
-mod reading;
-#[cfg(feature = "tables")]
-mod source;
-#[cfg(feature = "tables")]
-mod symbols;
-#[cfg(feature = "tables")]
-mod transfers;
 
-#[cfg(feature = "tables")]
-pub use format::Rpd;
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        mod args;
+        mod calls;
+        mod census;
+        mod container;
+        mod dispatches;
+        mod format;
+        mod graphs;
+        mod info;
+        mod joins;
+        mod kinds;
+        mod monitor;
+        mod ops;
+        mod reading;
+        mod source;
+        mod symbols;
+        mod transfers;
+
+        pub use format::Rpd;
+    }
+}
 
 /// Name of the format in the `processes` table.
 pub const FORMAT: &str = "rpd";

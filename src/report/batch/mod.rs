@@ -9,10 +9,10 @@ mod names;
 mod page;
 mod page_view;
 
-pub use change::{Change, Verdict, changes};
-pub use entry::{Compared, Entry, Health, Outcome, RunFigures, TopFinding, TopKernel, index_questions};
-pub use grouping::{Grouped, Grouping, GroupingError, Run, runs};
+pub use change::Change;
+pub use entry::{Entry, Outcome, RunFigures, index_questions};
+pub use grouping::{Grouping, GroupingError, Run, runs};
 pub use index::Index;
-pub use json::{SCHEMA, SCHEMA_VERSION, is_index, listed_files, value, write as write_json};
+pub use json::{SCHEMA, is_index, listed_files, write as write_json};
 pub use names::file_stems;
 pub use page::write as write_page;

@@ -26,10 +26,11 @@ mod unit;
 
 pub use characters::{Terminal, characters};
 pub use frame::Layout;
-pub use model::{
-    Bar, Bars, Bin, Chart, Gauge, HeatMap, Histogram, Line, Lines, Part, Plot, Point, Role, Roofline, Roofs, Scale,
-    Stacked,
-};
+#[cfg(test)]
+pub(crate) use model::{Bar, Gauge, HeatMap, Line, Scale};
+pub use model::{Chart, Part, Plot, Point, Role, Roofs};
 pub use origin::is_chart;
 pub use output::style_sheet;
-pub use unit::{Axis, DisplayUnit, Unit, shown};
+pub use unit::Axis;
+#[cfg(test)]
+pub(crate) use unit::Unit;

@@ -8,7 +8,6 @@ mod model;
 mod notes;
 
 pub use build::{Sources, document, ranks, summary};
-pub use chart_layout::ChartLayout;
 pub use figures::finding_counts;
-pub use layout::{Layout, LayoutError, UnknownSection, chart_name};
+pub use layout::{Layout, chart_name};
 pub use model::{Block, Document, Drawn, Figure, Input, Note, Provenance, Section, Status, Table};

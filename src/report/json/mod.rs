@@ -2,4 +2,4 @@
 
 mod render;
 
-pub use render::{SCHEMA, SCHEMA_VERSION, value, view, write};
+pub use render::{SCHEMA, value, view, write};

@@ -21,10 +21,9 @@ mod text;
 mod tokens;
 mod tree;
 
-pub use advice::{Priority, Recommendation, TraceEvidence};
-pub use commands::{Argument, Command, Target};
+pub use advice::{Priority, Recommendation};
+pub use commands::{Command, Target};
 pub use files::{Limits, is_source, shown};
-pub use patterns::Severity;
 pub use summary::{DetectedKernel, DetectedPattern, SourceScan};
 pub use tree::{Observer, TreeScan, scan};
 

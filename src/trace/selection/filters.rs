@@ -150,3 +150,15 @@ impl Filters {
         self.is_windowed() && self.window_mode == WindowMode::Clip
     }
 }
+
+/// The pattern on kernel names that a user wrote.
+///
+/// # Errors
+/// When it is no regular expression.
+pub fn parse_kernel_pattern(text: &str) -> Result<Regex, String> {
+    Regex::new(text).map_err(|error| {
+        let reason = error.to_string();
+        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        format!("invalid regular expression ({reason}); put \\ before a character to match it literally")
+    })
+}

@@ -1,7 +1,8 @@
 //! What becomes of events at the sides of a window.
 
 /// Which events a window keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum WindowMode {
     /// Every event that touches the window, whole
     #[default]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use wavesieve::analysis::counter_plan::{check as check_words, words};
+use wavesieve::internal::{check as check_words, words};
 
 use super::traces::{Trace, Written, kernels, quarters};
 use super::{Fact, Naive, Ours, Same, check_all, fact, recommended};

@@ -6,7 +6,6 @@ use crate::analysis::hardware::devices::memory;
 use crate::analysis::hardware::devices::resolver::Resolver;
 use crate::analysis::hardware::devices::roofs;
 use crate::schema::facts::AgentFacts;
-use crate::schema::process::Process;
 
 /// A figure of a GPU, and where it is from.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,12 +24,6 @@ pub struct Constant {
 
 /// Figures by name.
 pub type Constants = BTreeMap<String, Constant>;
-
-/// The constants of a GPU of a process by its index there; `None` where the process has no such GPU.
-pub fn constants_of_gpu(process: &Process, gpu: i64) -> Option<Constants> {
-    let is_it = |agent: &&AgentFacts| process.gpus.get(&agent.agent_id).is_some_and(|known| known.gpu == gpu);
-    process.facts.agents.iter().find(is_it).map(constants)
-}
 
 /// The constants of an agent: what its record says, otherwise its product by PCI id, then by name, otherwise its architecture. Of a
 /// part of a partitioned GPU the figures are those of the part.

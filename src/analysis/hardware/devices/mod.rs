@@ -8,5 +8,5 @@ mod resolver;
 mod roofs;
 
 pub use crate::analysis::hardware::devices::catalog::{Catalog, target};
-pub use crate::analysis::hardware::devices::constants::{Constant, Constants, constants, constants_of_gpu};
+pub use crate::analysis::hardware::devices::constants::{Constant, constants};
 pub use crate::analysis::hardware::devices::device::{Device, device};

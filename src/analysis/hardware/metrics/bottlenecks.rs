@@ -21,7 +21,8 @@ pub struct Bottleneck {
     /// Name for people.
     pub verdict: String,
     /// What happens then.
-    pub about: String,
+    #[serde(rename = "about")]
+    _about: String,
     /// Whether it is what follows from others: it is only told where none of those before it is unknown.
     #[serde(default)]
     pub follows: bool,

@@ -9,20 +9,23 @@ mod parser;
 mod ratio;
 mod roofs;
 
-#[cfg(feature = "tables")]
-mod compiled;
-
-pub use crate::analysis::hardware::metrics::binding::{Bound, Known, Unbound, bind, constant};
-pub use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, Evidence, bottlenecks};
-#[cfg(feature = "tables")]
-pub use crate::analysis::hardware::metrics::compiled::compiled;
-pub use crate::analysis::hardware::metrics::definitions::{
-    Accumulated, DefinitionError, Definitions, Metric, Normalization, OnArchitecture, SUFFIXES,
-};
+pub use crate::analysis::hardware::metrics::binding::{Bound, Known, bind, constant};
+pub use crate::analysis::hardware::metrics::bottlenecks::{Bottleneck, bottlenecks};
+pub use crate::analysis::hardware::metrics::definitions::{Accumulated, Definitions, Metric, Normalization, SUFFIXES};
 pub use crate::analysis::hardware::metrics::expression::{Counter, Expression, Reduction};
-pub use crate::analysis::hardware::metrics::parser::{FormulaError, Vocabulary, parse};
-pub use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
-pub use crate::analysis::hardware::metrics::roofs::{RoofError, measured_roofs};
+#[cfg(any(test, feature = "properties"))]
+pub(crate) use crate::analysis::hardware::metrics::parser::{FormulaError, Vocabulary, parse};
+#[cfg(any(test, feature = "properties"))]
+pub(crate) use crate::analysis::hardware::metrics::ratio::{Ratio, ratio};
+pub use crate::analysis::hardware::metrics::roofs::measured_roofs;
 
 #[cfg(test)]
 mod tests;
+
+cfg_if::cfg_if! {
+    if #[cfg(feature = "core")] {
+        mod compiled;
+
+        pub use crate::analysis::hardware::metrics::compiled::compiled;
+    }
+}

@@ -226,7 +226,7 @@ proptest! {
     }
 }
 
-#[cfg(feature = "tables")]
+#[cfg(feature = "core")]
 mod evaluated {
     use polars::prelude::*;
 

@@ -88,12 +88,7 @@ pub fn limits(name: &str) -> Option<Limits> {
 }
 
 impl Limits {
-    /// What a workgroup lives on: `CU` or `WGP`.
-    pub fn unit(&self) -> &'static str {
-        &self.0.unit.name
-    }
-
-    /// SIMD units of that.
+    /// SIMD units of what a workgroup lives on, a CU or a WGP.
     pub fn simds(&self) -> i64 {
         self.0.unit.simds
     }

@@ -3,5 +3,5 @@
 mod arithmetic;
 mod limits;
 
-pub use crate::analysis::hardware::occupancy::arithmetic::{Limit, Next, Occupancy, Resources};
-pub use crate::analysis::hardware::occupancy::limits::{Encoding, Limits, RegisterFile, Registers, limits};
+pub use crate::analysis::hardware::occupancy::arithmetic::{Occupancy, Resources};
+pub use crate::analysis::hardware::occupancy::limits::{Encoding, Limits, limits};

@@ -13,9 +13,6 @@ pub enum SchemaVersion {
 }
 
 impl SchemaVersion {
-    /// All of them in rising order.
-    pub const ALL: [Self; 4] = [Self::V010, Self::V020, Self::V030, Self::V040];
-
     /// As documents name it.
     pub fn text(self) -> &'static str {
         match self {

@@ -1,0 +1,40 @@
+//! Signals that end the program.
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+use crate::input::interrupt;
+
+/// Cleans up when SIGHUP, SIGINT or SIGTERM ends the program; then the signal ends it, as its convention is. A signal that the
+/// program was started to ignore, as under `nohup`, stays so.
+pub fn watch() {
+    let ignored = std::fs::read_to_string("/proc/self/status").map_or(0, |status| ignored_signals(&status));
+    let ends = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    if let Ok(mut signals) = Signals::new(ends) {
+        std::thread::spawn(move || {
+            for signal in signals.forever() {
+                interrupt(|| {
+                    let _ = emulate_default_handler(signal);
+                });
+            }
+        });
+    }
+}
+
+/// A bit for every signal that is ignored, by what the system says of a process.
+fn ignored_signals(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_that_are_ignored() {
+        assert_eq!(ignored_signals("Name:\tx\nSigIgn:\t0000000000001003\nSigCgt:\tff\n"), 0x1003);
+        assert_eq!(ignored_signals(""), 0);
+    }
+}

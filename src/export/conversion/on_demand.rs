@@ -1,0 +1,31 @@
+//! Tables that a conversion writes only if they are named.
+
+use crate::schema::{Origin, Table, table, tables};
+
+/// The word for all tables that are made on demand.
+const ALL: &str = "all";
+
+/// The tables that are made when a query needs them.
+fn on_demand() -> impl Iterator<Item = &'static Table> {
+    tables().iter().copied().filter(|table| table.origin == Origin::OnDemand)
+}
+
+/// The tables with these names, in the order of their declaration.
+pub fn on_demand_tables(names: &[String]) -> Vec<&'static Table> {
+    on_demand().filter(|table| names.iter().any(|name| name == ALL || name == table.name)).collect()
+}
+
+/// The name of a table that is made on demand, or the word for all of them.
+///
+/// # Errors
+/// When it is neither.
+pub fn on_demand_name(name: &str) -> Result<String, String> {
+    if name == ALL || on_demand().any(|table| table.name == name) {
+        return Ok(name.to_owned());
+    }
+    let known: Vec<&str> = on_demand().map(|table| table.name).collect();
+    Err(match table(name) {
+        Some(_) => format!("{name} is always kept; name {ALL} or some of {}", known.join(", ")),
+        None => format!("no table is named {name}; name {ALL} or some of {}", known.join(", ")),
+    })
+}

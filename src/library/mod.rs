@@ -1,0 +1,28 @@
+//! What programs in Rust use; the root of the crate exports all of it.
+
+mod analysis;
+mod conversion;
+mod error;
+mod filters;
+mod options;
+mod query;
+mod to_arrow;
+mod trace;
+
+pub use analysis::{Analysis, Evidence, Finding, Saving};
+pub use conversion::{ConvertOptions, Converted};
+pub use error::Error;
+pub use options::Options;
+pub use query::TableQuery;
+pub use to_arrow::to_arrow;
+pub use trace::{Damage, Trace};
+
+pub use crate::engine::NameForm;
+pub use crate::export::convert::TableFormat;
+pub use crate::findings::Priority;
+pub use crate::trace::selection::WindowMode;
+
+#[cfg(feature = "report")]
+mod document;
+#[cfg(feature = "report")]
+pub use document::DocumentFormat;
