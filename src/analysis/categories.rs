@@ -7,7 +7,9 @@ mod rules;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use crate::analysis::categories::rules::{Name, Origin, Rule};
 use crate::analysis::kernel_names::mangled_base;
@@ -71,11 +73,11 @@ impl Categories {
     #[must_use]
     pub fn category(&self, base: &str, full: &str) -> &str {
         let key = format!("{base}\0{full}");
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        let known = self.known.read().get(&key).copied();
         let place = known.unwrap_or_else(|| {
             let forms = [mangled_base(base), Some(base), (full != base).then_some(full)];
             let place = forms.into_iter().flatten().find_map(|form| self.decide(form));
-            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.known.write();
             if known.len() < MOST_KNOWN {
                 known.insert(key, place);
             }
