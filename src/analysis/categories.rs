@@ -13,6 +13,7 @@ use parking_lot::RwLock;
 
 use crate::analysis::categories::rules::{Name, Origin, Rule};
 use crate::analysis::kernel_names::mangled_base;
+use crate::text::fnv::fnv1a;
 
 pub use crate::analysis::categories::rules::CategoryError;
 
@@ -117,10 +118,8 @@ impl Categories {
 
 /// FNV-1a over the texts, each closed by a byte that UTF-8 never contains.
 fn hash_texts(texts: &[&str]) -> u64 {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xff]));
-    bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+    let bytes: Vec<u8> = texts.iter().flat_map(|text| text.bytes().chain([0xff])).collect();
+    fnv1a(&bytes)
 }
 
 #[cfg(test)]
