@@ -7,10 +7,13 @@ mod rules;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use crate::analysis::categories::rules::{Name, Origin, Rule};
 use crate::analysis::kernel_names::mangled_base;
+use crate::text::fnv::fnv1a;
 
 pub use crate::analysis::categories::rules::CategoryError;
 
@@ -71,11 +74,11 @@ impl Categories {
     #[must_use]
     pub fn category(&self, base: &str, full: &str) -> &str {
         let key = format!("{base}\0{full}");
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
+        let known = self.known.read().get(&key).copied();
         let place = known.unwrap_or_else(|| {
             let forms = [mangled_base(base), Some(base), (full != base).then_some(full)];
             let place = forms.into_iter().flatten().find_map(|form| self.decide(form));
-            let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.known.write();
             if known.len() < MOST_KNOWN {
                 known.insert(key, place);
             }
@@ -115,10 +118,8 @@ impl Categories {
 
 /// FNV-1a over the texts, each closed by a byte that UTF-8 never contains.
 fn hash_texts(texts: &[&str]) -> u64 {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0xff]));
-    bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME))
+    let bytes: Vec<u8> = texts.iter().flat_map(|text| text.bytes().chain([0xff])).collect();
+    fnv1a(&bytes)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! What derived tables of a process are built from.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
+use parking_lot::Mutex;
 use polars::prelude::*;
 
 use crate::analysis::numbering::by_id::ById;
@@ -91,7 +92,7 @@ impl Frames {
 
 /// What is known, or is found now; others wait until it is.
 fn once<T: Clone>(known: &Mutex<Option<T>>, find: impl FnOnce() -> Result<T>) -> Result<T> {
-    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = known.lock();
     let found = match known.take() {
         Some(found) => found,
         None => find()?,

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
+use parking_lot::Mutex;
 use polars::prelude::{Column, DataFrame, Expr, IdxCa, Scalar, col};
 use rayon::prelude::*;
 
@@ -95,7 +95,7 @@ impl ProcessWriter<'_> {
     /// written, or one is built and written that is derived from those; then its columns are dropped.
     fn write_whole(&self, parts: &mut Vec<Part>) -> Result<()> {
         let checks = Mutex::new(self.trace.checks(self.member));
-        let checks_now = || checks.lock().unwrap_or_else(PoisonError::into_inner);
+        let checks_now = || checks.lock();
         let mut kept = SourceColumns::new(self)?;
         let mut waiting: VecDeque<Work> = VecDeque::new();
         for table in self.tables().filter(|table| table.origin == Origin::Source) {
@@ -119,7 +119,7 @@ impl ProcessWriter<'_> {
         let rest: Vec<Work> = waiting.into();
         let rest = rest.into_par_iter().map(|work| self.work_off(work, &checks)).collect::<Result<Vec<Part>>>()?;
         parts.extend(rest);
-        let mut checks = checks.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut checks = checks.into_inner();
         for table in self.tables().filter(|table| table.origin.is_derived()) {
             if let Some(frame) = self.trace.ready(self.member, table, &all_columns(table))? {
                 let frame = frame.collect().with_context(|| format!("cannot read the rows of {}", table.name))?;
@@ -138,7 +138,7 @@ impl ProcessWriter<'_> {
                 let seen = frame.clone();
                 let check = || {
                     let found = Checks::of_rows(&self.member.process, table.name, &seen)?;
-                    let mut checks = checks.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut checks = checks.lock();
                     checks.absorb(found);
                     checks.put(table.name, &seen)
                 };

@@ -1,7 +1,8 @@
 //! A trace and what can be asked of it.
 
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
+use parking_lot::Mutex;
 use polars::prelude::{DataFrame, LazyFrame};
 
 use super::error::Error;
@@ -188,7 +189,7 @@ impl Trace {
     /// The trace with the filters resolved.
     pub(super) fn filtered(&self) -> Result<&trace::Trace, Error> {
         let select = || {
-            let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let opened = self.opened.lock().take();
             let opened =
                 opened.ok_or_else(|| Error::Failed("the trace is lost after a failure; open it again".into()))?;
             Ok(opened.select(self.filters.clone())?)

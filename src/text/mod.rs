@@ -1,6 +1,7 @@
 //! Names and messages: what users read and type.
 
 pub mod causes;
+pub mod fnv;
 pub mod hidden;
 pub mod natural_order;
 pub mod similar;

@@ -1,9 +1,10 @@
 //! Reads the source tables of a process, builds its derived tables from them and looks at both, several at the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Result, ensure};
+use parking_lot::Mutex;
 use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult};
 
 use super::consumer::TableConsumer;
@@ -110,7 +111,7 @@ impl Derivation<'_> {
             &kinds,
             |_| 0,
             |step| match step {
-                Step::Read => work.read_all(&mut *read.lock().unwrap_or_else(PoisonError::into_inner)),
+                Step::Read => work.read_all(&mut *read.lock()),
                 Step::Do => work.next().map_or(Ok(()), |task| work.carry_out(task)),
             },
         )?;

@@ -1,7 +1,8 @@
 //! Works on many processes at the same time, within a number and an amount of memory.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 /// Part of an estimate that does not depend on how many rows a process has: what any reading takes.
 pub const READING_BYTES: u64 = 64 << 20;
@@ -67,7 +68,7 @@ impl Jobs {
             while let Some((at, item, ticket)) = queue.next(items, &cost) {
                 let result = work(item);
                 let failed = result.is_err();
-                results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+                results.lock().push((at, result));
                 ticket.end(failed);
             }
         };
@@ -78,7 +79,7 @@ impl Jobs {
             }
             run_queue();
         });
-        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut results = results.into_inner();
         results.sort_by_key(|(at, _)| *at);
         results.into_iter().map(|(_, result)| result).collect()
     }
@@ -100,7 +101,7 @@ struct Queue {
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// The next item, when there is room for it; `None` when there is none left.
@@ -119,7 +120,7 @@ impl Queue {
                 state.bytes = state.bytes.saturating_add(bytes);
                 return Some((at, item, Ticket { queue: self, bytes, failed: true }));
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Tables built over all processes at once, kept from the first time they are requested.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::DataFrame;
 
 /// Rows of a table by process.
@@ -24,10 +24,10 @@ impl JointTables {
     /// of these on the way.
     pub fn request_joint(&self, table: &'static str, wanted: &Columns) {
         let is_built = {
-            let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+            let built = self.built.lock();
             built.get(table).is_some_and(|(known, _)| known.is_superset(wanted))
         };
-        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut expected = self.expected.lock();
         if !is_built && expected.get(table).is_none_or(|(known, _)| !known.is_superset(wanted)) {
             expected.insert(table, (wanted.clone(), ByProcess::new()));
         }
@@ -35,14 +35,14 @@ impl JointTables {
 
     /// The tables that are expected, with their columns, and of which nothing is there of a process.
     pub fn expected(&self, process: i64) -> Vec<(&'static str, Columns)> {
-        let expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        let expected = self.expected.lock();
         let missing = expected.iter().filter(|(_, (_, parts))| !parts.contains_key(&process));
         missing.map(|(table, (columns, _))| (*table, columns.clone())).collect()
     }
 
     /// Keeps what counts of a process for columns of a table.
     pub fn keep(&self, table: &'static str, columns: &Columns, process: i64, part: DataFrame) {
-        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut expected = self.expected.lock();
         if let Some((_, parts)) = expected.get_mut(table).filter(|(known, _)| known == columns) {
             parts.insert(process, part);
         }
@@ -50,7 +50,7 @@ impl JointTables {
 
     /// What was kept of a process for just these columns; it is dropped.
     pub fn take(&self, table: &str, wanted: &Columns, process: i64) -> Option<DataFrame> {
-        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut expected = self.expected.lock();
         expected.get_mut(table).filter(|(known, _)| known == wanted)?.1.remove(&process)
     }
 
@@ -63,7 +63,7 @@ impl JointTables {
         process: i64,
         build: impl FnOnce(&Columns) -> Result<ByProcess>,
     ) -> Result<Option<DataFrame>> {
-        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut built = self.built.lock();
         let mut columns = wanted.clone();
         if let Some((known, rows)) = built.get(table) {
             if known.is_superset(wanted) {
@@ -75,7 +75,7 @@ impl JointTables {
         let own = rows.get(&process).cloned();
         built.insert(table, (columns, rows));
         // Nobody waits for what counts of a process any more.
-        self.expected.lock().unwrap_or_else(PoisonError::into_inner).remove(table);
+        self.expected.lock().remove(table);
         Ok(own)
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Result;
+use parking_lot::Mutex;
 
 use super::jobs::{Jobs, READING_BYTES};
 use super::joint_tables::JointTables;
@@ -255,12 +256,12 @@ impl Trace {
 
     /// What could not be read so far, in a fixed order.
     pub fn damage(&self) -> Vec<Damage> {
-        self.damage.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.damage.lock().iter().cloned().collect()
     }
 
     /// Adds a part that could not be read.
     pub fn report_damage(&self, damage: impl IntoIterator<Item = Damage>) {
-        self.damage.lock().unwrap_or_else(PoisonError::into_inner).extend(damage);
+        self.damage.lock().extend(damage);
     }
 
     /// Looks through all that is stored for content that cannot be read, reports it and shows whether there is any; it is left out

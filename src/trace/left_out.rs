@@ -1,9 +1,9 @@
 //! Rows that answers leave out because their times are invalid.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::{DslPlan, LazyFrame, col};
 
 use super::lazy_trace::{Trace, TraceProcess};
@@ -42,12 +42,12 @@ impl Counted {
         let Ok(valid) = df.column(VALID).and_then(|column| column.bool()) else { return };
         let all = df.height() as u64;
         let invalid = all.saturating_sub(u64::from(valid.sum().unwrap_or(0)));
-        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = self.0.lock();
         counted.insert((member.process.process, table.name), LeftOut { invalid, all });
     }
 
     fn get(&self, member: &TraceProcess, table: &'static Table) -> Option<LeftOut> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&(member.process.process, table.name)).copied()
+        self.0.lock().get(&(member.process.process, table.name)).copied()
     }
 }
 

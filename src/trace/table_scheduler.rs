@@ -1,7 +1,8 @@
 //! How far the tables of a process are, for workers that read, build and look at them side by side.
 
 use std::collections::BTreeSet;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::columns::requests::ProcessTables;
 
@@ -42,7 +43,7 @@ impl TableScheduler {
 
     /// The state, which nobody else sees or changes meanwhile.
     pub fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Records that a table is there, whether it is needed or not.
@@ -62,7 +63,7 @@ impl TableScheduler {
             if let Some(at) = state.left.iter().position(is_ready) {
                 return Some(state.left.remove(at));
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
     }
 
@@ -73,7 +74,7 @@ impl TableScheduler {
 
     /// The tables that are left.
     pub fn into_tables(self) -> ProcessTables {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).tables
+        self.state.into_inner().tables
     }
 }
 

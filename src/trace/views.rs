@@ -1,9 +1,9 @@
 //! Views of a run: all of it, and the part that repeats evenly.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::DataFrame;
 
 use super::consumer::TableConsumer;
@@ -49,20 +49,20 @@ impl SteadyParts {
 
     /// Whether any process has a steady part that shows more than all of its run.
     pub fn has_more(&self) -> bool {
-        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let parts = self.parts.lock();
         parts.values().any(|part| !part.is_all)
     }
 
     /// The processes that consumers did not get, as their steady part is all of their run: if that is true of every process,
     /// nobody needs the results. Otherwise the consumers need these processes now.
     pub fn take_deferred(&self) -> BTreeSet<i64> {
-        let deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        let deferred = self.deferred.lock().take().unwrap_or_default();
         if self.has_more() { deferred } else { BTreeSet::new() }
     }
 
     /// Whether a process can wait: reading its few rows again costs less than consumers that may work in vain.
     fn is_deferred(&self, member: &TraceProcess) -> bool {
-        let mut deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut deferred = self.deferred.lock();
         let Some(deferred) = deferred.as_mut() else { return !self.has_more() };
         let has_few_rows = is_on(Optimization::Deferred) && member.has_few_rows();
         if has_few_rows {
@@ -92,7 +92,7 @@ impl SteadyParts {
 
     fn part(&self, member: &TraceProcess, tables: &ProcessTables) -> Result<SteadyPart> {
         let process = member.process.process;
-        if let Some(known) = self.parts.lock().unwrap_or_else(PoisonError::into_inner).get(&process) {
+        if let Some(known) = self.parts.lock().get(&process) {
             return Ok(known.clone());
         }
         let parts = tables.get(PARTS.0).cloned().map_or_else(|| Ok(DataFrame::default()), |parts| parts.collect())?;
@@ -105,7 +105,7 @@ impl SteadyParts {
             || -> Result<bool> { Ok(parts.column("iterations")?.i64()?.iter().any(|count| count > Some(0))) };
         let is_all = parts.height() == 0 || parts.height() == 1 && !has_iterations()?;
         let part = SteadyPart { resolved, is_all };
-        self.parts.lock().unwrap_or_else(PoisonError::into_inner).insert(process, part.clone());
+        self.parts.lock().insert(process, part.clone());
         Ok(part)
     }
 }

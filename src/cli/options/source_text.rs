@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 
 use clap::{ArgMatches, Args, Command};
+use parking_lot::Mutex;
 use polars::prelude::{DataFrame, DataType, IntoColumn, IntoSeries, NewChunkedArray, StringChunked};
 
 use super::global::GlobalArguments;
@@ -78,7 +78,7 @@ impl SourceLines {
     pub fn add_to(&self, mut answer: Answer) -> anyhow::Result<Answer> {
         let Some(tree) = &self.0 else { return Ok(answer) };
         let Some(places) = places(&answer.frame)? else { return Ok(answer) };
-        let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tree = tree.lock();
         let mut known: BTreeMap<&(String, i64), Option<String>> = BTreeMap::new();
         let texts: Vec<Option<String>> = places
             .iter()

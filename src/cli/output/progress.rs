@@ -2,12 +2,13 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use parking_lot::Mutex;
 
 use super::messages::print_note;
 use crate::cli::options::global::GlobalArguments;
@@ -107,7 +108,7 @@ impl ReadingProgress {
 
 impl ReadingObserver for ReadingProgress {
     fn begin(&self, of: &'static str, steps: usize) -> bool {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown.lock();
         let is_first = shown.is_none();
         if is_first {
             *shown = Some(Progress::of_steps(of, steps as u64, &self.global));
@@ -116,13 +117,13 @@ impl ReadingObserver for ReadingProgress {
     }
 
     fn done(&self) {
-        if let Some(progress) = self.shown.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        if let Some(progress) = self.shown.lock().as_ref() {
             progress.bar.inc(1);
         }
     }
 
     fn end(&self) {
-        if let Some(progress) = self.shown.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(progress) = self.shown.lock().take() {
             progress.finish();
         }
     }

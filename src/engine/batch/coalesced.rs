@@ -1,9 +1,9 @@
 //! Segments of which only counts in which interval they lie, kept small until the intervals are known.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::{Column, DataFrame, DataType, PolarsResult, df};
 
 use crate::columns::frames::collected;
@@ -98,7 +98,7 @@ impl CoalescedSegments {
     fn see(&self, member: &TraceProcess, tables: &ProcessTables) -> Result<()> {
         let Some(segments) = tables.get(GPU_SEGMENTS) else { return Ok(()) };
         let runs = runs_of(&collected(segments)?)?;
-        self.processes.lock().unwrap_or_else(PoisonError::into_inner).insert(member.process.process, runs);
+        self.processes.lock().insert(member.process.process, runs);
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl CoalescedSegments {
             |name: &str| -> Result<I64Values> { Ok(I64Values::new(grid.column(name)?.cast(&DataType::Int64)?.i64()?)) };
         let (processes, origins, lengths) = (column("process")?, column("origin_ns")?, column("length_ns")?);
         let mut rows = Rows::default();
-        let known = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.processes.lock();
         for ((process, origin_ns), length_ns) in processes.iter().zip(origins.iter()).zip(lengths.iter()) {
             let (Some(process), Some(origin_ns), Some(length_ns)) = (process, origin_ns, length_ns) else { continue };
             anyhow::ensure!(length_ns > 0, "internal: bins of no length");

@@ -1,9 +1,9 @@
 //! Steps of statements that are worked out of a few processes at a time, whose tables are dropped then.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::{DataFrame, LazyFrame};
 use sqlparser::ast::Cte;
 
@@ -102,7 +102,7 @@ impl<'a> Sharing<'a> {
         };
         let tables = trace.tables_of(member, &self.request, tables)?;
         let complete = {
-            let mut block = block.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut block = block.lock();
             block.tables.insert(process, tables);
             block.missing = block.missing.saturating_sub(1);
             (block.missing == 0).then(|| std::mem::take(&mut block.tables))
@@ -152,7 +152,7 @@ impl<'a> Locals<'a> {
                 steps.request.contains_key(name).then(|| ((*name).to_owned(), frame.clone()))
             };
             let rows = rows_of_steps(tables.iter().filter_map(of_statement).collect(), &steps.sql, &steps.names);
-            self.rows.lock().unwrap_or_else(PoisonError::into_inner).insert((*at, number), rows.ok());
+            self.rows.lock().insert((*at, number), rows.ok());
             Ok(())
         };
         let workers = trace.jobs().shared_by(trace.members().len());
@@ -162,7 +162,7 @@ impl<'a> Locals<'a> {
     /// The rows of the steps of each statement in turn; `None` where they could not be worked out.
     pub fn finish(self) -> Vec<Option<Rows>> {
         let mut statements: Vec<Vec<Option<Rows>>> = vec![Vec::new(); self.statements];
-        for ((at, _), rows) in self.rows.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        for ((at, _), rows) in self.rows.into_inner() {
             if let Some(blocks) = statements.get_mut(at) {
                 blocks.push(rows);
             }

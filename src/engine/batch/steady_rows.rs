@@ -1,9 +1,9 @@
 //! Rows of the steady part that statements read as they are.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::LazyFrame;
 
 use crate::columns::requests::{ProcessTables, Request};
@@ -25,14 +25,14 @@ impl SteadyRows {
 
     fn see(&self, trace: &Trace, member: &TraceProcess, request: &Request, tables: &ProcessTables) -> Result<()> {
         let rows = trace.tables_of(member, request, tables)?;
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.0.lock();
         kept.entry(member.process.process).or_default().extend(rows);
         Ok(())
     }
 
     /// The tables over all processes.
     pub fn finish(self, trace: &Trace, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
-        let kept = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.0.into_inner();
         trace.united(request, kept.into_values().collect())
     }
 }

@@ -1,9 +1,9 @@
 //! Segments summed up for statements that need no more.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::LazyFrame;
 
 use super::coalesced::GPU_SEGMENTS;
@@ -71,7 +71,7 @@ impl Sums {
             (Origin::Activities, _) => gpu_times_of_activities(tables, shared)?,
             _ => return Ok(()),
         };
-        self.times.lock().unwrap_or_else(PoisonError::into_inner).insert(member.process.process, times);
+        self.times.lock().insert(member.process.process, times);
         Ok(())
     }
 
@@ -86,9 +86,7 @@ impl Sums {
         let request = Request::from([(GPU_SEGMENTS, self.columns)]);
         let mut frames = match self.origin {
             Origin::Nothing => trace.frames_with_sums(&request)?,
-            Origin::Segments | Origin::Activities => {
-                trace.frames_of_sums(&request, &self.times.into_inner().unwrap_or_else(PoisonError::into_inner))?
-            }
+            Origin::Segments | Origin::Activities => trace.frames_of_sums(&request, &self.times.into_inner())?,
         };
         Ok(frames.remove(GPU_SEGMENTS))
     }

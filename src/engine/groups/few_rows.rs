@@ -1,8 +1,7 @@
 //! Rows of small processes, which are added up together: to plan what is computed of a frame takes longer than to add a few rows.
 
-use std::sync::{Mutex, PoisonError};
-
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::DataFrame;
 
 use super::table_pass::TablePass;
@@ -18,7 +17,7 @@ pub struct FewRows(Mutex<Vec<DataFrame>>);
 impl FewRows {
     /// Keeps a frame; gives all that wait when there are enough rows of them.
     pub fn put(&self, frame: DataFrame) -> Vec<DataFrame> {
-        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.0.lock();
         waiting.push(frame);
         let rows: usize = waiting.iter().map(DataFrame::height).sum();
         if rows < ADDED_TOGETHER && waiting.len() < ADDED_TOGETHER { Vec::new() } else { std::mem::take(&mut waiting) }
@@ -26,7 +25,7 @@ impl FewRows {
 
     /// Adds what still waits.
     pub fn finish(self, pass: &mut TablePass<'_>) -> Result<()> {
-        add(pass, self.0.into_inner().unwrap_or_else(PoisonError::into_inner))
+        add(pass, self.0.into_inner())
     }
 }
 

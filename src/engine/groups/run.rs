@@ -1,9 +1,9 @@
 //! Works out the groupings of a statement over a trace.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
+use parking_lot::Mutex;
 use polars::prelude::{Column, DataFrame, LazyFrame, Scalar};
 
 use super::few_rows::{self, FewRows};
@@ -61,7 +61,7 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
         }
     }
     let all = Mutex::new(first);
-    let absorb = |pass| all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
+    let absorb = |pass| all.lock().absorb(pass);
     let add_piece = |(member, piece): &(&TraceProcess, Box<dyn Piece>)| {
         let mut pass = empty();
         add_pieces(&mut pass, member, piece.as_ref(), &columns)?;
@@ -77,7 +77,7 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
         add_rows(&frame, member, &columns, trace.jobs().shared_by(whole.len()), &few, empty, absorb)
     };
     trace.each(&whole, |member| member.memory_bytes_of(&request), add_whole)?;
-    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut all = all.into_inner();
     few.finish(&mut all)?;
     all.finish()
 }

@@ -1,9 +1,9 @@
 //! Works out the groupings of several statements while the tables of a trace are read for all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result};
+use parking_lot::Mutex;
 use polars::prelude::{DataFrame, LazyFrame};
 use rayon::prelude::*;
 
@@ -44,7 +44,7 @@ impl<'a> RowGroupings<'a> {
     }
 
     fn absorb(&self, pass: TablePass<'a>) {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).absorb(pass);
+        self.all.lock().absorb(pass);
     }
 
     /// Adds the rows of a process whose table is read as a whole.
@@ -142,7 +142,7 @@ impl<'a> Passes<'a> {
     /// The tables of the groupings; of those whose sums are out of range there are none.
     pub fn finish(self) -> Result<Tables<'a>> {
         let finish = |rows: RowGroupings<'a>| {
-            let mut all = rows.all.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let mut all = rows.all.into_inner();
             rows.few.finish(&mut all)?;
             let frames = all.finish()?;
             let kinds = rows.groupings.into_iter().map(kind);

@@ -1,9 +1,10 @@
 //! Hears what a source reports while its tables are read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Result;
+use parking_lot::Mutex;
 
 use crate::columns::requests::Request;
 use crate::schema::anomaly::{Anomaly, Damage};
@@ -40,14 +41,14 @@ impl RecordingSource {
 
     /// What was reported so far.
     pub fn report(&self) -> ReadReport {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.report.lock().clone()
     }
 }
 
 impl ProcessReader for RecordingSource {
     fn read(&self, context: &ReadContext<'_>, table: &'static Table, columns: &[&'static Column]) -> Result<Rows> {
         let read = self.inner.read(context, table, columns);
-        let mut report = self.report.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut report = self.report.lock();
         match &read {
             Ok(rows) => {
                 report.damaged |= !rows.damage.is_empty();
@@ -68,7 +69,7 @@ impl ProcessReader for RecordingSource {
         wanted: &BTreeSet<&'static str>,
     ) -> Result<Stored> {
         let stored = self.inner.read_derived(context, table, wanted)?;
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).damaged |= stored.damage.is_some();
+        self.report.lock().damaged |= stored.damage.is_some();
         Ok(stored)
     }
 
@@ -82,7 +83,7 @@ impl ProcessReader for RecordingSource {
 
     fn damage_of_content(&self) -> &[Damage] {
         let damage = self.inner.damage_of_content();
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).damaged |= !damage.is_empty();
+        self.report.lock().damaged |= !damage.is_empty();
         damage
     }
 

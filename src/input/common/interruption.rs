@@ -1,7 +1,8 @@
 //! What is done when a signal ends the program.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 type CleanupAction = Box<dyn FnOnce() + Send>;
 
@@ -16,7 +17,7 @@ pub struct AtInterruption(u64);
 impl AtInterruption {
     /// Requests it.
     pub fn new(act: impl FnOnce() + Send + 'static) -> Self {
-        let mut acts = ACTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut acts = ACTS.lock();
         let number = acts.last_key_value().map_or(0, |(last, _)| last + 1);
         acts.insert(number, Box::new(act));
         Self(number)
@@ -26,13 +27,13 @@ impl AtInterruption {
 impl Drop for AtInterruption {
     /// Waits while the program is being ended, so that nothing of the failures that follow is reported.
     fn drop(&mut self) {
-        ACTS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.0);
+        ACTS.lock().remove(&self.0);
     }
 }
 
 /// Does what was asked for, the last first, and then ends the program: nobody goes on in between.
 pub fn interrupt(end: impl FnOnce()) {
-    let mut acts = ACTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut acts = ACTS.lock();
     while let Some((_, act)) = acts.pop_last() {
         act();
     }

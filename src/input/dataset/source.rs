@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result, bail};
+use parking_lot::{Mutex, MutexGuard};
 use polars::prelude::{
     DataType, Expr, IntoColumn, IntoLazy, IntoSeries, LazyFrame, NULL, NewChunkedArray, PlRefPath, ScanArgsParquet,
     StringChunked, col, lit, when,
@@ -225,7 +226,7 @@ impl DatasetSource {
     }
 
     fn looked_at_now(&self) -> MutexGuard<'_, BTreeMap<&'static str, PartState>> {
-        self.inspected.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inspected.lock()
     }
 
     /// What is wrong with the part of a table, as far as it was looked at.

@@ -1,9 +1,10 @@
 //! What a format of traces is: which content is of it, and how that is opened.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use anyhow::Result;
+use parking_lot::Mutex;
 
 use super::content::Content;
 use super::unread_content::UnreadContent;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::IntoSeries;
 
 use super::database::Database;
@@ -93,7 +93,7 @@ impl<'a> Assembly<'a> {
     ) -> Result<Columns> {
         let columns = database.read_where(base, wanted, condition, self.context.threads)?;
         if let Some(cause) = &columns.damage {
-            self.looked_up.lock().unwrap_or_else(PoisonError::into_inner).insert(base, cause.clone());
+            self.looked_up.lock().insert(base, cause.clone());
         }
         Ok(columns)
     }
@@ -122,7 +122,7 @@ impl<'a> Assembly<'a> {
     pub fn finish(mut self) -> Result<Rows> {
         let of_texts = self.lookups.anomalies();
         self.note_all(of_texts);
-        let looked_up = std::mem::take(&mut self.looked_up).into_inner().unwrap_or_else(PoisonError::into_inner);
+        let looked_up = std::mem::take(&mut self.looked_up).into_inner();
         let of_tracks = self.database.damage_of_tracks().map(|cause| (TRACKS, cause));
         let of_symbols = self.symbols.damage().map(|cause| (SYMBOLS, cause));
         let kept = self.lookups.damage().chain(of_tracks).chain(of_symbols);

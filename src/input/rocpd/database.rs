@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Result;
+use parking_lot::Mutex;
 
 use super::container::Partition;
 use super::dialect::is_track_based;
@@ -54,7 +55,7 @@ impl DatabaseStore {
     /// What is damaged of the pages of a table and, to look `closely`, of its rows.
     pub fn verify(&self, table: &TableShape, closely: bool, threads: usize) -> Option<String> {
         let key = (table.name.clone(), closely);
-        let lock = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.verified.lock();
         if let Some(known) = lock().get(&key) {
             return known.clone();
         }

@@ -4,9 +4,10 @@
 //! their numbers allow, until the events of other processes need the room.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::*;
 use rayon::prelude::*;
 
@@ -167,20 +168,20 @@ pub struct EventCache {
 impl EventCache {
     fn find(&self, database: &Database) -> Events {
         let key = database.key();
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept.lock();
         kept.iter().find(|(known, _)| *known == key).map(|(_, events)| events.clone()).unwrap_or_default()
     }
 
     /// Makes room for the events of others.
     pub fn forget(&self, database: &Database) {
         let key = database.key();
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| *known != key);
+        self.kept.lock().retain(|(known, _)| *known != key);
     }
 
     /// Keeps events instead of those read longest ago, if there is room at all.
     fn keep(&self, database: &Database, events: Events) {
         let key = database.key();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         kept.retain(|(known, _)| *known != key);
         kept.push((key, events));
         let mut room = KEPT_BYTES;

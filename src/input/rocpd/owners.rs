@@ -1,8 +1,9 @@
 //! The regions, kernels and copies that own arguments.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Result;
+use parking_lot::Mutex;
 use polars::prelude::*;
 
 use super::assembly::Assembly;
@@ -24,7 +25,7 @@ pub struct OwnerCache(Mutex<Option<Arc<Owners>>>);
 impl OwnerCache {
     /// Those of `event_ids`, which are those of all arguments; who reads what others counted is the last to need them.
     pub fn owners(&self, assembly: &Assembly<'_>, event_ids: &Int64Chunked, is_counting: bool) -> Result<Arc<Owners>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         let owners = match known.take() {
             Some(owners) => owners,
             None => Arc::new(Owners::collect(assembly, event_ids)?),

@@ -21,6 +21,7 @@ use crate::input::recognition::format::{Opened, ProcessInput};
 use crate::schema::anomaly::{Anomaly, Severity};
 use crate::schema::facts::ProcessFacts;
 use crate::schema::{Column, Table};
+use crate::text::fnv::fnv1a;
 use crate::trace::source::{ProcessReader, ReadContext, RowCount, Rows};
 
 struct CsvSource(Capture);
@@ -89,8 +90,6 @@ fn notes(group: &Group, shared: &Shared) -> Vec<Anomaly> {
 
 /// A hash of how the files start, and of how many rows they have.
 fn content_hash(shared: &Shared) -> u64 {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
     const HEAD_BYTES: u64 = 1 << 16;
     let mut bytes = Vec::new();
     for surveyed in &shared.files {
@@ -102,7 +101,7 @@ fn content_hash(shared: &Shared) -> u64 {
             let _ = file.take(HEAD_BYTES).read_to_end(&mut bytes);
         }
     }
-    bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME))
+    fnv1a(&bytes)
 }
 
 impl ProcessReader for CsvSource {

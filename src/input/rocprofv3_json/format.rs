@@ -1,7 +1,5 @@
 //! Which files are rocprofv3 JSON.
 
-use std::sync::PoisonError;
-
 use super::source::find;
 use crate::input::recognition::content::Content;
 use crate::input::recognition::format::{Format, Recognized};
@@ -14,7 +12,7 @@ impl Format for RocprofJson {
     fn recognize(&self, content: &mut Content) -> Option<Recognized> {
         let Content::Head(Head::RocprofJson | Head::PcSamples) = content else { return None };
         Some(Recognized::capture(|opening| {
-            let spools = || opening.shared.spools.lock().unwrap_or_else(PoisonError::into_inner);
+            let spools = || opening.shared.spools.lock();
             let mut spool = spools().pop().unwrap_or_default();
             let opened = find(opening.path, opening.shown, opening.name, &mut spool, opening.ahead);
             spools().push(spool);

@@ -11,6 +11,7 @@ use super::parsing::values::{AgentRecord, Int, Text, or_default};
 use super::structure::roles::COUNTERS;
 use crate::input::common::{agent_details, detail};
 use crate::schema::facts::{AgentFacts, ProcessFacts};
+use crate::text::fnv::fnv1a;
 
 /// `metadata` of a process. The recorded configuration and environment are skipped.
 #[derive(Debug, Default, Deserialize)]
@@ -81,8 +82,6 @@ pub fn facts(
 /// A hash of how many records and bytes every section has, and of the bytes at both ends of each: captures without
 /// metadata can have the same sizes.
 fn content_hash(capture: &Capture) -> Result<String> {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
     const LONGEST: u64 = 1 << 14;
     let mut bytes = Vec::new();
     for section in &capture.process.sections {
@@ -93,7 +92,7 @@ fn content_hash(capture: &Capture) -> Result<String> {
         bytes.extend(section.rows.to_le_bytes());
         bytes.extend(section.end.saturating_sub(section.start).to_le_bytes());
     }
-    let hash = bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
+    let hash = fnv1a(&bytes);
     Ok(format!("{hash:016x}"))
 }
 

@@ -8,6 +8,7 @@ use rusqlite::{Connection, Row};
 use super::container::Container;
 use super::kinds::{OpKind, op_kind};
 use crate::input::common::sqlite::{DatabaseFile, exists, open, quoted};
+use crate::text::fnv::fnv1a;
 
 /// The call that a tracer on rocprofiler-sdk records of its own work.
 const SDK_CALL: &str = "RocprofDataSource::buffer_callback";
@@ -108,8 +109,6 @@ pub fn holds_nothing(file: &DatabaseFile) -> bool {
 
 /// A hash of what tells one file from another: the version, and the first and last rows of calls and operations.
 pub fn content_hash(connection: &Connection, container: &Container) -> String {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
     let mut bytes: Vec<u8> = container.schema_version.clone().unwrap_or_default().into_bytes();
     for base in ["api", "op"] {
         if let Some(table) = container.table(base) {
@@ -119,6 +118,5 @@ pub fn content_hash(connection: &Connection, container: &Container) -> String {
             });
         }
     }
-    let hash = bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME));
-    format!("{hash:016x}")
+    format!("{:016x}", fnv1a(&bytes))
 }

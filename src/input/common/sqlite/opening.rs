@@ -3,9 +3,10 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use anyhow::{Context, Result};
+use parking_lot::Mutex;
 use regex::{Captures, Regex};
 use rusqlite::Connection;
 
@@ -92,7 +93,7 @@ impl OpeningDatabase {
     /// # Errors
     /// When they cannot be read.
     pub fn shape(&self, name: &str, declaration: &str) -> Result<TableShape> {
-        let lock = || SHAPES.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || SHAPES.lock();
         if let Some(known) = lock().get(declaration) {
             return Ok(TableShape { name: name.to_owned(), ..known.clone() });
         }
@@ -143,11 +144,11 @@ struct AcceptedSchemas(Mutex<BTreeSet<String>>);
 
 impl AcceptedSchemas {
     fn knows(&self, key: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
+        self.0.lock().contains(key)
     }
 
     fn add(&self, key: String) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if known.len() < MOST_KNOWN {
             known.insert(key);
         }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use memmap2::{Mmap, UncheckedAdvice};
+use parking_lot::Mutex;
 use polars::prelude::{Float64Chunked, Int64Chunked, PlSmallStr};
 use rayon::prelude::*;
 
@@ -169,7 +170,7 @@ impl PageFile {
         stored(selection).ok()?;
         let pages = Pages::new(&self.map).ok()?;
         let root = *self.roots.get(&selection.table.name)?;
-        let known = self.scans.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
+        let known = self.scans.lock().get(&root).cloned();
         if let Some(known) = known {
             return known.lost.is_empty().then(|| known.rows() > 0);
         }
@@ -240,7 +241,7 @@ impl PageFile {
     /// The leaves of a table.
     fn scan(&self, pages: Pages<'_>, selection: Selection<'_>, threads: usize) -> Result<Arc<Scan>> {
         let root = self.roots.get(&selection.table.name).copied().context("the table is not known")?;
-        let known = self.scans.lock().unwrap_or_else(PoisonError::into_inner).get(&root).cloned();
+        let known = self.scans.lock().get(&root).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
@@ -253,7 +254,7 @@ impl PageFile {
             lost.extend(measure(pages, &mut leaves));
         }
         let scan = Arc::new(Scan { leaves, lost });
-        self.scans.lock().unwrap_or_else(PoisonError::into_inner).insert(root, Arc::clone(&scan));
+        self.scans.lock().insert(root, Arc::clone(&scan));
         Ok(scan)
     }
 }

@@ -1,7 +1,8 @@
 //! Columns that were read while the file was looked through for its sections, so that it is not read again for them.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::index::Part;
 use crate::input::rocprofv3_json::template::Packed;
@@ -51,14 +52,14 @@ pub struct Gathered(Mutex<BTreeMap<u64, RecordBatch>>);
 impl Gathered {
     /// Keeps an interval that starts at `offset`.
     pub fn add(&self, offset: u64, stretch: RecordBatch) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(offset, stretch);
+        self.0.lock().insert(offset, stretch);
     }
 
     /// The columns of the first of some parts and those behind it that were gathered together, if they were gathered for
     /// the same records, and the number of these parts.
     pub fn take(&self, parts: &[Part], section: &str, names: &[&str], keep: Keep) -> Option<(Vec<Packed>, usize)> {
         let start = parts.first()?.start;
-        let mut stretches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stretches = self.0.lock();
         let stretch = stretches.get(&start)?;
         let rows = parts.iter().scan(0_u64, |rows, part| {
             *rows += part.rows;
