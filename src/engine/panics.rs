@@ -92,7 +92,7 @@ mod tests {
         panic::set_hook(Box::new(move |info| {
             let name = thread::current().name().unwrap_or_default().to_owned();
             if name.starts_with(begin) {
-                list.lock().unwrap().push(name);
+                list.lock().push(name);
             } else {
                 previous(info);
             }
@@ -120,7 +120,7 @@ mod tests {
             assert!(with_silent_panics(|| fail("an error")).is_err());
             fail("no error");
         }));
-        assert_eq!(*recorded.lock().unwrap(), ["panics-test-other", "panics-test-after"]);
+        assert_eq!(*recorded.lock(), ["panics-test-other", "panics-test-after"]);
     }
 
     #[test]

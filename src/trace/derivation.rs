@@ -342,13 +342,13 @@ mod tests {
             let seen = Mutex::new(Vec::new());
             let look = |look: &TableConsumer<'_>, tables: &ProcessTables, _: &derive::Shared| {
                 assert!(look.request.keys().eq(tables.keys()));
-                seen.lock().unwrap().push(tables.len());
+                seen.lock().push(tables.len());
                 Ok(())
             };
             let (tables, late) = build_and_look(workers, &[], &consumers, |_| Ok(rows()), derive, look).unwrap();
             // The last one waits for what nobody here makes, and so do the kernels.
             assert_eq!((tables.keys().copied().collect::<Vec<_>>(), late), (vec!["kernels"], vec![2]));
-            let mut seen = seen.into_inner().unwrap();
+            let mut seen = seen.into_inner();
             seen.sort_unstable();
             assert_eq!(seen, [1, 2]);
             let kept = ["iterations", "regions"];

@@ -81,7 +81,7 @@ impl Progress {
 
     /// Ends the report.
     pub fn finish(&self) {
-        let reporter = self.reporter.lock().ok().and_then(|mut reporter| reporter.take());
+        let reporter = self.reporter.lock().take();
         if let Some((sender, thread)) = reporter {
             drop(sender);
             // A reporter that failed has nothing more to say.

@@ -274,7 +274,7 @@ mod tests {
             let last_ns = whole.column("end_ns").unwrap().i64().unwrap().iter().flatten().max().unwrap();
             let (origin_ns, length_ns) = (start_ns - lead_ns, length.max((last_ns - start_ns) / 50));
             let merged = CoalescedSegments::default();
-            merged.processes.lock().unwrap().insert(7, runs_of(&whole).unwrap());
+            merged.processes.lock().insert(7, runs_of(&whole).unwrap());
             let grid = df!("process" => [7_i64], "origin_ns" => [origin_ns], "length_ns" => [length_ns]).unwrap();
             let rows = merged.by_grid(&grid).unwrap();
             prop_assert_eq!(times(&rows, origin_ns, length_ns), times(&whole, origin_ns, length_ns));

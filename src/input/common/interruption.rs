@@ -49,9 +49,9 @@ mod tests {
         let kept = AtInterruption::new(|| {});
         let dropped = AtInterruption::new(|| {});
         let number = dropped.0;
-        assert!(ACTS.lock().unwrap().contains_key(&number));
+        assert!(ACTS.lock().contains_key(&number));
         drop(dropped);
-        let acts = ACTS.lock().unwrap();
+        let acts = ACTS.lock();
         assert!(acts.contains_key(&kept.0) && (!acts.contains_key(&number) || number < kept.0));
     }
 }
