@@ -34,7 +34,7 @@ pub struct Cache {
 
 /// A file, or the files of a capture, that the cache has not.
 #[derive(Clone, Debug)]
-pub struct Miss {
+pub(crate) struct Miss {
     /// Path as given or found.
     pub shown: String,
     /// How many processes are in it.
@@ -47,7 +47,7 @@ pub struct Miss {
 
 /// A process in an entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct CachedProcess {
+pub(crate) struct CachedProcess {
     /// Where its tables are.
     pub stored: StoredProcess,
     /// What was odd about the rows of its tables.
@@ -56,7 +56,7 @@ pub struct CachedProcess {
 
 /// What is in an entry.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The processes in the order in which the reader gives them.
     pub processes: Vec<CachedProcess>,
     /// Anomalies of the file as a whole.
@@ -106,7 +106,7 @@ fn found(entry: &Path, process: CachedProcess) -> ProcessInput {
 }
 
 /// Reads the tables of a process from an entry.
-pub fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn ProcessReader> {
+pub(crate) fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn ProcessReader> {
     let anomalies = process
         .anomalies
         .into_iter()
@@ -119,7 +119,7 @@ pub fn cached_source(entry: &Path, process: CachedProcess) -> Arc<dyn ProcessRea
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn describe_entry(directory: &Path, entry: &Entry) -> Result<()> {
+pub(crate) fn describe_entry(directory: &Path, entry: &Entry) -> Result<()> {
     let path = directory.join(ENTRY);
     fs::write(&path, serde_json::to_string(entry)?).with_context(|| format!("cannot write {}", path.display()))
 }

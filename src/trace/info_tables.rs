@@ -12,7 +12,7 @@ use crate::schema::process::Process;
 ///
 /// # Errors
 /// When polars cannot build a column.
-pub fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
+pub(crate) fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
     match table {
         "processes" => Ok(Some(processes(process)?)),
         "agents" => Ok(Some(agents(process)?)),
@@ -21,7 +21,7 @@ pub fn from_facts(table: &str, process: &Process) -> Result<Option<DataFrame>> {
 }
 
 /// Whether a table is one of those.
-pub fn is_from_facts(table: &str) -> bool {
+pub(crate) fn is_from_facts(table: &str) -> bool {
     matches!(table, "processes" | "agents") || derive::from_facts(table).is_some()
 }
 

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// Part of an estimate that does not depend on how many rows a process has: what any reading takes.
-pub const READING_BYTES: u64 = 64 << 20;
+pub(crate) const READING_BYTES: u64 = 64 << 20;
 
 /// Stack of a worker: query plans over thousands of parts are walked recursively.
 const STACK_BYTES: usize = 16 << 20;

@@ -18,7 +18,7 @@ pub trait Observer: Send + Sync {
 ///
 /// # Errors
 /// As [`Jobs::run`].
-pub fn watched<T, R, E>(
+pub(crate) fn watched<T, R, E>(
     observer: Option<&dyn Observer>,
     of: &'static str,
     jobs: Jobs,

@@ -39,7 +39,7 @@ const OF_CALL: [&str; 7] = ["region_id", "domain", "name", "tid", "start_ns", "e
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
+pub(crate) fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?.select(OF_CALL)?;
     let calls = region_self_times::by_id(&regions, &(regions.column("valid")?.bool()? & &!no_calls_of(tables)?))?;
 

@@ -47,7 +47,7 @@ fn build(process: &Process, tables: &Frames) -> Result<DataFrame> {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn of_tables(
+pub(crate) fn of_tables(
     process: &Process,
     regions: &DataFrame,
     marks: &DataFrame,

@@ -22,7 +22,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 const PROCESS_RANGE: &str = "roctxProcessRangeA";
 
 /// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) fn needs() -> Needs {
     vec![("regions", vec!["region_id", "name", "tid", "start_ns", "end_ns", "valid"])]
 }
 
@@ -30,7 +30,7 @@ pub fn needs() -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(tables: &Frames) -> Result<DataFrame> {
+pub(crate) fn build(tables: &Frames) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
     let ids = I64Values::new(regions.column("region_id")?.i64()?);
     let starts = I64Values::new(regions.column("start_ns")?.i64()?);
@@ -85,7 +85,7 @@ pub fn build(tables: &Frames) -> Result<DataFrame> {
 ///
 /// # Errors
 /// When they have no ids.
-pub fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> {
+pub(crate) fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> {
     let are_all = chosen.null_count() == 0 && chosen.all();
     let regions = if are_all { regions.clone() } else { regions.filter(chosen)? };
     if I64Values::new(regions.column("region_id")?.i64()?).iter().is_sorted() {
@@ -98,7 +98,7 @@ pub fn by_id(regions: &DataFrame, chosen: &BooleanChunked) -> Result<DataFrame> 
 ///
 /// # Errors
 /// When a column is missing or has another type.
-pub fn of_calls(of_all: &DataFrame, calls: &DataFrame) -> Result<Column> {
+pub(crate) fn of_calls(of_all: &DataFrame, calls: &DataFrame) -> Result<Column> {
     if of_all.height() == calls.height() {
         return Ok(of_all.column("self_ns")?.clone());
     }

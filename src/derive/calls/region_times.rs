@@ -28,7 +28,7 @@ fn needs() -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
+pub(crate) fn build(tables: &Frames, self_times: &DataFrame) -> Result<DataFrame> {
     let regions = needed(tables, "regions")?;
     let valid = region_self_times::by_id(regions, regions.column("valid")?.bool()?)?;
     let self_ns = region_self_times::of_calls(self_times, &valid)?;

@@ -21,7 +21,7 @@ use crate::derive::launching::kernel_order::KernelOrder;
 ///
 /// # Errors
 /// When a column is missing or has another type.
-pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<ActivityInterval>> {
+pub(crate) fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<ActivityInterval>> {
     let mut activities = Vec::with_capacity(kernels.height().saturating_add(copies.height()));
     add_kernels(kernels, &mut activities)?;
     add_copies(copies, &mut activities)?;
@@ -32,7 +32,7 @@ pub fn of_tables(kernels: &DataFrame, copies: &DataFrame) -> Result<Vec<Activity
 ///
 /// # Errors
 /// When a column is missing or has another type.
-pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> Result<Vec<GpuTime>> {
+pub(crate) fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> Result<Vec<GpuTime>> {
     let integers = |name: &str| Ok::<_, anyhow::Error>(I64Values::new(kernels.column(name)?.i64()?));
     let (gpus, starts, ends) = (integers("gpu")?, integers("start_ns")?, integers("end_ns")?);
     let valid = BoolValues::new(kernels.column("valid")?.bool()?).are_true();
@@ -54,7 +54,7 @@ pub fn summed(kernels: &DataFrame, copies: &DataFrame, order: &KernelOrder) -> R
 ///
 /// # Errors
 /// When a piece cannot be read, or a column is missing or has another type.
-pub fn summed_in_pieces(kernels: &[Box<dyn Piece>], copies: &DataFrame) -> Result<Option<Vec<GpuTime>>> {
+pub(crate) fn summed_in_pieces(kernels: &[Box<dyn Piece>], copies: &DataFrame) -> Result<Option<Vec<GpuTime>>> {
     let sorted = sorted_copies(copies)?;
     let mut sums = Sums::new(&sorted);
     let mut windows = kernels.chunks(rayon::current_num_threads().max(1));

@@ -9,7 +9,7 @@ use crate::schema::anomaly::{Anomaly, Severity};
 ///
 /// # Errors
 /// When a declared column is missing or has another type.
-pub fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
+pub(crate) fn check(counters: &DataFrame) -> Result<Option<Anomaly>> {
     if counters.height() == 0 {
         return Ok(None);
     }

@@ -49,7 +49,7 @@ impl Tally {
 ///
 /// # Errors
 /// When a declared column is missing or has another type.
-pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> Result<Vec<Anomaly>> {
+pub(crate) fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> Result<Vec<Anomaly>> {
     let mut not_positive =
         Tally::new("zero_timestamp", Severity::Warning, "start is not positive; left out of all statistics");
     let mut reversed =
@@ -97,7 +97,7 @@ pub fn check(table: &'static Table, frame: &DataFrame, facts: &ProcessFacts) -> 
 ///
 /// # Errors
 /// When a declared column is missing or has another type.
-pub fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
+pub(crate) fn check_queues(kernels: &DataFrame) -> Result<Vec<Anomaly>> {
     let mut overlap = Tally::new(
         "queue_overlap",
         Severity::Info,

@@ -11,7 +11,7 @@ use crate::columns::values::{BoolValues, I64Values};
 const LEVELS: [&str; 2] = ["REAL", "VIRTUAL"];
 
 /// An operation that is an allocation or a release, with its row in the table.
-pub struct PairedOperation {
+pub(crate) struct PairedOperation {
     /// Row in `memory_allocations`.
     pub row: u32,
     /// The operation.
@@ -21,7 +21,7 @@ pub struct PairedOperation {
 }
 
 /// All operations of the levels, and the levels of live memory with the row of the operation and the kind of memory.
-pub struct Memory {
+pub(crate) struct Memory {
     /// Operations by level of memory.
     pub levels: Vec<(&'static str, Vec<PairedOperation>, Vec<Level>)>,
 }
@@ -30,7 +30,7 @@ pub struct Memory {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn paired(allocations: &DataFrame) -> Result<Memory> {
+pub(crate) fn paired(allocations: &DataFrame) -> Result<Memory> {
     let valid = BoolValues::new(allocations.column("valid")?.bool()?);
     let (addresses, bytes) = (integers(allocations, "address")?, integers(allocations, "bytes")?);
     let (starts, ends) = (integers(allocations, "start_ns")?, integers(allocations, "end_ns")?);

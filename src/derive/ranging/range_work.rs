@@ -22,7 +22,7 @@ pub(crate) static DECLARATION: DerivedTable = DerivedTable {
 ///
 /// # Errors
 /// When polars cannot build it.
-pub fn table(forest: &RangeForest, tables: &Frames) -> Result<DataFrame> {
+pub(crate) fn table(forest: &RangeForest, tables: &Frames) -> Result<DataFrame> {
     let work = &forest.work;
     let launched = || work.launched.iter();
     let words = |words: &[&str]| words.iter().map(|word| Some((*word).to_owned())).collect::<Vec<_>>();

@@ -30,7 +30,7 @@ const ENOUGH: f64 = 0.7;
 const ALIKE: f64 = 0.98;
 
 /// The source columns that it is built from.
-pub fn needs() -> Needs {
+pub(crate) fn needs() -> Needs {
     vec![(
         "kernels",
         vec![
@@ -53,7 +53,7 @@ pub fn needs() -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn find(tables: &Frames) -> Result<Vec<Iteration>> {
+pub(crate) fn find(tables: &Frames) -> Result<Vec<Iteration>> {
     let kernels = Kernels::from_frame(needed(tables, "kernels")?, &tables.kernel_order()?)?;
     let mut found: Option<LaneRepetitions> = None;
     let mut tried: Vec<u32> = Vec::new();
@@ -74,7 +74,7 @@ pub fn find(tables: &Frames) -> Result<Vec<Iteration>> {
 }
 
 /// How long each takes.
-pub fn durations(iterations: &[Iteration]) -> Vec<i64> {
+pub(crate) fn durations(iterations: &[Iteration]) -> Vec<i64> {
     iterations.iter().map(|one| one.end_ns.saturating_sub(one.start_ns)).collect()
 }
 
@@ -82,7 +82,7 @@ pub fn durations(iterations: &[Iteration]) -> Vec<i64> {
 ///
 /// # Errors
 /// When polars cannot build it.
-pub fn table(iterations: &[Iteration]) -> Result<DataFrame> {
+pub(crate) fn table(iterations: &[Iteration]) -> Result<DataFrame> {
     let durations = durations(iterations);
     let dictionary = Phase::ALL.map(|phase| Some(phase.word().to_owned()));
     let phases = phases(&durations);
@@ -101,7 +101,7 @@ pub fn table(iterations: &[Iteration]) -> Result<DataFrame> {
 }
 
 /// One repetition.
-pub struct Iteration {
+pub(crate) struct Iteration {
     /// Start of its first kernel.
     pub start_ns: i64,
     /// Start of the next, or end of its last kernel.

@@ -59,7 +59,7 @@ fn needs() -> Needs {
 ///
 /// # Errors
 /// When a needed column is missing or has another type.
-pub fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
+pub(crate) fn build(kernels: &DataFrame, works: &[ShapeGroup]) -> Result<DataFrame> {
     let mut slow: Vec<SlowDispatch> = works.par_iter().flat_map_iter(slow_ones).collect();
     slow.sort_unstable_by_key(|slow| slow.row);
 

@@ -23,7 +23,7 @@ use crate::trace::consumer::TableConsumer;
 use crate::trace::views::{SteadyParts, View};
 
 /// A statement, and what its query says of how it may be run.
-pub struct StatementHints<'a> {
+pub(crate) struct StatementHints<'a> {
     /// The statement.
     pub sql: &'a str,
     /// What of the run it is about.
@@ -38,13 +38,13 @@ pub struct StatementHints<'a> {
 
 impl<'a> StatementHints<'a> {
     /// A statement of a query.
-    pub fn new(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
+    pub(crate) fn new(sql: &'a str, query: &'a QueryDeclaration, view: View) -> Self {
         Self { sql, view, is_of_sums: !query.sums.is_empty(), local: &query.local, grid: query.grid.as_deref() }
     }
 }
 
 /// A statement that is run after the trace was read.
-pub struct Statement {
+pub(crate) struct Statement {
     /// What is left of it.
     pub sql: String,
     /// The tables and columns that it reads.
@@ -59,7 +59,7 @@ pub struct Statement {
 }
 
 /// Statements with what they are run over.
-pub struct StatementBatch {
+pub(crate) struct StatementBatch {
     /// The statements in their order; `None` where one had better be run alone.
     pub statements: Vec<Option<Statement>>,
     /// The tables that any of them reads.
@@ -75,7 +75,7 @@ pub struct StatementBatch {
 }
 
 /// A statement taken apart.
-pub struct SplitStatement {
+pub(crate) struct SplitStatement {
     /// Steps that are worked out of some processes at a time.
     pub local: Option<PerProcessSteps>,
     /// What it groups.
@@ -106,7 +106,7 @@ impl StatementBatch {
     ///
     /// # Errors
     /// When a table cannot be read.
-    pub fn read(trace: &Trace, hints: &[StatementHints<'_>]) -> Result<Self> {
+    pub(crate) fn read(trace: &Trace, hints: &[StatementHints<'_>]) -> Result<Self> {
         let statements: Vec<SplitStatement> = hints.par_iter().map(SplitStatement::from_hints).collect();
         let of_view = |view: View| {
             let both = statements.iter().zip(hints);
@@ -171,7 +171,7 @@ impl StatementBatch {
     }
 
     /// The tables of a statement.
-    pub fn frames_of(&self, statement: &Statement) -> BTreeMap<String, LazyFrame> {
+    pub(crate) fn frames_of(&self, statement: &Statement) -> BTreeMap<String, LazyFrame> {
         let (sums, frames) = match statement.view {
             View::WholeRun => (&self.sums, &self.frames),
             View::Steady => (&self.steady.sums, &self.steady.frames),
@@ -191,7 +191,7 @@ impl StatementBatch {
     ///
     /// # Errors
     /// When the step has other columns than it should.
-    pub fn after_step(
+    pub(crate) fn after_step(
         &self,
         statement: &Statement,
         step: &str,

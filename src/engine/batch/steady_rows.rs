@@ -12,11 +12,11 @@ use crate::trace::{Trace, TraceProcess};
 
 /// Tables by process.
 #[derive(Default)]
-pub struct SteadyRows(Mutex<BTreeMap<i64, ProcessTables>>);
+pub(crate) struct SteadyRows(Mutex<BTreeMap<i64, ProcessTables>>);
 
 impl SteadyRows {
     /// Takes the rows of each table as it is there.
-    pub fn consumers<'a>(&'a self, trace: &'a Trace, request: &Request) -> Vec<TableConsumer<'a>> {
+    pub(crate) fn consumers<'a>(&'a self, trace: &'a Trace, request: &Request) -> Vec<TableConsumer<'a>> {
         let of_table = |(name, columns): (&&'static str, _)| {
             let request = Request::from([(*name, Clone::clone(columns))]);
             TableConsumer::new(request.clone(), move |member, tables, _| self.see(trace, member, &request, tables))
@@ -35,7 +35,7 @@ impl SteadyRows {
     ///
     /// # Errors
     /// When polars cannot put them together.
-    pub fn finish(self, trace: &Trace, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
+    pub(crate) fn finish(self, trace: &Trace, request: &Request) -> Result<BTreeMap<&'static str, LazyFrame>> {
         let kept = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         trace.united(request, kept.into_values().collect())
     }

@@ -29,7 +29,7 @@ type Grouped = Vec<(String, DataFrame)>;
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
+pub(crate) fn without_groupings(trace: &Trace, sql: &str) -> Result<Option<(String, Grouped)>> {
     let Some(Recognized { groupings, sql }) = recognize(sql) else { return Ok(None) };
     let mut rest = referenced_columns(&sql);
     for (table, columns) in rest.keys().flat_map(|derived| derive::needs(derived)).collect::<Vec<_>>() {
@@ -86,7 +86,7 @@ fn in_one_pass(trace: &Trace, groupings: &[&Grouping], rest: &Request) -> Result
 }
 
 /// The columns of a table that a pass over it reads.
-pub fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<&'static str> {
+pub(crate) fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<&'static str> {
     let mut columns = pass.columns();
     if columns.iter().all(|name| is_identity(name)) {
         // These two are not read; a column of its own gives a frame its height.
@@ -99,7 +99,7 @@ pub fn columns_to_read(pass: &TablePass<'_>, table: &'static Table) -> BTreeSet<
 ///
 /// # Errors
 /// When they cannot be read.
-pub fn add_pieces(
+pub(crate) fn add_pieces(
     pass: &mut TablePass<'_>,
     member: &TraceProcess,
     piece: &dyn Piece,
@@ -113,7 +113,7 @@ pub fn add_pieces(
 ///
 /// # Errors
 /// When they cannot be read.
-pub fn add_rows<'a>(
+pub(crate) fn add_rows<'a>(
     frame: &LazyFrame,
     member: &TraceProcess,
     columns: &BTreeSet<&'static str>,

@@ -15,7 +15,7 @@ use crate::input::common::{IdIndex, Texts, index_of, remembering};
 use crate::schema::anomaly::Anomaly;
 
 /// Strings, categories and threads of one partition, read when first needed.
-pub struct Lookups {
+pub(crate) struct Lookups {
     strings: OnceLock<TextTable>,
     categories: OnceLock<TextTable>,
     threads: OnceLock<Threads>,
@@ -77,7 +77,7 @@ fn read_texts<'a>(
 
 impl Lookups {
     /// Nothing read yet.
-    pub fn new(events: Arc<EventCache>) -> Self {
+    pub(crate) fn new(events: Arc<EventCache>) -> Self {
         Self {
             strings: OnceLock::new(),
             categories: OnceLock::new(),
@@ -89,14 +89,14 @@ impl Lookups {
     }
 
     /// Takes note of the regions that have a length, as they were read.
-    pub fn see_regions(&self, regions: &Columns) {
+    pub(crate) fn see_regions(&self, regions: &Columns) {
         if regions.left_out == Some(0) && regions.damage.is_none() {
             let _ = self.no_instants.set(());
         }
     }
 
     /// Whether it is known that no region ends when it starts.
-    pub fn have_no_instants(&self) -> bool {
+    pub(crate) fn have_no_instants(&self) -> bool {
         self.no_instants.get().is_some()
     }
 
@@ -104,7 +104,7 @@ impl Lookups {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn strings(&self, database: &Database, threads: usize) -> Result<&Texts> {
+    pub(crate) fn strings(&self, database: &Database, threads: usize) -> Result<&Texts> {
         read_texts(&self.strings, database, STRINGS, "string", threads)
     }
 
@@ -112,7 +112,7 @@ impl Lookups {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn categories(&self, database: &Database, threads: usize) -> Result<&Texts> {
+    pub(crate) fn categories(&self, database: &Database, threads: usize) -> Result<&Texts> {
         if database.partition().table(CATEGORIES).is_none() {
             return self.strings(database, threads);
         }
@@ -120,13 +120,13 @@ impl Lookups {
     }
 
     /// What is odd about the texts that were read so far.
-    pub fn anomalies(&self) -> impl Iterator<Item = Anomaly> {
+    pub(crate) fn anomalies(&self) -> impl Iterator<Item = Anomaly> {
         let read = [self.strings.get(), self.categories.get()].into_iter().flatten();
         read.flat_map(|table| table.anomalies.iter().cloned())
     }
 
     /// What is damaged of the tables that were read so far, by base name: whatever names a row of them may be wrong.
-    pub fn damage(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub(crate) fn damage(&self) -> impl Iterator<Item = (&'static str, &str)> {
         fn of_texts<'a>(base: &'static str, table: &'a OnceLock<TextTable>) -> Option<(&'static str, &'a str)> {
             Some((base, table.get()?.damage.as_deref()?))
         }
@@ -139,7 +139,7 @@ impl Lookups {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn thread_ids(&self, database: &Database, rows: &Int64Chunked) -> Result<Int64Chunked> {
+    pub(crate) fn thread_ids(&self, database: &Database, rows: &Int64Chunked) -> Result<Int64Chunked> {
         let threads = match self.threads.get() {
             Some(threads) => threads,
             None => {

@@ -122,7 +122,7 @@ fn instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<DataFram
 ///
 /// # Errors
 /// When a file cannot be opened.
-pub fn read_instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+pub(crate) fn read_instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let frame = instances(builder, survey)?;
     put_counter_instances(builder, frame)
 }
@@ -131,7 +131,7 @@ pub fn read_instances(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result
 ///
 /// # Errors
 /// When a file cannot be opened.
-pub fn read_counters(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+pub(crate) fn read_counters(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let frame = instances(builder, survey)?;
     put_counters(builder, frame)
 }

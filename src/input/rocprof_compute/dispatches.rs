@@ -24,7 +24,7 @@ fn first_runs(survey: &Survey) -> Vec<&Run> {
 }
 
 /// How many dispatches there are.
-pub fn count(survey: &Survey) -> u64 {
+pub(crate) fn count(survey: &Survey) -> u64 {
     first_runs(survey).len() as u64
 }
 
@@ -32,7 +32,7 @@ pub fn count(survey: &Survey) -> u64 {
 ///
 /// # Errors
 /// When polars cannot build a column.
-pub fn read_kernels(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+pub(crate) fn read_kernels(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     put(builder, survey, &first_runs(survey))
 }
 
@@ -40,7 +40,7 @@ pub fn read_kernels(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<(
 ///
 /// # Errors
 /// When polars cannot build a column.
-pub fn read_counter_dispatches(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+pub(crate) fn read_counter_dispatches(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     let mut runs: Vec<&Run> = survey.runs.iter().collect();
     runs.sort_by_key(|run| (run.pass, run.dispatch));
     let first_pass = builder.context.process.pass;
@@ -94,7 +94,7 @@ fn names(survey: &Survey) -> SymbolNames {
 ///
 /// # Errors
 /// When polars cannot build a column.
-pub fn read_symbols(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
+pub(crate) fn read_symbols(builder: &mut TableBuilder<'_>, survey: &Survey) -> Result<()> {
     builder.set_height(survey.kernels.len());
     let ids = survey.kernels.iter().map(|kernel| kernel.id);
     builder.put("kernel_id", Int64Chunked::from_iter_values("".into(), ids).into_series());

@@ -80,7 +80,7 @@ fn instances(reading: &mut Reading<'_>) -> Result<DataFrame> {
 ///
 /// # Errors
 /// When a file cannot be opened.
-pub fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
     let frame = instances(reading)?;
     put_counter_instances(&mut reading.builder, frame)
 }
@@ -89,7 +89,7 @@ pub fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
 ///
 /// # Errors
 /// When a file cannot be opened.
-pub fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
     let frame = instances(reading)?;
     put_counters(&mut reading.builder, frame)
 }
@@ -98,7 +98,7 @@ pub fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
 ///
 /// # Errors
 /// When a file cannot be opened.
-pub fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
     let plan = Plan { kind: Kind::StreamedCounters, numbers: SAMPLE_NUMBERS, texts: TEXTS, keep: every, mark: nothing };
     let rows = Fields::read(reading, &plan)?;
     reading.builder.set_height(rows.height);

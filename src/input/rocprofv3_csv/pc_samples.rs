@@ -26,7 +26,7 @@ const TEXTS: &[Need] = &[
 ///
 /// # Errors
 /// When a file cannot be opened.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let plan = Plan { kind: Kind::PcSamples, numbers: NUMBERS, texts: TEXTS, keep: every, mark: nothing };
     let rows = Fields::read(reading, &plan)?;
     reading.builder.set_height(rows.height);

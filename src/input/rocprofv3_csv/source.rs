@@ -29,7 +29,7 @@ struct CsvSource(Capture);
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn find(group: &Group) -> Result<Opened> {
+pub(crate) fn find(group: &Group) -> Result<Opened> {
     let survey = Survey::new(group)?;
     let notes = notes(group, &survey.shared);
     let hash = content_hash(&survey.shared);

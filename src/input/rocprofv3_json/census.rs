@@ -21,7 +21,7 @@ const NAMES_THREAD: &str = "roctxNameOsThread";
 
 /// What the records name.
 #[derive(Debug, Default)]
-pub struct Census {
+pub(crate) struct Census {
     /// Threads.
     pub threads: BTreeSet<i64>,
     /// Queues.
@@ -190,7 +190,7 @@ impl Capture {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn census(&self) -> Result<(&Census, &SectionAnomalies)> {
+    pub(crate) fn census(&self) -> Result<(&Census, &SectionAnomalies)> {
         Self::cached(&self.census, |findings| Census::read(self, findings))
     }
 }

@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for Word {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn facts(
+pub(crate) fn facts(
     capture: &Capture,
     source: &str,
     agents: Vec<AgentFacts>,
@@ -115,7 +115,10 @@ impl FromRecord for Agent {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn agents(capture: &Capture, findings: &mut SectionAnomalies) -> Result<(Vec<AgentFacts>, BTreeMap<i64, i64>)> {
+pub(crate) fn agents(
+    capture: &Capture,
+    findings: &mut SectionAnomalies,
+) -> Result<(Vec<AgentFacts>, BTreeMap<i64, i64>)> {
     let mut handles = BTreeMap::new();
     let mut agents: Vec<AgentFacts> = Vec::new();
     let records: Vec<Agent> = capture.gather("agents", findings)?;

@@ -11,7 +11,7 @@ use crate::input::common::Texts;
 use crate::input::common::sqlite::{Condition, integer, text};
 
 /// Texts that may be those of the file.
-pub enum TextLookup<'a> {
+pub(crate) enum TextLookup<'a> {
     /// All of the file.
     Shared(&'a Texts),
     /// Those just read.
@@ -20,7 +20,7 @@ pub enum TextLookup<'a> {
 
 impl TextLookup<'_> {
     /// The texts.
-    pub fn get(&self) -> &Texts {
+    pub(crate) fn get(&self) -> &Texts {
         match self {
             Self::Shared(texts) => texts,
             Self::Own(texts) => texts,
@@ -32,7 +32,7 @@ impl TextLookup<'_> {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<TextLookup<'a>> {
+pub(crate) fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<TextLookup<'a>> {
     if reading.capture.container.args_table() == "string" {
         return Ok(TextLookup::Shared(reading.strings()?));
     }
@@ -44,7 +44,7 @@ pub fn texts_of<'a>(reading: &mut Reading<'a>, condition: &Condition) -> Result<
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let wanted = [integer("args_id"), integer("apiName_id"), integer("domain_id")];
     let calls = reading.read_own(&wanted, Condition::all())?;
     let texts = texts_of(reading, &Condition::all())?;

@@ -37,7 +37,7 @@ const SOURCES: &[(&[&str], &str)] = &[
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let mut wanted: Vec<Wanted> = reading.sources(SOURCES).into_iter().map(integer).collect();
     if reading.wants(NAMES) {
         wanted.extend(KERNEL_ID_SOURCES);
@@ -87,7 +87,7 @@ fn put_names(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn put_call(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
+pub(crate) fn put_call(reading: &mut Reading<'_>, ops: &Ops) -> Result<()> {
     if reading.wants(&["correlation_id"]) {
         reading.put("correlation_id", ops.calls.clone().into_series());
         ops.note_orphans(reading);

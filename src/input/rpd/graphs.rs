@@ -13,7 +13,7 @@ use crate::input::common::sqlite::{Condition, RowTest, integer, listed};
 
 /// Handle of the graph execution, and of the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GraphLaunch {
+pub(crate) struct GraphLaunch {
     /// The graph execution.
     pub graph_exec_id: Option<i64>,
     /// The stream.
@@ -24,7 +24,7 @@ pub struct GraphLaunch {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLaunch>> {
+pub(crate) fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLaunch>> {
     let names = reading.strings_where(|name| name.starts_with("hipGraphLaunch"))?;
     if names.is_empty() {
         return Ok(BTreeMap::new());
@@ -50,7 +50,11 @@ pub fn graph_launches(reading: &mut Reading<'_>) -> Result<BTreeMap<i64, GraphLa
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn put_streams_and_graphs(reading: &mut Reading<'_>, calls: &Int64Chunked, recorded: &[Option<i64>]) -> Result<()> {
+pub(crate) fn put_streams_and_graphs(
+    reading: &mut Reading<'_>,
+    calls: &Int64Chunked,
+    recorded: &[Option<i64>],
+) -> Result<()> {
     if !reading.wants(&["stream_id", "graph_exec_id"]) {
         return Ok(());
     }

@@ -15,7 +15,7 @@ use crate::schema::anomaly::Severity;
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     if !reading.owner.is_main {
         return Ok(());
     }

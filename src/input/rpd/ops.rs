@@ -14,7 +14,7 @@ use crate::trace::source::RowCount;
 const LISTED_KERNELS: usize = 2_000;
 
 /// Operations of one kind.
-pub struct Ops {
+pub(crate) struct Ops {
     /// Their columns.
     pub columns: Columns,
     /// Id of the call behind each, where it was asked for and is known.
@@ -26,7 +26,7 @@ impl Ops {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn read(reading: &mut Reading<'_>, kind: OpKind, wanted: &[Wanted], with_calls: bool) -> Result<Self> {
+    pub(crate) fn read(reading: &mut Reading<'_>, kind: OpKind, wanted: &[Wanted], with_calls: bool) -> Result<Self> {
         let hinted = reading.hinted().and_sql(hinted_kernels(reading, kind));
         let condition = of_kind(reading, kind).and_all(hinted);
         let columns = reading.read("op", wanted, &condition)?;
@@ -56,7 +56,7 @@ impl Ops {
     }
 
     /// Notes operations that nobody launched.
-    pub fn note_orphans(&self, reading: &mut Reading<'_>) {
+    pub(crate) fn note_orphans(&self, reading: &mut Reading<'_>) {
         let ids = self.columns.integers("id");
         let orphans = self.calls.iter().map(|call| call.is_none());
         let (count, first) = crate::input::common::count_first(orphans, &ids);
@@ -69,7 +69,7 @@ impl Ops {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
+pub(crate) fn count(reading: &mut Reading<'_>, kind: OpKind) -> Result<RowCount> {
     if reading.owner.others.is_empty() {
         return reading.count("op", &of_kind(reading, kind));
     }

@@ -10,7 +10,7 @@ use crate::report::document::{Block, Drawn, Section};
 
 /// A section.
 #[derive(Serialize)]
-pub struct SectionView {
+pub(crate) struct SectionView {
     id: String,
     title: String,
     about: Vec<Piece>,
@@ -40,7 +40,7 @@ impl SectionView {
     ///
     /// # Errors
     /// When a chart cannot be drawn.
-    pub fn new(section: &Section) -> Result<Self> {
+    pub(crate) fn new(section: &Section) -> Result<Self> {
         let block = |block: &Block| {
             Ok(match block {
                 Block::Chart(drawn) => BlockView::Chart(chart(drawn)?),
@@ -57,7 +57,7 @@ impl SectionView {
     }
 
     /// Its tables.
-    pub fn tables(&self) -> impl Iterator<Item = &TableView> {
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &TableView> {
         self.blocks.iter().filter_map(|block| match block {
             BlockView::Table(table) => Some(&**table),
             _ => None,

@@ -23,7 +23,7 @@ const LONGEST: usize = 400;
 
 /// A table.
 #[derive(Serialize)]
-pub struct TableView {
+pub(crate) struct TableView {
     id: String,
     title: String,
     about: Vec<Piece>,
@@ -69,7 +69,7 @@ struct CellView {
 
 impl TableView {
     /// A table of a section.
-    pub fn of_table(table: &Table) -> Self {
+    pub(crate) fn of_table(table: &Table) -> Self {
         let keys = table.row_keys().iter().map(|key| anchor(&table.id, key)).collect();
         Self {
             about: pieces_of(&table.about),
@@ -80,7 +80,7 @@ impl TableView {
     }
 
     /// Rows that show a finding.
-    pub fn of_evidence(evidence: &Evidence, id: String) -> Self {
+    pub(crate) fn of_evidence(evidence: &Evidence, id: String) -> Self {
         Self {
             others: evidence.rows.saturating_sub(evidence.frame.height()),
             ..Self::from_frame(id, &evidence.title, &evidence.frame, &evidence.columns, Vec::new())
@@ -89,24 +89,24 @@ impl TableView {
     }
 
     /// What its columns mean, for the glossary.
-    pub fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
         self.columns.iter().map(|column| (column.name.as_str(), column.doc.as_str()))
     }
 
     /// Its names that are cut, in full.
-    pub fn long_names(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn long_names(&self) -> impl Iterator<Item = String> {
         let cells = self.rows.iter().flat_map(|row| &row.cells);
         let long = |cell: &CellView| Some(format!("{}{}", cell.text, cell.tail.as_ref()?));
         cells.filter_map(move |cell| cell.whole.clone().or_else(|| long(cell)))
     }
 
     /// Its names that are cut for good where they are shown.
-    pub fn cut_names(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn cut_names(&self) -> impl Iterator<Item = String> {
         self.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| cell.whole.clone())
     }
 
     /// Its heading and id.
-    pub fn title(&self) -> (&str, &str) {
+    pub(crate) fn title(&self) -> (&str, &str) {
         (&self.title, &self.id)
     }
 
@@ -203,7 +203,7 @@ fn cells(column: &Column, declared: &OutputColumn, display: &Display) -> Vec<Cel
 }
 
 /// A long text in two: the end is always seen. Of a text that is longer than any name the middle is left out.
-pub fn halves(text: String) -> (String, Option<String>) {
+pub(crate) fn halves(text: String) -> (String, Option<String>) {
     let text = capped(text);
     let count = text.chars().count();
     if count <= LONG {
@@ -214,12 +214,12 @@ pub fn halves(text: String) -> (String, Option<String>) {
 }
 
 /// A text without the middle of what is longer than any name.
-pub fn capped(text: String) -> String {
+pub(crate) fn capped(text: String) -> String {
     if text.chars().nth(LONGEST).is_some() { shortened(&text, LONGEST) } else { text }
 }
 
 /// A number with commas between thousands.
-pub fn grouped(number: &str) -> String {
+pub(crate) fn grouped(number: &str) -> String {
     let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("-", digits));
     let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, fraction)| (whole, Some(fraction)));
     if whole.len() <= 4 || !whole.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -46,7 +46,7 @@ impl Resolved {
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn resolve(choice: &Filters, whole: &UnfilteredTables<'_>) -> Result<Resolved> {
+pub(crate) fn resolve(choice: &Filters, whole: &UnfilteredTables<'_>) -> Result<Resolved> {
     let mut resolved = Resolved::default();
     if let Some(window) = &choice.window {
         let span = if window.is_relative() { span(whole)? } else { None };
@@ -115,7 +115,7 @@ fn span(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
 }
 
 /// What the window of the steady part is told from.
-pub const PARTS: (&str, &[&str]) = ("run_parts", &["kind", "start_ns", "end_ns", "iterations"]);
+pub(crate) const PARTS: (&str, &[&str]) = ("run_parts", &["kind", "start_ns", "end_ns", "iterations"]);
 
 /// The part of a run that repeats evenly, or works densely where nothing repeats.
 fn steady_part(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
@@ -127,7 +127,7 @@ fn steady_part(whole: &UnfilteredTables<'_>) -> Result<Option<WindowSpan>> {
 ///
 /// # Errors
 /// When a column is missing or has another type.
-pub fn steady_part_of(parts: &DataFrame) -> Result<Option<WindowSpan>> {
+pub(crate) fn steady_part_of(parts: &DataFrame) -> Result<Option<WindowSpan>> {
     let kinds = parts.column("kind")?.cast(&DataType::String)?;
     let times = parts.column("start_ns")?.i64()?.iter().zip(parts.column("end_ns")?.i64()?.iter());
     let is_steady = |kind: Option<&str>| matches!(kind, Some("steady" | "dense"));
@@ -172,7 +172,7 @@ fn marker_extent(name: &MarkerName, whole: &UnfilteredTables<'_>) -> Result<Opti
 }
 
 /// A kernel that was dispatched or has a symbol.
-pub struct Kernel {
+pub(crate) struct Kernel {
     /// Its id.
     pub kernel_id: i64,
     /// Full name.
@@ -189,7 +189,7 @@ pub struct Kernel {
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn kernels(whole: &UnfilteredTables<'_>) -> Result<Vec<Kernel>> {
+pub(crate) fn kernels(whole: &UnfilteredTables<'_>) -> Result<Vec<Kernel>> {
     let tables = whole.read(&[
         ("kernel_symbols", &["kernel_id", "kernel_name", "short_name", "category"]),
         ("kernels", &["kernel_id"]),
@@ -234,11 +234,11 @@ fn is_chosen(choice: &Filters, kernel: &Kernel) -> bool {
 }
 
 /// Whether the name of a kernel, in full or short, is asked for.
-pub fn matches_name(choice: &Filters, kernel: &Kernel) -> bool {
+pub(crate) fn matches_name(choice: &Filters, kernel: &Kernel) -> bool {
     choice.kernel.as_ref().is_none_or(|pattern| pattern.is_match(&kernel.name) || pattern.is_match(&kernel.short_name))
 }
 
 /// Whether the category of a kernel is asked for.
-pub fn matches_category(choice: &Filters, kernel: &Kernel) -> bool {
+pub(crate) fn matches_category(choice: &Filters, kernel: &Kernel) -> bool {
     choice.categories.is_empty() || choice.categories.contains(&kernel.category)
 }

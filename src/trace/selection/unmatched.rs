@@ -18,7 +18,7 @@ const LISTED: usize = 12;
 ///
 /// # Errors
 /// When a table cannot be read.
-pub fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
+pub(crate) fn unmatched(trace: &Trace, thorough: bool) -> Result<Vec<String>> {
     let choice = trace.choice();
     let mut sentences = Vec::new();
     if trace.members().is_empty() {

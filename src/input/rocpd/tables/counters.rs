@@ -121,7 +121,7 @@ fn note_orphans(
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
+pub(crate) fn note_lost(assembly: &mut Assembly<'_>, values: &Columns) -> Result<()> {
     if assembly.context.process.facts.has_counters {
         return Ok(());
     }
@@ -143,7 +143,7 @@ fn counter_names(assembly: &mut Assembly<'_>) -> Result<Texts> {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn read_instances(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_instances(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
     put_counter_instances(assembly, frame)
 }
@@ -152,7 +152,7 @@ pub fn read_instances(assembly: &mut Assembly<'_>) -> Result<()> {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn read_counters(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_counters(assembly: &mut Assembly<'_>) -> Result<()> {
     let frame = instances(assembly)?;
     put_counters(assembly, frame)
 }

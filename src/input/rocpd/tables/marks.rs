@@ -16,7 +16,7 @@ use crate::input::rocpd::assembly::Assembly;
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_marks(assembly: &mut Assembly<'_>) -> Result<()> {
     let threads = assembly.context.threads;
     let strings = assembly.lookups.strings(assembly.database, threads)?;
     let samples = read_samples(assembly)?;

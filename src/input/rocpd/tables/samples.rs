@@ -23,7 +23,7 @@ const UNKNOWN: &str = "unknown";
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bool>> {
+pub(crate) fn measured(assembly: &mut Assembly<'_>, samples: &Columns) -> Result<Vec<bool>> {
     if samples.height == 0 {
         return Ok(Vec::new());
     }
@@ -55,7 +55,7 @@ fn counted_events(assembly: &Assembly<'_>) -> Result<IdIndex> {
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn read(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read(assembly: &mut Assembly<'_>) -> Result<()> {
     let threads = assembly.context.threads;
     let mut wanted = vec![integer("event_id"), integer("sample_id"), integer("pmc_id"), real("value")];
     wanted.extend(PLACES.iter().map(|(column, _)| integer(column)));

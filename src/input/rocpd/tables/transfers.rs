@@ -28,7 +28,7 @@ const COPY_SOURCES: &[(&[&str], &str)] = &[
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_copies(assembly: &mut Assembly<'_>) -> Result<()> {
     let wanted: Vec<Wanted> = assembly.sources(COPY_SOURCES).into_iter().map(integer).collect();
     let condition = hint::condition(assembly, "memory_copy", Condition::all());
     let columns = assembly.database.read_where("memory_copy", &wanted, condition, assembly.context.threads)?;
@@ -73,7 +73,7 @@ const ALLOCATION_SOURCES: &[(&[&str], &str)] = &[
 ///
 /// # Errors
 /// When the file cannot be opened.
-pub fn read_allocations(assembly: &mut Assembly<'_>) -> Result<()> {
+pub(crate) fn read_allocations(assembly: &mut Assembly<'_>) -> Result<()> {
     let mut wanted: Vec<Wanted> = assembly.sources(ALLOCATION_SOURCES).into_iter().map(integer).collect();
     for (canonical, source) in [("operation", "type"), ("level", "level"), ("flags", "extdata")] {
         if assembly.wants(&[canonical]) {

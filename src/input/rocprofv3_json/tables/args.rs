@@ -51,7 +51,7 @@ impl Sink for Args {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let mut all = Args::default();
     for name in &capture.roles.calls {

@@ -170,7 +170,7 @@ fn note_unknown(reading: &mut Reading<'_>, unknown: usize) {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
     let frame = instances(reading)?;
     put_counter_instances(&mut reading.builder, frame)
 }
@@ -179,7 +179,7 @@ pub fn read_instances(reading: &mut Reading<'_>) -> Result<()> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
     let frame = instances(reading)?;
     put_counters(&mut reading.builder, frame)
 }
@@ -188,7 +188,7 @@ pub fn read_counters(reading: &mut Reading<'_>) -> Result<()> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_samples(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let values = Values::read(capture, STREAMED_COUNTERS, &mut reading.findings)?;
     let registry = Registry::read(capture, &mut reading.findings)?;

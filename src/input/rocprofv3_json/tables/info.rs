@@ -16,7 +16,7 @@ use crate::input::rocprofv3_json::symbols::Symbols;
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
+pub(crate) fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
     let (census, findings) = reading.capture.census()?;
     reading.findings.extend(findings);
     let ids = if key == "queue_id" { &census.queues } else { &census.streams };
@@ -29,7 +29,7 @@ pub fn read_ids(reading: &mut Reading<'_>, key: &'static str) -> Result<()> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_threads(reading: &mut Reading<'_>) -> Result<()> {
     let (census, findings) = reading.capture.census()?;
     reading.findings.extend(findings);
     reading.builder.set_height(census.threads.len());
@@ -64,7 +64,7 @@ impl FromRecord for Row {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
     let mut rows: Vec<Row> = reading.capture.gather("code_objects", &mut reading.findings)?;
     let is_placeholder = |row: &Row| row.uri.is_none() && row.numbers.iter().all(|number| number.unwrap_or(0) == 0);
     rows.retain(|row| !is_placeholder(row));
@@ -89,7 +89,7 @@ pub fn read_code_objects(reading: &mut Reading<'_>) -> Result<()> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_kernel_symbols(reading: &mut Reading<'_>) -> Result<()> {
     let (symbols, findings) = reading.capture.symbols()?;
     reading.findings.extend(findings);
     reading.builder.set_height(symbols.ids.len());

@@ -138,7 +138,7 @@ impl FromRecord for Line {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read(reading: &mut Reading<'_>) -> Result<()> {
     let capture = reading.capture;
     let mut all = Samples::new();
     for section in PC_SAMPLES.iter().flat_map(|name| capture.process.named(name)) {

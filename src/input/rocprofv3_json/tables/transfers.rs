@@ -108,7 +108,7 @@ fn operations(reading: &mut Reading<'_>, rows: &Integers) -> Result<(Vec<Option<
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, &[COPIES])?;
     let ids = ordinals(rows.height);
     reading.put("bytes", rows.get("bytes"));
@@ -134,7 +134,7 @@ pub fn read_copies(reading: &mut Reading<'_>) -> Result<()> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
     let (rows, plain) = rows_of_two(reading, ALLOCATIONS)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get("agent_id"), &ids);
@@ -170,7 +170,7 @@ pub fn read_allocations(reading: &mut Reading<'_>) -> Result<()> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, GRAPH_LAUNCHES)?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get("agent_id"), &ids);
@@ -182,7 +182,7 @@ pub fn read_graph_launches(reading: &mut Reading<'_>) -> Result<()> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
+pub(crate) fn read_hip_events(reading: &mut Reading<'_>) -> Result<()> {
     let rows = rows(reading, &[HIP_EVENTS])?;
     let ids = ordinals(rows.height);
     reading.put_agent(&rows.get("agent_id"), &ids);

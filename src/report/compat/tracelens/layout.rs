@@ -8,7 +8,7 @@ const BUILTIN: &str = include_str!("../../../../share/tracelens.toml");
 /// All sheets, and the categories of kernels.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SheetLayouts {
+pub(crate) struct SheetLayouts {
     /// The sheets in order.
     #[serde(rename = "sheet")]
     pub sheets: Vec<SheetLayout>,
@@ -20,7 +20,7 @@ pub struct SheetLayouts {
 /// A sheet.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SheetLayout {
+pub(crate) struct SheetLayout {
     /// Its name.
     pub name: String,
     /// The query that it is made of.
@@ -34,7 +34,7 @@ pub struct SheetLayout {
 /// A column of a sheet.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ColumnLayout {
+pub(crate) struct ColumnLayout {
     /// Its heading.
     pub heading: String,
     /// The column of the answer.
@@ -53,7 +53,7 @@ pub struct ColumnLayout {
 /// A category of TraceLens.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Category {
+pub(crate) struct Category {
     /// Its name.
     pub name: String,
     /// Parts of names, in small letters, of which one suffices.
@@ -65,12 +65,12 @@ impl SheetLayouts {
     ///
     /// # Errors
     /// When they are wrong, which the tests exclude.
-    pub fn builtin() -> Result<Self> {
+    pub(crate) fn builtin() -> Result<Self> {
         toml::from_str(BUILTIN).context("internal: the sheets of TraceLens are wrong")
     }
 
     /// The category that TraceLens gives a kernel.
-    pub fn category(&self, kernel: &str) -> &str {
+    pub(crate) fn category(&self, kernel: &str) -> &str {
         let kernel = kernel.to_lowercase();
         let fits = |category: &&Category| category.parts.iter().any(|part| kernel.contains(part.as_str()));
         self.categories.iter().find(fits).map_or("", |category| &category.name)

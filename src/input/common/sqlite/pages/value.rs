@@ -2,7 +2,7 @@
 
 /// A value of a record.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value<'a> {
+pub(crate) enum Value<'a> {
     /// Nothing.
     Null,
     /// An integer.
@@ -17,7 +17,7 @@ pub enum Value<'a> {
 
 /// Type of a value that was not expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UnexpectedType {
+pub(crate) enum UnexpectedType {
     /// A real.
     Real,
     /// A text; where a text was expected, one that is not UTF-8.
@@ -27,7 +27,7 @@ pub enum UnexpectedType {
 }
 
 /// What stands for a value where an integer is expected, and what it was instead.
-pub fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedType>) {
+pub(crate) fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
         Value::Integer(integer) => (Some(integer), None),
@@ -38,7 +38,7 @@ pub fn integer_of(value: Value<'_>) -> (Option<i64>, Option<UnexpectedType>) {
 }
 
 /// What stands for a value where a real is expected, and what it was instead. Integers are as good as reals.
-pub fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>) {
+pub(crate) fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>) {
     match value {
         Value::Null => (None, None),
         Value::Integer(integer) => (Some(integer as f64), None),
@@ -50,7 +50,7 @@ pub fn real_of(value: Value<'_>) -> (Option<f64>, Option<UnexpectedType>) {
 
 /// What stands for a value where a text is expected, and what it was instead. Numbers are printed; `text_of_blob` tells
 /// the text in bytes, if there is one.
-pub fn text_of(
+pub(crate) fn text_of(
     value: Value<'_>,
     text_of_blob: fn(&[u8]) -> Option<String>,
 ) -> (Option<String>, Option<UnexpectedType>) {
